@@ -8,7 +8,7 @@
 
 A passage reaches as many words to each side as a window and a name can take; where it does not, nothing is read.
 Passages that overlap are joined, so that every word counts once. Within those places the rules are those of
-`counting`; a name that other tokens spell, such as behind a bracket, is counted only where it stands in a passage.
+`counting`; a name in a spelling that is not known is counted only where it stands in a passage.
 """
 
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ class IndexCounts:
 
     def __init__(self, index: Index, window: int, fetch: int) -> None:
         self.index, self.window, self.fetch = index, window, fetch
-        self._ids, self._count = cache(index.ids), cache(index.count)
+        self._spellings, self._count = cache(index.spellings), cache(index.count)
         self._texts = lru_cache(maxsize=_KEPT)(self._read)
 
     def of(self, pairs: Sequence[CountedPair], progress: Progress = lambda done, total: None) -> list[ShardCount]:
@@ -77,11 +77,12 @@ class IndexCounts:
         return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
 
     def _total(self, names: set[str]) -> int:
-        return sum(self._count(ids) for ids in {self.index.alone(name) for name in names})
+        return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.alone(name)})
 
     def _spelled(self, names: Sequence[str]) -> tuple[Ids, ...]:
-        """The tokens of each name that has words, without those within which another one stands."""
-        every = sorted({self._ids(name) for name in names if words(name.encode())}, key=lambda ids: (len(ids), ids))
+        """The tokens of each name that has words, without those within which others of them stand."""
+        known = {ids for name in names if words(name.encode()) for ids in self._spellings(name)}
+        every = sorted(known, key=lambda ids: (len(ids), ids))
         return tuple(ids for place, ids in enumerate(every) if not any(_within(one, ids) for one in every[:place]))
 
     def _reach(self, pair: CountedPair) -> int:

@@ -80,12 +80,11 @@ def _count(
 
 
 def _opened(options: InfiniGramOptions, part: Part, access: Access, tokenizer: "Tokenizer | None") -> Index:
-    decode = tokenizer.decode if tokenizer else None
     if options.index:
         from data.sources.infini_gram.api import InfiniGramApi  # needs requests, which a bare GPU machine lacks
 
-        return InfiniGramApi(access.session("infini_gram"), options.index, decode)
-    return LocalIndex(part.what, tokenizer.encode if tokenizer else None, decode)
+        return InfiniGramApi(access.session("infini_gram"), options.index, tokenizer)
+    return LocalIndex(part.what, tokenizer)
 
 
 INFINI_GRAM = FrequencySource("infini-gram", InfiniGramOptions, _parts, _count)

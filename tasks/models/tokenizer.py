@@ -15,11 +15,12 @@ class Tokenizer:
     def __init__(self, tokenizer: Any) -> None:
         """A tokenizer of transformers."""
         self._tokenizer = tokenizer
-        self._before = self._ids("x")
 
-    def encode(self, name: str) -> tuple[int, ...]:
-        """The tokens of a name within a text, behind a space."""
-        return self._ids(f"x {name}")[len(self._before) :]
+    def spellings(self, name: str) -> tuple[tuple[int, ...], ...]:
+        """The tokens of a name within a text: behind a space first, and behind a line break, where they are others."""
+        behind_space = self._ids(f"x {name}")[len(self._ids("x")) :]
+        behind_break = self._ids(f"x\n{name}")[len(self._ids("x\n")) :]
+        return tuple(dict.fromkeys((behind_space, behind_break)))
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of tokens."""

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from data.errors import ServiceError
 from data.sources.http.answer import TransientError, misread
 from data.sources.http.session import Session
-from data.sources.infini_gram.index import Ids, Passage, Place, passage_of
+from data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passage_of
 
 _WIDTH = 2
 """Bytes of a token in every index of the API."""
@@ -35,28 +35,33 @@ class InfiniGramApi:
     per_word = 1.35
     longest = 10_000
 
-    def __init__(self, session: Session, index: str, decode: Callable[[Ids], str] | None = None) -> None:
-        """An index by its name at the API; decode: gives the text of tokens, where documents are to be read."""
-        self._session, self._index, self._decode = session, index, decode
-        self.reads = decode is not None
+    def __init__(self, session: Session, index: str, tokenizer: Tokenizer | None = None) -> None:
+        """An index by its name at the API; without its tokenizer, documents cannot be read."""
+        self._session, self._index, self._tokenizer = session, index, tokenizer
+        self.reads = tokenizer is not None
         self._counts: dict[Ids, int] = {}
 
-    def ids(self, name: str) -> Ids:
-        """The tokens of a name, as the API makes them; an AND or OR within a name is a word of it."""
+    def spellings(self, name: str) -> tuple[Ids, ...]:
+        """The tokens of a name as the API makes them, behind a space; others by the tokenizer.
+
+        An AND or OR within a name is a word of it. ServiceError where the tokenizer reads other text in the tokens.
+        """
         answers = [self._ask(_counted, "count", query=part) for part in _IS_OPERATOR.split(name)]
         ids = tuple(one for of_part, _ in answers for one in of_part)
         if len(answers) == 1:
             self._counts[ids] = answers[0][1]
-        if self._decode and self._decode(ids).split() != name.split():
+        if self._tokenizer is None:
+            return (ids,)
+        if (text := self._tokenizer.decode(ids)).split() != name.split():
             raise ServiceError(
-                f"infini-gram: the tokens of {name!r} in {self._index} are {self._decode(ids)!r} by the tokenizer that "
+                f"infini-gram: the tokens of {name!r} in {self._index} are {text!r} by the tokenizer that "
                 "`frequency.tokenizer` names; name that of the index, or none"
             )
-        return ids
+        return tuple(dict.fromkeys((ids, *self._tokenizer.spellings(name)[1:])))
 
-    def alone(self, word: str) -> Ids:
+    def alone(self, word: str) -> tuple[Ids, ...]:
         """The tokens of a word; a longer one may begin with them."""
-        return self.ids(word)
+        return self.spellings(word)
 
     def count(self, ids: Ids) -> int:
         """How often the tokens stand in the corpus; of none, how many tokens it has."""
@@ -83,8 +88,8 @@ class InfiniGramApi:
 
     def text(self, ids: Ids) -> str:
         """The text of tokens."""
-        assert self._decode is not None
-        return self._decode(ids)
+        assert self._tokenizer is not None
+        return self._tokenizer.decode(ids)
 
     def _ask(self, read: Callable[[Any], Read], query_type: str, **fields: Any) -> Read:
         """What `read` finds in an answer; ServiceError where it is an error, or of another form."""

@@ -1,6 +1,6 @@
 """What an index of a corpus can be asked: counts of tokens, where they stand, and the text around a place.
 
-An index knows tokens, not words: a name is found in the spellings that the tokens give it, such as behind a space.
+An index knows tokens, not words: a name is found in the spellings that they give it, behind a space and elsewhere.
 
 Source: Liu et al. 2024, Infini-gram: Scaling Unbounded n-gram Language Models to a Trillion Tokens.
 """
@@ -41,6 +41,16 @@ class Passage:
     ends: bool
 
 
+class Tokenizer(Protocol):
+    """The tokenizer that an index was made with."""
+
+    def spellings(self, name: str) -> tuple[Ids, ...]:
+        """The tokens of a name within a text: behind a space first, and behind a line break, where they are others."""
+
+    def decode(self, ids: Ids) -> str:
+        """The text of tokens."""
+
+
 class Index(Protocol):
     """An index that can be asked. ServiceError or InputError where it cannot.
 
@@ -54,10 +64,10 @@ class Index(Protocol):
     longest: int
     reads: bool
 
-    def ids(self, name: str) -> Ids:
-        """The tokens of a name within a text."""
+    def spellings(self, name: str) -> tuple[Ids, ...]:
+        """The tokens of a name within a text, in each spelling that is known."""
 
-    def alone(self, word: str) -> Ids:
+    def alone(self, word: str) -> tuple[Ids, ...]:
         """The tokens of a word that is not a part of a longer one, as far as tokens tell."""
 
     def count(self, ids: Ids) -> int:

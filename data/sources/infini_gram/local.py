@@ -3,13 +3,13 @@
 The package ends the process where a file is missing or of another kind, so the files are looked at before.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
 
 from data.errors import InputError
-from data.sources.infini_gram.index import Ids, Passage, Place, passage_of
+from data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passage_of
 
 KEY = "frequency.folder"
 _FILES = ("tokenized", "table", "offset")
@@ -52,15 +52,13 @@ class LocalIndex:
     reads = True
     longest = 20_000
 
-    def __init__(
-        self, folder: Path, encode: Callable[[str], Ids] | None = None, decode: Callable[[Ids], str] | None = None
-    ) -> None:
-        """The index; encode, decode: of its tokenizer, None where it holds bytes.
+    def __init__(self, folder: Path, tokenizer: Tokenizer | None = None) -> None:
+        """The index, with its tokenizer, which one of bytes has not.
 
         InputError where it cannot be opened, or the package is not installed.
         """
         self._width = token_bytes(folder)
-        if (self._width > 1) != (encode is not None):
+        if (self._width > 1) != (tokenizer is not None):
             holds = "tokens; name their tokenizer" if self._width > 1 else "bytes and no tokens; leave it out"
             raise InputError(f"frequency.tokenizer: the index in {folder} holds {holds}")
         try:
@@ -68,19 +66,19 @@ class LocalIndex:
         except ImportError as error:
             raise InputError(f"{KEY}: {_NEEDED} ({error})") from None
         self.per_word = 6.0 if self._width == 1 else 1.35
-        self._encode, self._decode = encode or _bytes_of, decode or _text_of
+        self._tokenizer = tokenizer or _Bytes()
         self._engine: Any = InfiniGramEngine(
             index_dir=str(folder), eos_token_id=0, vocab_size=2 ** (8 * self._width) - 1,
             token_dtype=_DTYPES[self._width], ds_prefetch_depth=0, sa_prefetch_depth=0, od_prefetch_depth=0,
         )  # fmt: skip
 
-    def ids(self, name: str) -> Ids:
+    def spellings(self, name: str) -> tuple[Ids, ...]:
         """The tokens of a name within a text."""
-        return self._encode(name)
+        return self._tokenizer.spellings(name)
 
-    def alone(self, word: str) -> Ids:
+    def alone(self, word: str) -> tuple[Ids, ...]:
         """The tokens of a word; of bytes, those between two spaces, as others tell nothing of where it ends."""
-        return _bytes_of(f" {word} ") if self._width == 1 else self.ids(word)
+        return self.spellings(f" {word} " if self._width == 1 else word)
 
     def count(self, ids: Ids) -> int:
         """How often the tokens stand in the corpus; of none, how many tokens it has."""
@@ -110,7 +108,7 @@ class LocalIndex:
 
     def text(self, ids: Ids) -> str:
         """The text of tokens."""
-        return self._decode(ids)
+        return self._tokenizer.decode(ids)
 
 
 def _said(answer: Any) -> Any:
@@ -119,9 +117,11 @@ def _said(answer: Any) -> Any:
     return answer
 
 
-def _bytes_of(name: str) -> Ids:
-    return tuple(name.encode())
+class _Bytes:
+    """Text in UTF-8, a byte a token: a name has one spelling wherever it stands."""
 
+    def spellings(self, name: str) -> tuple[Ids, ...]:
+        return (tuple(name.encode()),)
 
-def _text_of(ids: Ids) -> str:
-    return bytes(ids).decode(errors="replace")
+    def decode(self, ids: Ids) -> str:
+        return bytes(ids).decode(errors="replace")

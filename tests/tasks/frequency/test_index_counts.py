@@ -48,7 +48,7 @@ def made_up() -> list[str]:
             words += [drawn.choice(RARE if rare else COMMON) for _ in range(2)]
         texts.append(" ".join(words))
     edges = ["x Zürich " + "word " * 4 + "It It", "x It" + " word" * 5 + " Zürich"]
-    return [*texts, "x New York", "Hudson River x", *edges]
+    return [*texts, "New York", "Hudson River x\nKing (New York City)\n\nHudson", *edges]
 
 
 DOCUMENTS = made_up()
@@ -68,12 +68,12 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
         def api(says_where: bool, folder: Path = folder) -> Index:
             server = stack.enter_context(pieces.served(says_where=says_where))
             session = stack.enter_context(asking(server.address, folder / str(says_where)))
-            return InfiniGramApi(session, "pieces", pieces.decode)
+            return InfiniGramApi(session, "pieces", pieces)
 
         kinds: dict[str, Callable[[], Index]] = {
             "api": lambda: api(True),
             "api without places": lambda: api(False),
-            "package, tokens": lambda: LocalIndex(built(folder / "tokens", pieces), pieces.encode, pieces.decode),
+            "package, tokens": lambda: LocalIndex(built(folder / "tokens", pieces), pieces),
             "package, bytes": lambda: LocalIndex(built_of_bytes(folder / "bytes", DOCUMENTS)),
         }
         yield lambda kind: kinds[kind]()

@@ -34,9 +34,9 @@ class Pieces:
             for at, id_ in enumerate(part):
                 self._where.setdefault((id(part), id_), []).append(at)
 
-    def encode(self, name: str) -> Ids:
-        """The tokens of a name behind a space; a piece that no document has gets a number of its own."""
-        return tuple(self._known(f" {name}"))
+    def spellings(self, name: str) -> tuple[Ids, ...]:
+        """The tokens of a name behind a space and elsewhere; a piece that no document has gets a number of its own."""
+        return tuple(self._known(f" {name}")), tuple(self._known(name))
 
     def decode(self, ids: Ids) -> str:
         return "".join(self._texts[id_] for id_ in ids)
@@ -59,7 +59,7 @@ class Pieces:
         assert data.pop("index") == "pieces"
         kind, ids = data.pop("query_type"), data.get("query_ids")
         if "query" in data:
-            ids = list(self.encode(data["query"])) if data["query"] else []
+            ids = list(self.spellings(data["query"])[0]) if data["query"] else []
         if kind == "find_cnf":
             places = [[2 * at for at in self._places(part, ids[0])] for part in self.parts]
             return says({"cnt": sum(map(len, places)), "approx": False, "ptrs_by_shard": places, "token_ids": ids})

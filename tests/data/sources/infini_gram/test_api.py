@@ -6,7 +6,8 @@ import pytest
 
 from data.errors import ServiceError
 from data.sources.infini_gram.api import InfiniGramApi
-from data.sources.infini_gram.index import Passage, Place
+from data.sources.infini_gram.index import Ids, Passage, Place
+from tests.data.sources.infini_gram.pieces import Pieces
 from tests.data.sources.servers.faults import FaultServer, Say, recorded, says, unused_address
 from tests.data.sources.small_sessions import answering, asking
 
@@ -27,7 +28,7 @@ def test_counts_are_asked_for_as_documented(tmp_path: Path) -> None:
     with answering(tmp_path, *script) as (session, server):
         api = InfiniGramApi(session, INDEX)
         assert (api.count(WASHINGTON), api.count(WASHINGTON)) == (2349754, 2349754)
-        assert (api.ids("University of Washington"), api.count(WASHINGTON)) == (WASHINGTON, 2349754)
+        assert (api.spellings("University of Washington"), api.count(WASHINGTON)) == ((WASHINGTON,), 2349754)
         assert api.count(()) == 7
         assert api.near([[(5613, 4086, 9068)], [(6483, 6509)] * 5], 5000) == 6
         assert api.places(WASHINGTON) == [Place(0, 40), Place(0, 4000), Place(2, 18)]
@@ -53,13 +54,18 @@ def test_a_document_has_its_place(tmp_path: Path) -> None:
 
 def test_or_within_a_name_is_no_operator(tmp_path: Path) -> None:
     with answering(tmp_path, *[says({"count": 1, "token_ids": [number]}) for number in range(3)]) as (session, server):
-        assert InfiniGramApi(session, INDEX).ids("This AND That OR else") == (0, 1, 2)
+        assert InfiniGramApi(session, INDEX).spellings("This AND That OR else") == ((0, 1, 2),)
     assert [asked["query"] for asked in asked_of(server)] == ["This", "AND That", "OR else"]
+
+
+class Other(Pieces):
+    def decode(self, ids: Ids) -> str:
+        return "¿Qué?"
 
 
 def test_a_tokenizer_of_another_index_is_refused(tmp_path: Path) -> None:
     with answering(tmp_path, said("count")) as (session, _), pytest.raises(ServiceError, match=r"frequency\.tokenizer"):
-        InfiniGramApi(session, INDEX, lambda ids: "¿Qué?").ids("University of Washington")
+        InfiniGramApi(session, INDEX, Other([])).spellings("University of Washington")
 
 
 REFUSED = {

@@ -52,7 +52,7 @@ def test_what_is_no_whole_index_is_refused(wrong: Callable[[Path], object], tmp_
 def test_tokens_need_their_tokenizer_and_bytes_none(tmp_path: Path) -> None:
     folder, pieces = made(tmp_path), Pieces(["a"])
     with pytest.raises(InputError, match=r"frequency.tokenizer: .* bytes and no tokens; leave it out"):
-        LocalIndex(folder, pieces.encode, pieces.decode)
+        LocalIndex(folder, pieces)
     with pytest.raises(InputError, match=r"frequency.tokenizer: .* tokens; name their tokenizer"):
         LocalIndex(made(tmp_path, token=2))
 
