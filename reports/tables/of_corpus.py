@@ -5,8 +5,8 @@ from reports.tables.table import Table
 SHARDS = Table(
     "corpus",
     "What was read of the corpus",
-    "The files in which names were counted: documents, words, bytes unpacked, what could not be read and was left out "
-    "(lines; of a text file bytes), the first of it, and when the file was counted (UTC).",
+    "The files in which names were counted, or the index: documents, words, of an index tokens, bytes unpacked, what "
+    "could not be read and was left out (lines; of a text file bytes), the first of it, and when it was counted (UTC).",
     ("corpus_in_short",),
     lambda frames: frames["corpus_in_short"],
     folded=True,

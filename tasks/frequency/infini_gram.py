@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
+from data.errors import InputError, SwaymeterError
 from data.options import NamedPath
 from data.records import CountedPair, Shard
 from data.sources.access import Access
@@ -53,7 +54,10 @@ class InfiniGramOptions(FrequencyOptions):
 def _parts(options: InfiniGramOptions, downloads: Path, once: Once) -> Sequence[Part]:
     from tasks.models.tokenizer import tokenizer_revision
 
-    tokenizer = once(tokenizer_revision, options.tokenizer) if options.tokenizer else None
+    try:
+        tokenizer = once(tokenizer_revision, options.tokenizer) if options.tokenizer else None
+    except SwaymeterError as error:
+        raise InputError(f"frequency.tokenizer: {error}") from None
     key = {"tokenizer": tokenizer, "fetch": options.fetch}
     if options.index:
         return [Part(options.index, key | {"index": options.index}, None, asks=True)]

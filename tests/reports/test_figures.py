@@ -12,7 +12,7 @@ from reports.figures.distributions import values_of_partitions
 from reports.figures.effects import effect_of_relations
 from reports.figures.entropy import entropy_against_persuasion
 from reports.figures.figure import Drawn, draw_all
-from reports.figures.how_known import susceptibility_by_count
+from reports.figures.how_known import counted_in, susceptibility_by_count
 from reports.figures.rendering import rendered
 from reports.frames import Model, as_published, sizes
 from reports.style import MANY_DOTS, dots
@@ -105,6 +105,27 @@ def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.Data
     assert drawing is not None
     assert len(drawing.numbers) == len(instances)
     assert f"1 of {len(instances)} instances have a score that is missing or not finite" in drawing.caption
+
+
+def test_a_caption_says_which_counts_are_none_of_words() -> None:
+    kinds = [("the answer near it", "approximate", 3), ("the answer near it", "words", 7), ("the entity", "tokens", 10)]
+    counted = {
+        "corpus_in_short": pd.DataFrame([{"corpus": "Pile", "shard": "all 1 shards", "words": None, "tokens": 12_345}]),
+        "kinds_of_counts": pd.DataFrame(kinds, columns=["what", "counted", "pairs"]).assign(of_pairs=10),
+        "excluded_entities": pd.DataFrame(),
+    }
+    assert counted_in(counted) == (
+        " Counted in Pile: all 1 shards, 12,345 tokens. Pairs of entity and answer that are not counted in words: the "
+        "answer near it an estimate for 3 of 10; the entity in tokens for 10 of 10."
+    )
+
+
+def test_effects_by_frequency_are_the_published_ones(known: dict[str, pd.DataFrame]) -> None:
+    keys = ["relation", "query_type"]
+    tests = as_published(known["statistics"].query("comparison == 'familiarity'")).set_index(keys).sort_index()
+    effects = known["effects_by_frequency"].set_index(keys).sort_index()
+    assert effects[["effect_size", "p_adjusted"]].equals(tests[["effect_size", "p_adjusted"]])
+    assert effects["entities"].max() <= known["frequency_of_entities"].query("not invented")["entity"].nunique()
 
 
 def test_untestable_groups_are_counted_and_not_drawn(known: dict[str, pd.DataFrame]) -> None:

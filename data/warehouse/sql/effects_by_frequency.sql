@@ -16,6 +16,6 @@ SELECT
     any_value(effect_size) AS effect_size, any_value(p_adjusted) AS p_adjusted
 FROM entities
 JOIN statistics USING (model, dtype, relation, query_type)
-WHERE comparison = 'familiarity' AND unit_of_analysis = 'query' AND effect_size IS NOT NULL
+WHERE comparison = 'familiarity' AND test = 'permutation' AND unit_of_analysis = 'query' AND effect_size IS NOT NULL
 GROUP BY model, dtype, relation, query_type
 ORDER BY model, dtype, relation, query_type

@@ -137,9 +137,11 @@ def test_what_an_index_cannot_be_is_refused(frequency: dict[str, Any], message: 
         study_of(tmp_path, **frequency)
 
 
-def test_a_folder_that_is_no_index_is_refused(tmp_path: Path) -> None:
+def test_what_is_no_index_or_tokenizer_is_refused(tmp_path: Path) -> None:
     graph = study_of(tmp_path, source="infini-gram", folder=str(tmp_path)).graph
     assert "is no index of infini-gram" in graph.nodes[FREQUENCIES].reason
+    graph = study_of(tmp_path, source="infini-gram", index="a", tokenizer="nothing").graph
+    assert "frequency.tokenizer: no language model is named 'nothing'" in graph.nodes[FREQUENCIES].reason
 
 
 def test_only_a_new_or_changed_file_is_counted(tmp_path: Path) -> None:
