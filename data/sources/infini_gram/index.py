@@ -114,8 +114,13 @@ def passage_of(place: Place, needle: Ids, width: int, most: int, answer: dict[st
 
 
 def joined(passages: Iterable[Passage]) -> Iterator[Ids]:
-    """The tokens of passages of which some overlap, each token once."""
-    for _, of_document in groupby(sorted(passages, key=lambda one: (one.document, one.first)), lambda p: p.document):
+    """The tokens of passages of which some overlap, each token once; of a document that one has whole, that one."""
+    ordered = sorted(passages, key=lambda one: (one.document, one.first))
+    for _, group in groupby(ordered, lambda one: one.document):
+        of_document = list(group)
+        if whole := next((one for one in of_document if one.begins and one.ends), None):
+            yield whole.ids
+            continue
         run, first = list[int](), 0
         for passage in of_document:
             known = first + len(run) - passage.first

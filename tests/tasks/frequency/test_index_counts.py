@@ -38,10 +38,10 @@ COMMON = ["word", "It", "another", "word.", "word,"]
 
 
 def made_up() -> list[str]:
-    """Documents of a few and of thousands of words, in which rare names often stand near each other."""
+    """Documents within a passage, a little longer and much longer; rare names often stand near each other."""
     drawn = random.Random(0)
     texts = []
-    for length in [3, 3, 20, 60, 800, 800]:
+    for length in [3, 3, 20, 60, 150, 150, 150, 800, 800]:
         words = ["x"]
         while len(words) < length:
             rare = drawn.random() < 20 / max(length, 200)
