@@ -31,6 +31,10 @@ CHILD = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "ERROR",
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
+    # A write for each event falls behind a busy run, and what waits when the server ends is lost: task runs that are
+    # Completed stay Running. Together they are written within a second, and at the end.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "1000",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
 
 # One run has no use for the page, for schedules, or for automations that would start other runs.

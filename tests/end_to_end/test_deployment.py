@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from tests.end_to_end.tiny_study import ROOT, TinyStudy
+from tests.end_to_end.waiting import task_runs
 
 SECONDS = 240
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
@@ -72,8 +73,7 @@ class Deployed:
 
     def task_runs(self, run: str) -> dict[str, str]:
         """The states of a run's task runs, by their names."""
-        found = self.api.post("/task_runs/filter", json={"flow_runs": {"id": {"any_": [run]}}}).json()
-        return {row["name"]: row["state_name"] for row in found}
+        return {row["name"]: row["state_name"] for row in task_runs(self.api, run)}
 
     def artifact(self, run: str, key: str) -> str:
         """What an artifact of a run shows."""

@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from tests.end_to_end.tiny_study import RELATIONS, Run, TinyStudy
+from tests.end_to_end.waiting import task_runs
 from tests.faults import killed_workers
 
 MEASURES = ("persuasion", "susceptibility")
@@ -35,7 +36,7 @@ def test_killed_workers_leave_every_score_once_as_undisturbed(
         flows = api.post("/flow_runs/filter", json={"sort": "START_TIME_DESC", "limit": 20}).json()
         (flow,) = [one for one in flows if one["parameters"]["workspace"] == str(study.workspace)]
         assert flow["state_type"] == "COMPLETED"
-        tasks = api.post("/task_runs/filter", json={"flow_runs": {"id": {"any_": [flow["id"]]}}}).json()
+        tasks = task_runs(api, flow["id"])
         assert {task["state_type"] for task in tasks} == {"COMPLETED"}
         scored = [task["name"].split(" · ")[1:3] for task in tasks if task["name"].startswith("score")]
         assert sorted(scored) == sorted([one, measure] for one in RELATIONS for measure in MEASURES)
