@@ -36,6 +36,7 @@ class Run:
     parameters: Annotated[int | None, Meaning("numbers that the model has learnt; NULL of a derived measure")]
     hardware: Annotated[str | None, Meaning("the processor or GPUs that computed it; NULL of a derived measure")]
     seed: Annotated[int, Meaning("the study's seed")]
+    prompt: Annotated[str | None, Meaning("how questions are put, as JSON; NULL of a measure without questions")]
     started_at: Annotated[str, Meaning("when its first chunk was begun (UTC, ISO 8601)")]
     finished_at: Annotated[str, Meaning("when its last chunk was written (UTC, ISO 8601)")]
     seconds: Annotated[float, Meaning("time spent computing its chunks; of a pass, at its leading measure", "s")]

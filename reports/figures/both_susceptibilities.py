@@ -20,6 +20,7 @@ _MEANS = {
     "susceptibility": "Susceptibility over contexts is how far the study's contexts sway a query.",
     "fisher": "Fisher susceptibility is how far small changes of a query's embeddings would sway it.",
 }
+_NUMBERS = ["relation", "query_type", "of_group", "entity", "query_id", "susceptibility", "fisher"]
 _SHOWN = [
     "measure", "query_type", "of_group", "queries", "entities", "mean", "low", "high", "lower_quartile", "median",
     "upper_quartile", "unit",
@@ -66,7 +67,7 @@ def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing |
     alt = f"Box plots by query type and {grouped_by} for {model}, a panel for each measure. Means: {means}."
     shown = groups[_SHOWN].rename(columns={"of_group": "group"})
     shown.attrs["units"] = {}
-    numbers = every.drop(columns=["model", "dtype"])
+    numbers = rows[_NUMBERS].rename(columns={"of_group": grouped_by})
     return Drawing(caption, alt, numbers, shown, partial(_paint, counted, groups))
 
 

@@ -11,12 +11,13 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
-from reports.frames import ALPHA, Frames, Model, plural, records, span, where, without_unit
+from reports.frames import ALPHA, Frames, Model, in_order, plural, records, span, where, without_unit
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 TONES = ("negative", "neutral", "positive")
 """Labels of contexts that have an order; the strengths of the first run downwards."""
 ABOUT = {"the same": "-", "others": ":"}
+SPOKEN = {"the same": "", "others": " (about others, or nobody)"}
 SHAPES = "os^vDP"
 """The marks of labels in turn; that of the first is filled."""
 Place = tuple[str, float]
@@ -92,8 +93,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{', '.join(labels)}.{tested if known else ''}"
     )
     words = "; ".join(
-        f"{row['query_type']} {row['label']} {row['context_label']} {row['mean']:.2f}"
-        for row in records(where(means, about="the same"))
+        f"{row['query_type']} {row['label']} {row['context_label']} {row['mean']:.2f}{SPOKEN[str(row['about'])]}"
+        for row in records(in_order(means, about=ABOUT))
     )
     alt = f"Lines of mean persuasion in nats by label and strength of the context, for {model}: {words}."
     return Drawing(caption, alt, means, means, partial(_paint, means, labels))

@@ -1,4 +1,5 @@
--- How far contexts of each label and strength persuade, about the queried entity or about others, by the entity's label.
+-- How far contexts of each label and strength persuade, by the entity's label: about the queried entity, or both of a pair,
+-- ("the same"), and about others, or nobody ("others").
 SELECT
     model, dtype, relation, query_type, group_values[1] AS label, group_values[2] AS about,
     group_values[3] AS context_label, nullif(group_values[4], '')::BIGINT AS strength, n AS entities, mean, low, high, unit

@@ -1,4 +1,4 @@
--- Every stored file of scores: what was computed, when, with which versions.
-SELECT COLUMNS(lambda name: name <> 'file_id')
+-- Every stored file of scores: what was computed, when, with which versions; `asked_with` has the prompt.
+SELECT COLUMNS(lambda name: name NOT IN ('file_id', 'prompt'))
 FROM runs
 ORDER BY started_at, model, dtype, relation, measure

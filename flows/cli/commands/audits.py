@@ -67,14 +67,14 @@ def audit(
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if message:
         if junit is not None:
-            view.write_junit(junit, selected.study.name, [], error=message)
+            view.write_junit(junit, selected.study.name, [], unused=unused, error=message)
         if progress.failures:
             raise typer.Exit(WorkFailed.exit_code)
         raise WorkFailed(message)
     measured, differences = view.found_in(selected.workspace.database)
     outcome = view.judged(thresholds, measured)
     if junit is not None:
-        view.write_junit(junit, selected.study.name, outcome)
+        view.write_junit(junit, selected.study.name, outcome, unused=unused)
     if as_json:
         typer.echo(view.as_json(selected, measured, differences, unused, outcome))
     else:
@@ -98,8 +98,9 @@ def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.
     """
     from flows.cli.views import compare as view
 
-    rows = view.compared(view.database_of(a), view.database_of(b))
+    databases = view.database_of(a), view.database_of(b)
+    rows, apart = view.compared(*databases), view.settings_apart(*databases)
     if as_json:
-        typer.echo(view.as_json(rows))
+        typer.echo(view.as_json(rows, apart))
     else:
-        view.show(out, rows)
+        view.show(out, rows, apart)

@@ -244,13 +244,24 @@ def as_json(
     return json.dumps(content | paths, indent=2)
 
 
-def write_junit(file: Path, name: str, outcome: Sequence[tuple[Threshold, Measured, bool]], *, error: str = "") -> None:
+def write_junit(
+    file: Path,
+    name: str,
+    outcome: Sequence[tuple[Threshold, Measured, bool]],
+    *,
+    unused: Sequence[str] = (),
+    error: str = "",
+) -> None:
     """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
 
-    error: why the audit did not come to its end; it is a case of its own.
+    unused: what is wrong with rows of the file that are not used, each a case that was skipped. error: why the audit
+    did not come to its end; it is a case of its own.
     """
     failed = list(verdicts(outcome))
-    counts = {"tests": len(outcome) + bool(error), "failures": len(failed), "errors": int(bool(error))}
+    counts = {
+        "tests": len(outcome) + len(unused) + bool(error), "failures": len(failed), "errors": int(bool(error)),
+        "skipped": len(unused),
+    }  # fmt: skip
     suite = ElementTree.Element(
         "testsuite", {"name": f"swaymeter audit {name}"} | {k: str(n) for k, n in counts.items()}
     )
@@ -263,6 +274,10 @@ def write_junit(file: Path, name: str, outcome: Sequence[tuple[Threshold, Measur
         case = ElementTree.SubElement(suite, "testcase", classname=_as_xml(found.model), name=name)
         if not is_met:
             ElementTree.SubElement(case, "failure", message=_as_xml(next(unmet)))
+    for line in unused:
+        place, _, why = _as_xml(line).partition(": ")
+        case = ElementTree.SubElement(suite, "testcase", classname="rows that are not used", name=place)
+        ElementTree.SubElement(case, "skipped", message=why)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)

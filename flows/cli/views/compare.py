@@ -15,9 +15,11 @@ from data.records import identity
 from data.warehouse.warehouse import opened
 from flows.cli.pipeline import Selected
 from flows.steps.aggregate import schema
+from reports.frames import RUNS, labelled
 from tasks.statistics.models import QUERIES, adjusted, differences
 
 Row = dict[str, Any]
+ASKED_WITH = "asked_with"
 
 
 def database_of(run: str) -> Path:
@@ -46,16 +48,47 @@ def compared(first: Path, second: Path) -> list[Row]:
 def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
     with opened(path, schema()) as warehouse:
         frames = {query: warehouse.frame(query) for query in QUERIES}
+        frames = labelled({**frames, RUNS: warehouse.frame(RUNS)})
         texts = warehouse.frame("question_contexts")[["question_id", "context_id", "text"]]
     answers = frames["answers_of_questions"].merge(texts, on=["question_id", "context_id"], how="left")
     said = zip(answers["context_id"], answers["question"], answers["text"].fillna(""), strict=True)
     # What is asked under one id may have changed since: an item is an id with its texts.
     frames["answers_of_questions"] = answers.assign(context_id=[identity(*one) for one in said])
-    return {query: frame.assign(model=f"{name}: " + frame["model"].astype(str)) for query, frame in frames.items()}
+    return {query: frames[query].assign(model=f"{name}: " + frames[query]["model"].astype(str)) for query in QUERIES}
 
 
-def show(console: Console, rows: Sequence[Row]) -> None:
-    """A table of the differences for every two models."""
+def settings_apart(first: Path, second: Path) -> list[str]:
+    """What two runs were asked with that is not the same, in a line each: A is the first, B the second."""
+    both = [_asked(path) for path in (first, second)]
+    prompts, seeds, labels = ([one[part] for one in both] for part in ("prompt", "seed", "label"))
+    known = [f"seed: {seeds[0]} in A, {seeds[1]} in B"] if seeds[0] != seeds[1] else []
+    texts = {**prompts[0], **prompts[1]} if all(prompts) else {}
+    for key in texts:
+        a, b = (json.dumps(prompt.get(key), ensure_ascii=False) for prompt in prompts)
+        known += [f"prompt.{key}: {a} in A, {b} in B"] if a != b else []
+    for model in labels[0].keys() & labels[1].keys():
+        a, b = (of_run[model] or "none" for of_run in labels)
+        known += [f"label of {model[0]} ({model[1]}): {a} in A, {b} in B"] if a != b else []
+    return sorted(known)
+
+
+def _asked(path: Path) -> dict[str, Any]:
+    """What a run asked with: the texts of its prompt, its seeds, and the label of each model."""
+    with opened(path, schema()) as warehouse:
+        asked = warehouse.frame(ASKED_WITH)
+    asked = asked.astype(object).where(asked.notna(), None)
+    models = zip(asked["model"], asked["dtype"], strict=True)
+    return {
+        "prompt": json.loads(next((text for text in asked["prompt"] if text), "{}")),
+        "seed": ", ".join(sorted({str(seed) for seed in asked["seed"]})),
+        "label": dict(zip(models, asked["label"], strict=True)),
+    }
+
+
+def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = ()) -> None:
+    """What they were asked with that is not the same, and a table of the differences for every two models."""
+    for line in apart:
+        console.print(Text(f"not the same: {line}"), soft_wrap=True)
     for pair in dict.fromkeys(map(_pair, rows)):
         first, second = pair
         table = Table("quantity", "n", "first", "second", "first - second [95%]", "verdict", title_justify="left")
@@ -75,6 +108,6 @@ def _pair(row: Row) -> tuple[str, str]:
     return f"{row['model']} ({row['dtype']})", f"{row['against_model']} ({row['against_dtype']})"
 
 
-def as_json(rows: Sequence[Row]) -> str:
+def as_json(rows: Sequence[Row], apart: Sequence[str]) -> str:
     """The differences for a program."""
-    return json.dumps(rows, indent=2, default=str)
+    return json.dumps({"not_the_same": list(apart), "differences": rows}, indent=2, default=str)

@@ -1,5 +1,6 @@
 """An audit's thresholds, what it says of them, and two runs compared; no model is loaded."""
 
+import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -77,10 +78,13 @@ def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
 def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 0.9, None, None, "share")
     outcome = audit.judged(audit.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
-    audit.write_junit(tmp_path / "new" / "junit.xml", "mine", outcome)
+    unused = ["line 3: answer: is missing; add it"]
+    audit.write_junit(tmp_path / "new" / "junit.xml", "mine", outcome, unused=unused)
     suite = ElementTree.parse(tmp_path / "new" / "junit.xml").getroot()
-    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    (failed,) = [case for case in suite if len(case)]
+    assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "1", "0", "1"]
+    failed, skipped = [case for case in suite if len(case)]
+    assert (skipped.get("name"), skipped[0].tag) == ("line 3", "skipped")
+    assert skipped[0].get("message") == "answer: is missing; add it"
     assert failed.get("classname") == hostile.model
     assert failed[0].get("message", "").startswith("follow.conflicting of <m>")
 
@@ -103,7 +107,7 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
     assert not (tmp_path / "ws").exists()
 
 
-def run_of(folder: Path, verdicts: str, text: str = "text") -> Path:
+def run_of(folder: Path, verdicts: str, text: str = "text", **asked_with: str | None) -> Path:
     """The database of a run in which the answers to questions with a conflicting context had these verdicts."""
     from data.warehouse.loading import update
 
@@ -123,7 +127,8 @@ def run_of(folder: Path, verdicts: str, text: str = "text") -> Path:
                 )
             )  # fmt: skip
     files = stored(folder / "files", {"questions": questions, "whose_answer": rows})
-    update(folder / "study.duckdb", "key", schema(), files)
+    runs = [row(table("runs"), model="m", dtype="float32", **asked_with)]
+    update(folder / "study.duckdb", "key", schema(), files, runs=runs)
     return folder
 
 
@@ -142,3 +147,20 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
     assert "follows, conflicting" not in changed.out  # other contexts under the same ids
     assert "correct, none" in changed.out
+
+
+def test_what_two_runs_were_asked_with_is_told_apart(swaymeter: Command, tmp_path: Path) -> None:
+    prompts = [json.dumps({"system": system, "about": "x"}) for system in ("Be brief.", "Be [red]long.")]
+    labels = ("tuned", None)
+    first, second = (
+        str(run_of(tmp_path / name, "c" * 12, prompt=prompt, label=label))
+        for name, prompt, label in zip("ab", prompts, labels, strict=True)
+    )
+    ended = swaymeter("compare", first, second)
+    assert ended.out.splitlines()[:2] == [
+        "not the same: label of m (float32): tuned in A, none in B",
+        'not the same: prompt.system: "Be brief." in A, "Be [red]long." in B',
+    ]
+    assert "A: tuned (float32) against B: m (float32)" in ended.out
+    assert len(json.loads(swaymeter("compare", first, second, "--json").out)["not_the_same"]) == 2
+    assert "not the same" not in swaymeter("compare", first, first).out
