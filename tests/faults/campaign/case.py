@@ -1,8 +1,12 @@
 """A study in an empty workspace to which something happens, and what comes of its run."""
 
+import os
 import random
+import signal
+import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +16,26 @@ from tests.end_to_end.waiting import until
 from tests.faults.campaign.studies import Held, as_in_a_terminal, compared
 
 WENT_ON, WITHOUT_PREFECT, SAID = "went on", "went on without Prefect", "said what to do, next run went on"
+NOT_HIT = "not hit"
 
 
 class BrokenError(Exception):
     """A guarantee is broken: the verdict, and what to look at."""
+
+
+class NotHitError(Exception):
+    """What was to happen came too late, or to nobody: nothing is known."""
+
+
+@contextmanager
+def group(process: "subprocess.Popen[bytes]") -> Iterator["subprocess.Popen[bytes]"]:
+    """A process that was started in a session of its own; it is killed on leaving, with all that it has started."""
+    try:
+        yield process
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 @dataclass
@@ -46,6 +66,14 @@ class Case:
         """From now on it counts how long the run goes on."""
         self.began = time.monotonic()
 
+    def happened_to_scoring(self, running: Command) -> None:
+        """The same of what happens to a run that scores; NotHitError where it does not any more."""
+        if running.poll():
+            raise BrokenError("CRASHED", f"exit status {running.poll()}: {running.ended().said}")
+        if not self.is_scoring(running):
+            raise NotHitError("the run had scored all of it before")
+        self.happened()
+
     def outcome(self, running: Command, *sentences: str) -> str:
         """What comes of a run: it goes on to its end, or says one of the sentences."""
         run = running.ended()
@@ -71,3 +99,25 @@ class Case:
     def has_begun_scoring(self) -> bool:
         """Whether a chunk is stored."""
         return any(self.study.workspace.glob("scores/*/*/*.parquet"))
+
+    def is_scoring(self, running: Command) -> bool:
+        """Whether a run is at it and has scores to compute still."""
+        return running.poll() is None and len(_whole(self.study)) < len(_whole(self.undisturbed))
+
+
+def _whole(study: TinyStudy) -> list[Path]:
+    """The files of scores that are not parts."""
+    return [path for path in study.workspace.glob("scores/*/*/*.parquet") if ".part-" not in path.name]
+
+
+def judged(case: Case, happens: Callable[[Case], str]) -> tuple[str, str]:
+    """The verdict on what happens to a case, and what to look at."""
+    try:
+        return happens(case), ""
+    except BrokenError as broken:
+        verdict, detail = broken.args
+        return verdict, detail
+    except NotHitError as missed:
+        return NOT_HIT, str(missed)
+    except (AssertionError, subprocess.TimeoutExpired) as error:  # of what waits for a process
+        return "HUNG", str(error)

@@ -1,5 +1,6 @@
 """A disk that is full, or a folder that is not mounted: of the workspace, or of Prefect; it takes root."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -11,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from flows.graph.step import Stage
-from tests.faults.campaign.case import Case
+from tests.faults.campaign.case import SAID, Case, NotHitError
 from tests.faults.campaign.studies import as_in_a_terminal
 
 MIB = 1 << 20
@@ -41,10 +42,16 @@ def workspace_away(case: Case, seconds: float) -> str:
     subprocess.run(mount, check=True)
     try:
         outcome = case.through("score", leave, f"the workspace {workspace} is away")
+        if outcome != SAID:
+            raise NotHitError("the run did not see that its folder was away")
         later.join()
         case.complete()
     finally:
-        subprocess.run(["umount", "--lazy", str(workspace)], check=True)
+        later.cancel()
+        if later.is_alive():
+            later.join()
+        while os.path.ismount(workspace):
+            subprocess.run(["umount", "--lazy", str(workspace)], check=True)
     return outcome
 
 

@@ -6,19 +6,24 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import yaml
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from tests.end_to_end.tiny_study import ROOT, TinyStudy
-from tests.faults.campaign.case import BrokenError, Case
+from tests.faults.campaign.case import BrokenError, Case, NotHitError, group
 from tests.tasks.models.tiny import byte_tokenizer
 
 MOST_SECONDS = 5.0
 """From Ctrl-C until nothing of the run is left."""
 RUNNERS = ("threads", "processes", "dask")
+MOST_SECONDS_TO_LOAD = 240
+LARGER = 1.25
+"""So many times the size of the weights is what a process holds that computes with them: torch is in it, too."""
 
 
 def interrupted(case: Case, runner: str) -> str:
@@ -27,22 +32,25 @@ def interrupted(case: Case, runner: str) -> str:
     command = [sys.executable, "-m", "tests.end_to_end.preloaded", "run", str(study.file)]
     options = ["--workspace", str(study.workspace), "--runner", runner]
     said = case.folder / "said"
-    with said.open("wb") as file, subprocess.Popen(
-        [*command, *options], cwd=ROOT, env=replace(study, api="").environment, stdout=file, stderr=file,
-        start_new_session=True,
-    ) as process:  # fmt: skip
-        deadline = time.monotonic() + 120
-        while "score begins" not in said.read_text():
-            assert process.poll() is None, said.read_text()
-            assert time.monotonic() < deadline, said.read_text()
-            time.sleep(0.05)
-        time.sleep(case.generator.uniform(4.0, 14.0))
-        assert process.poll() is None, said.read_text()
-        case.happened()
-        os.killpg(process.pid, signal.SIGINT)
-        process.wait(60)
-        psutil.wait_procs(study.processes(), timeout=60)
-        case.took = time.monotonic() - case.began
+    with said.open("wb") as file:
+        process = subprocess.Popen(
+            [*command, *options], cwd=ROOT, env=replace(study, api="").environment, stdout=file, stderr=file,
+            start_new_session=True,
+        )  # fmt: skip
+    try:
+        with group(process):
+            _wait_for_model(study, process)
+            time.sleep(case.generator.uniform(0.5, 8.0))
+            if process.poll() is not None:
+                raise NotHitError(f"exit status {process.poll()}: {said.read_text()}")
+            case.happened()
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(60)
+            psutil.wait_procs(study.processes(), timeout=60)
+            case.took = time.monotonic() - case.began
+    finally:
+        for left in study.processes():
+            left.kill()
     text = said.read_text()
     if process.returncode != 128 + signal.SIGINT or "stopped; what was computed is kept" not in text:
         raise BrokenError("ENDED OTHERWISE", f"exit status {process.returncode}: {text}")
@@ -51,6 +59,19 @@ def interrupted(case: Case, runner: str) -> str:
     if case.took > MOST_SECONDS:
         raise BrokenError("TOO SLOW", f"{case.took:.1f} s, runner {runner}: {text}")
     return "stopped"
+
+
+def _wait_for_model(study: TinyStudy, process: "subprocess.Popen[bytes]") -> None:
+    """Returns when a process of the study holds the weights, and so computes; NotHitError where that never comes."""
+    (weights,) = Path(yaml.safe_load(study.file.read_text())["models"][0]["name"]).glob("*.safetensors")
+    deadline = time.monotonic() + MOST_SECONDS_TO_LOAD
+    while process.poll() is None and time.monotonic() < deadline:
+        for one in study.processes():
+            with suppress(psutil.Error):
+                if one.memory_info().rss > LARGER * weights.stat().st_size:
+                    return
+        time.sleep(0.1)
+    raise NotHitError(f"no process loaded the model within {MOST_SECONDS_TO_LOAD} s")
 
 
 def _with_slow_model(case: Case) -> TinyStudy:

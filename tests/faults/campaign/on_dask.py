@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -11,10 +12,10 @@ from unittest import mock
 
 import psutil
 
-from tests.end_to_end.tiny_study import ROOT
+from tests.end_to_end.tiny_study import ROOT, Command
 from tests.end_to_end.waiting import until
 from tests.faults.campaign import slow_workers
-from tests.faults.campaign.case import Case
+from tests.faults.campaign.case import Case, group
 from tests.test_docker import free_port
 
 
@@ -29,9 +30,10 @@ def cluster(case: Case, workers: int, port: int) -> Iterator[list[subprocess.Pop
 
         def start(program: str, *options: str) -> subprocess.Popen[bytes]:
             command = [sys.executable, "-m", f"distributed.cli.{program}", *options, "--no-dashboard"]
-            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-            stack.callback(_end, process)
-            return process
+            process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True
+            )
+            return stack.enter_context(group(process))
 
         scheduler = start("dask_scheduler", "--host", "127.0.0.1", "--port", str(port))
         options = ("--nthreads", "1", "--memory-limit", "0", "--resources", "CPU=1")
@@ -40,22 +42,14 @@ def cluster(case: Case, workers: int, port: int) -> Iterator[list[subprocess.Pop
             yield [scheduler, *nannies]
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    with suppress(psutil.NoSuchProcess):
-        for one in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
-            with suppress(psutil.NoSuchProcess):
-                one.kill()
-    process.wait()
-
-
 def scheduler_killed(case: Case) -> str:
     """The scheduler is killed, and nobody starts another."""
     port = free_port()
     sentence = f"the Dask scheduler tcp://127.0.0.1:{port} ended in the middle; start it and its workers again"
     with cluster(case, 2, port) as processes, case.study.start("run", "--runner", "dask") as running:
         until(case.has_begun_scoring, running)
+        case.happened_to_scoring(running)
         processes[0].kill()
-        case.happened()
         outcome = case.outcome(running, sentence)
     with cluster(case, 2, port):
         case.complete("--runner", "dask")
@@ -67,9 +61,10 @@ def scheduler_started_again(case: Case) -> str:
     port = free_port()
     with cluster(case, 2, port) as processes, case.study.start("run", "--runner", "dask") as running:
         until(case.has_begun_scoring, running)
+        case.happened_to_scoring(running)
         for process in processes:
-            _end(process)
-        case.happened()
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
         time.sleep(3)
         with cluster(case, 2, port):
             outcome = case.outcome(running)
@@ -82,15 +77,24 @@ def workers_killed(case: Case, workers: int) -> str:
     with cluster(case, workers, free_port()) as (_, *nannies):
         with case.study.start("run", "--runner", "dask") as running:
             until(case.has_begun_scoring, running)
-            case.happened()
             for _ in range(3):
-                below = [one for nanny in nannies for one in psutil.Process(nanny.pid).children(recursive=True)]
-                if alive := [one for one in below if "spawn_main" in " ".join(one.cmdline())]:
-                    case.generator.choice(alive).kill()
+                _kill_one(case, nannies, running)
                 time.sleep(case.generator.uniform(0.2, 2.0))
             outcome = case.outcome(running)
         case.complete("--runner", "dask")
     return outcome
+
+
+def _kill_one(case: Case, nannies: list[subprocess.Popen[bytes]], running: Command) -> None:
+    """Kills a worker, once one is there again; NotHitError where the run has no use for it any more."""
+    while True:
+        case.happened_to_scoring(running)
+        with suppress(psutil.NoSuchProcess):
+            below = [one for nanny in nannies for one in psutil.Process(nanny.pid).children(recursive=True)]
+            if alive := [one for one in below if "spawn_main" in " ".join(one.cmdline())]:
+                case.generator.choice(alive).kill()
+                return
+        time.sleep(0.05)
 
 
 def conductor_killed(case: Case) -> str:
@@ -98,8 +102,8 @@ def conductor_killed(case: Case) -> str:
     with cluster(case, 2, free_port()):
         with case.study.start("run", "--runner", "dask") as running:
             until(case.has_begun_scoring, running)
+            case.happened_to_scoring(running)
             running.process.kill()
-        case.happened()
         with case.study.start("run", "--runner", "dask") as running:
             outcome = case.outcome(running)
         case.complete("--runner", "dask")

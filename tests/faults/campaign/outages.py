@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,7 +19,7 @@ from flows.server.process import api_child, wait_until_ready
 from flows.server.settings import QUIET, TEMPORARY
 from tests.end_to_end.tiny_study import new_study
 from tests.end_to_end.waiting import until
-from tests.faults.campaign.case import BrokenError, Case
+from tests.faults.campaign.case import BrokenError, Case, judged
 from tests.faults.campaign.folders import can_mount, prefect_full, workspace_away, workspace_full
 from tests.faults.campaign.interrupts import RUNNERS, interrupted
 from tests.faults.campaign.on_dask import conductor_killed, scheduler_killed, scheduler_started_again, workers_killed
@@ -44,12 +45,7 @@ def outcomes(seed: int) -> Iterator[Outcome]:
             of_case.mkdir()
             study = undisturbed.elsewhere(of_case / "workspace", with_files=False)
             case = Case(study, undisturbed, of_case, generator)
-            try:
-                verdict, detail = happens(case), ""
-            except BrokenError as broken:
-                verdict, detail = broken.args
-            except AssertionError as error:  # of what waits for a process
-                verdict, detail = "HUNG", str(error)
+            verdict, detail = judged(case, happens)
             for process in study.processes():
                 process.kill()
             yield Outcome(row, verdict, case.took, 0.0, detail)
@@ -102,7 +98,8 @@ def database_restarted(case: Case, seconds: float) -> str:
     """PostgreSQL stops while chunks are scored, and starts again after so many seconds."""
     port, names = free_port(), {"POSTGRES_USER": "prefect", "POSTGRES_PASSWORD": "secret", "POSTGRES_DB": "prefect"}
     later = threading.Timer(seconds, lambda: control("start"))
-    with postgresql(names, port) as control, (case.folder / "server.log").open("w+b") as log:
+    with postgresql(names, port) as control, (case.folder / "server.log").open("w+b") as log, ExitStack() as stack:
+        stack.callback(later.cancel)
         url = f"postgresql+asyncpg://prefect:secret@127.0.0.1:{port}/prefect"
         home = {"PREFECT_HOME": str(case.folder), "PREFECT_SERVER_DATABASE_CONNECTION_URL": url}
 
