@@ -13,10 +13,10 @@ from pathlib import Path
 from flows.graph.step import Stage
 from tests.end_to_end.tiny_study import Command, TinyStudy
 from tests.end_to_end.waiting import until
+from tests.faults.campaign.record import NOT_HIT
 from tests.faults.campaign.studies import Held, as_in_a_terminal, compared
 
 WENT_ON, WITHOUT_PREFECT, SAID = "went on", "went on without Prefect", "said what to do, next run went on"
-NOT_HIT = "not hit"
 
 
 class BrokenError(Exception):
@@ -25,6 +25,14 @@ class BrokenError(Exception):
 
 class NotHitError(Exception):
     """What was to happen came too late, or to nobody: nothing is known."""
+
+
+def check_has_not_ended(status: int | None, said: Path) -> None:
+    """BrokenError where a run failed by itself before anything happened to it; NotHitError where it ended well."""
+    if status:
+        raise BrokenError("CRASHED", f"exit status {status}: {said.read_text()}")
+    if status is not None:
+        raise NotHitError("the run had ended before")
 
 
 @contextmanager
@@ -68,8 +76,7 @@ class Case:
 
     def happened_to_scoring(self, running: Command) -> None:
         """The same of what happens to a run that scores; NotHitError where it does not any more."""
-        if running.poll():
-            raise BrokenError("CRASHED", f"exit status {running.poll()}: {running.ended().said}")
+        check_has_not_ended(running.poll(), running.file)
         if not self.is_scoring(running):
             raise NotHitError("the run had scored all of it before")
         self.happened()

@@ -15,7 +15,7 @@ import yaml
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from tests.end_to_end.tiny_study import ROOT, TinyStudy
-from tests.faults.campaign.case import BrokenError, Case, NotHitError, group
+from tests.faults.campaign.case import BrokenError, Case, NotHitError, check_has_not_ended, group
 from tests.tasks.models.tiny import byte_tokenizer
 
 MOST_SECONDS = 5.0
@@ -40,9 +40,9 @@ def interrupted(case: Case, runner: str) -> str:
     try:
         with group(process):
             _wait_for_model(study, process)
-            time.sleep(case.generator.uniform(0.5, 8.0))
-            if process.poll() is not None:
-                raise NotHitError(f"exit status {process.poll()}: {said.read_text()}")
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(case.generator.uniform(0.5, 8.0))
+            check_has_not_ended(process.poll(), said)
             case.happened()
             os.killpg(process.pid, signal.SIGINT)
             process.wait(60)
@@ -62,16 +62,17 @@ def interrupted(case: Case, runner: str) -> str:
 
 
 def _wait_for_model(study: TinyStudy, process: "subprocess.Popen[bytes]") -> None:
-    """Returns when a process of the study holds the weights, and so computes; NotHitError where that never comes."""
+    """Returns when a process of the study holds the weights, and so computes, or the run has ended."""
     (weights,) = Path(yaml.safe_load(study.file.read_text())["models"][0]["name"]).glob("*.safetensors")
     deadline = time.monotonic() + MOST_SECONDS_TO_LOAD
-    while process.poll() is None and time.monotonic() < deadline:
+    while process.poll() is None:
+        if time.monotonic() > deadline:
+            raise NotHitError(f"no process loaded the model within {MOST_SECONDS_TO_LOAD} s")
         for one in study.processes():
             with suppress(psutil.Error):
                 if one.memory_info().rss > LARGER * weights.stat().st_size:
                     return
         time.sleep(0.1)
-    raise NotHitError(f"no process loaded the model within {MOST_SECONDS_TO_LOAD} s")
 
 
 def _with_slow_model(case: Case) -> TinyStudy:

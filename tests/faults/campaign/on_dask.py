@@ -13,9 +13,9 @@ from unittest import mock
 import psutil
 
 from tests.end_to_end.tiny_study import ROOT, Command
-from tests.end_to_end.waiting import until
+from tests.end_to_end.waiting import MOST_SECONDS, until
 from tests.faults.campaign import slow_workers
-from tests.faults.campaign.case import Case, group
+from tests.faults.campaign.case import BrokenError, Case, group
 from tests.test_docker import free_port
 
 
@@ -87,7 +87,8 @@ def workers_killed(case: Case, workers: int) -> str:
 
 def _kill_one(case: Case, nannies: list[subprocess.Popen[bytes]], running: Command) -> None:
     """Kills a worker, once one is there again; NotHitError where the run has no use for it any more."""
-    while True:
+    deadline = time.monotonic() + MOST_SECONDS
+    while time.monotonic() < deadline:
         case.happened_to_scoring(running)
         with suppress(psutil.NoSuchProcess):
             below = [one for nanny in nannies for one in psutil.Process(nanny.pid).children(recursive=True)]
@@ -95,6 +96,7 @@ def _kill_one(case: Case, nannies: list[subprocess.Popen[bytes]], running: Comma
                 case.generator.choice(alive).kill()
                 return
         time.sleep(0.05)
+    raise BrokenError("HUNG", f"no worker is there again after {MOST_SECONDS} s")
 
 
 def conductor_killed(case: Case) -> str:

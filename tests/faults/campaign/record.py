@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 LONGEST_SECONDS = 120.0
 """What takes longer counts as hung."""
+NOT_HIT, NEVER_HIT = "not hit", "NEVER HIT"
+"""What says nothing of a guarantee, and a row of which no try says anything."""
 MOST_MIB = 2048.0
 """What needs more memory breaks a guarantee."""
 
@@ -47,6 +49,11 @@ class Row:
     seconds: float = 0.0
     mib: float = 0.0
 
+    @property
+    def outcomes(self) -> Counter[str]:
+        """How often each verdict was given; a row whose fault met nobody in any try has seen nothing at all."""
+        return Counter({NEVER_HIT: self.tried}) if set(self.verdicts) == {NOT_HIT} else self.verdicts
+
 
 @dataclass
 class Record:
@@ -81,7 +88,7 @@ class Record:
     def broken(self) -> int:
         """How many faults broke a guarantee."""
         rows = (row for rows in self.parts.values() for row in rows.values())
-        return sum(count for row in rows for verdict, count in row.verdicts.items() if is_broken(verdict))
+        return sum(count for row in rows for verdict, count in row.outcomes.items() if is_broken(verdict))
 
     def markdown(self) -> str:
         """The table of every part."""
@@ -94,7 +101,7 @@ class Record:
 
 def _cells(row: Row) -> Iterator[str]:
     yield f"{row.tried:,}"
-    yield ", ".join(f"{verdict} {count:,}" for verdict, count in sorted(row.verdicts.items()))
+    yield ", ".join(f"{verdict} {count:,}" for verdict, count in sorted(row.outcomes.items()))
     yield f"{row.seconds:.1f} s" if row.seconds >= 0.05 else "< 0.1 s"
     yield f"{row.mib:,.0f} MiB" if row.mib else ""
 
