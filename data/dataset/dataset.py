@@ -130,25 +130,25 @@ def _of_workspace(root: Path) -> Dataset:
 
 
 def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[str]]:
-    """The rows of a table in the newest file of each part, and a warning where a part has several files.
+    """The rows of a table in the newest file of each part, by number, and a warning where a part has several files.
 
     A part is what a step fetched: the facts of a relation, the questions of a partition, a property or a page.
     DamagedFile where a file cannot be read, InputError where it does not tell its part.
     """
-    by_part: dict[tuple[str, ...], list[tuple[str, Path]]] = {}
+    by_part: dict[tuple[str, ...], list[tuple[int, str, Path]]] = {}
     for path in sorted((root / "facts").glob("*.parquet")):
         metadata = verify(path)
         if metadata.get("table") != table.name:
             continue
         try:
             part = (*metadata["made_from"]["subject"], *metadata["made_from"]["step"])
-            by_part.setdefault(tuple(map(str, part)), []).append((metadata["made_at"], path))
+            by_part.setdefault(tuple(map(str, part)), []).append((metadata.get("number", 0), metadata["made_at"], path))
         except (KeyError, TypeError):
             raise InputError(f"{path} does not tell what it holds; remove it and fetch again") from None
     rows: list[dict[str, Any]] = []
     warnings = []
     for part, files in sorted(by_part.items()):
-        _, newest = max(files)
+        *_, newest = max(files)
         rows += read_parquet(newest)[0].to_pylist()
         if len(files) > 1:
             subject = " ".join(filter(None, part[:2]))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -22,8 +21,9 @@ class Access:
 
     downloads: the workspace's folder of downloaded files, loaded graphs and cached responses. services: what differs
     from SERVICES. contact: an e-mail address or page of whoever runs the study. cache: the folder of cached responses;
-    None for one below `downloads`. offline: whether only cached responses are used. not_before: when a forced fetch
-    began (UTC): older responses are requested again. refreshed: the same of a refresh, for services that change daily.
+    None for one below `downloads`. offline: whether only cached responses are used. forced: the names of the requests
+    to fetch anew: responses that were not cached for them are requested again. refreshed: those for services that
+    change daily.
     """
 
     downloads: Path
@@ -31,8 +31,8 @@ class Access:
     contact: str | None = None
     cache: Path | None = None
     offline: bool = False
-    not_before: datetime | None = None
-    refreshed: datetime | None = None
+    forced: frozenset[str] = frozenset()
+    refreshed: frozenset[str] = frozenset()
 
     def address(self, service: str) -> str:
         """The address of a service."""
@@ -41,17 +41,16 @@ class Access:
     @property
     def only_refreshes(self) -> bool:
         """Whether only what changes daily is requested again, and cached pages are used."""
-        return self.refreshed is not None and self.not_before is None
+        return bool(self.refreshed) and not self.forced
 
     def session(self, service: str) -> "Session":
         """The session with a service, one for all threads of this process."""
         from data.sources.http.session import shared_session  # needs requests, which a bare GPU machine lacks
 
-        refreshed = self.refreshed if service in CHANGES_DAILY else None
-        not_before = max((began for began in (self.not_before, refreshed) if began), default=None)
+        reruns = self.forced | (self.refreshed if service in CHANGES_DAILY else frozenset())
         cache = self.cache or self.downloads / "answers"
         return shared_session(
-            self._service(service), contact=self.contact, cache=cache, offline=self.offline, not_before=not_before
+            self._service(service), contact=self.contact, cache=cache, offline=self.offline, reruns=reruns
         )
 
     def _service(self, name: str) -> Service:

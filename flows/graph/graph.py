@@ -13,7 +13,7 @@ import pyarrow as pa
 from data.errors import SwaymeterError
 from data.storage.artifact import Artifact, Check, FilesArtifact, TableArtifact
 from data.storage.workspace import Workspace
-from flows.graph.rerun import Reruns
+from flows.graph.rerun import REQUESTED, Reruns, asked_at
 from flows.graph.step import Output, Resource, Step, StepId, StepKind
 
 State = Literal["done", "missing", "damaged", "failed", "blocked"]
@@ -145,11 +145,12 @@ class Graph:
             "parameters": dict(parameters or {}),
             "inputs": {role: r.part or r.check.digest for role, r in usable.items() if r.check},
         }
-        artifacts = self._artifacts(outputs, made_from, self.reruns.of(identity))
+        forced, refreshed = (self.reruns.of(identity, kind) for kind in REQUESTED)
+        artifacts = self._artifacts(outputs, made_from, forced | refreshed)
         node.step = Step(
             identity, kind.function, {role: reference.artifact for role, reference in usable.items()}, artifacts,
-            arguments, resource or kind.resource, device, self.reruns.since(identity, "force"),
-            self.reruns.since(identity, "refresh"), {role: r.check for role, r in usable.items() if r.check},
+            arguments, resource or kind.resource, device, forced, refreshed,
+            {role: r.check for role, r in usable.items() if r.check},
         )  # fmt: skip
         self._resolve(node)
         return node
@@ -205,7 +206,7 @@ class Graph:
     def _resolve(self, node: Node) -> None:
         assert node.step is not None
         node.checks = {role: self._check(artifact) for role, artifact in node.step.outputs.items()}
-        requests = self.reruns.of(node.id)
+        requests = node.step.forced | node.step.refreshed
         wrong = next((check for check in node.checks.values() if check.state != "done"), None)
         if all(check.satisfies(requests) for check in node.checks.values()):
             node.state, node.reason = "done", ""
@@ -214,7 +215,7 @@ class Graph:
         elif wrong is not None:
             node.state, node.reason = wrong.state, wrong.reason
         else:
-            since = max(when for when in (node.step.not_before, node.step.refreshed) if when)
+            since = max(map(asked_at, requests))
             node.state, node.reason = "missing", f"to be made again: asked for on {since:%Y-%m-%d %H:%M} UTC"
 
     def _check(self, artifact: Artifact) -> Check:

@@ -19,6 +19,7 @@ from data.storage.sealed import sealed, unsealed
 from flows.graph.step import StepId
 
 Kind = Literal["force", "refresh"]
+REQUESTED: tuple[Kind, Kind] = ("force", "refresh")
 
 EXPIRES = timedelta(days=7)
 """A rerun that was not finished for so long is given up."""
@@ -39,8 +40,13 @@ class Rerun:
 
     @property
     def name(self) -> str:
-        """What artifacts that answer it note."""
+        """What artifacts and cached responses that answer it note."""
         return self.since.isoformat()
+
+
+def asked_at(name: str) -> datetime:
+    """When the request of a name was made, by the clock of that host."""
+    return datetime.fromisoformat(name)
 
 
 @dataclass(frozen=True)
@@ -50,15 +56,10 @@ class Reruns:
     requests: tuple[Rerun, ...] = ()
     matches: Callable[[Rerun, StepId], bool] = lambda request, step: False
 
-    def of(self, step: StepId) -> frozenset[str]:
-        """The names of those that a step matches: what it made counts where it was made for all of them."""
-        return frozenset(request.name for request in self.requests if self.matches(request, step))
-
-    def since(self, step: StepId, kind: Kind) -> datetime | None:
-        """Since when the step has been asked for anew; None where it is not."""
-        return max(
-            (request.since for request in self.requests if request.kind == kind and self.matches(request, step)),
-            default=None,
+    def of(self, step: StepId, kind: Kind) -> frozenset[str]:
+        """The names of those of a kind that a step matches: what it made counts where it was made for all of them."""
+        return frozenset(
+            request.name for request in self.requests if request.kind == kind and self.matches(request, step)
         )
 
 

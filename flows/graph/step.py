@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -64,9 +63,9 @@ class Step:
 
     function: of a module's top level; makes the outputs and opens what it needs itself. inputs, outputs: by role.
     arguments: what else the function needs; picklable. device: of the model that it asks, as study files name it; empty
-    where it asks none. not_before: since when it has been asked for anew, so that no response that was cached earlier
-    counts; None where any does. refreshed: the same for what changes by the day alone. checks: how the inputs stood,
-    each verified, when the step was resolved.
+    where it asks none. forced: the names of the requests to make it anew, so that no response that was not cached for
+    these counts. refreshed: those for what changes by the day alone. checks: how the inputs stood, each verified, when
+    the step was resolved.
     """
 
     id: StepId
@@ -76,8 +75,8 @@ class Step:
     arguments: Any = None
     resource: Resource = "compute"
     device: str = ""
-    not_before: datetime | None = None
-    refreshed: datetime | None = None
+    forced: frozenset[str] = frozenset()
+    refreshed: frozenset[str] = frozenset()
     checks: Mapping[str, Check] = field(default_factory=dict)
 
     @property

@@ -1,13 +1,15 @@
 """The steps that aggregate: statistics from the score files in place, and the database, loaded by file."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from data.errors import ScoreError, SwaymeterError
 from data.records.table import Table
 from data.records.tables import RECORD_TABLES
-from data.storage.artifact import write_manifest
-from data.storage.workspace import Workspace
+from data.storage.artifact import TableArtifact, write_manifest
+from data.storage.workspace import slug
 from data.warehouse.queries import QUERIES, NamedQuery
 from flows.graph.step import Run, Step
 from flows.steps.kept_rows import Done, digests_of, kept_rows, relation_of
@@ -18,6 +20,18 @@ from tasks.statistics.statistic import Statistic
 
 RELATIONS_AT_A_TIME = 10
 """Relations whose prompts are read together: more would not fit the database's memory, and spill to the disk."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What the database has beside its inputs.
+
+    annotations: their imports. labels: what models are called, by model and dtype. prompt: how questions are put.
+    """
+
+    annotations: tuple[TableArtifact, ...] = ()
+    labels: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    prompt: Mapping[str, Any] = field(default_factory=dict)
 
 
 def schema() -> tuple[Table, ...]:
@@ -31,12 +45,12 @@ def compute_statistics(step: Step, run: Run) -> None:
     from data.warehouse.warehouse import over  # here, as pandas takes long to import
 
     _, classes = step.arguments
-    again = step.not_before is not None
+    again = bool(step.forced)
     declared = statistics_of(classes)
     statistics = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
     names = dict.fromkeys(name for statistic in statistics for name in statistic.queries)
     done = _done(step)
-    answers = {name: _of_every_prompt(QUERIES[name], done, step, run) for name in names if QUERIES[name].by_relation}
+    answers = {name: _of_every_prompt(QUERIES[name], done, step) for name in names if QUERIES[name].by_relation}
     asked = [QUERIES[name] for name in names if name not in answers]
     with over(_files(done), schema(), asked, answers) as warehouse:
         frames = {name: categorical(warehouse.frame(name)) for name in names}
@@ -57,7 +71,7 @@ def _compute(statistic: Statistic, frames: Mapping[str, Any], done: Sequence[Don
     seed, _ = step.arguments
     if statistic.of_relations is not None:
         digests = digests_of(table, done)
-        kept, known = kept_rows(table, digests, anew=step.not_before is not None)
+        kept, known = kept_rows(table, digests, anew=bool(step.forced))
         new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
         rows = [*kept.to_pylist(), *statistic.of_relations(new, seed)]
         texts = [column.name for column in statistic.table.columns if column.type == "VARCHAR"]
@@ -67,7 +81,7 @@ def _compute(statistic: Statistic, frames: Mapping[str, Any], done: Sequence[Don
     table.discard_others()
 
 
-def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: Run) -> Any:
+def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step) -> Any:
     """The rows of a query that goes through every prompt; those of relations of which nothing has changed are kept."""
     import pyarrow as pa
 
@@ -81,9 +95,10 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step, run: R
         return table.of([])
     inputs = sorted(check.digest_of_all for _, check in read)
     made_from = {"query": query.sql, "inputs": inputs}
-    stored = Workspace(run.workspace).table(("statistics", "queries"), query.name, table, made_from)
+    folder = next(step.table(role).folder for role in step.outputs)
+    stored = TableArtifact(folder / "queries", slug(query.name), table, made_from)
     digests = digests_of(stored, read)
-    kept, known = kept_rows(stored, digests, anew=step.not_before is not None)
+    kept, known = kept_rows(stored, digests, anew=bool(step.forced))
     found, new = [kept], sorted(digests.keys() - known)
     for start in range(0, len(new), RELATIONS_AT_A_TIME):
         some = new[start : start + RELATIONS_AT_A_TIME]
@@ -105,12 +120,12 @@ def load_database(step: Step, run: Run) -> None:
     from data.warehouse.loading import update
 
     artifact: Any = step.outputs["files"]
-    annotations, labels = step.arguments
-    imports = {annotation.key: (annotation, annotation.check()) for annotation in annotations}
+    loaded: Loaded = step.arguments
+    imports = {annotation.key: (annotation, annotation.check()) for annotation in loaded.annotations}
     tables = [*_done(step), *(one for one in imports.values() if one[1].state == "done")]
-    fresh = step.not_before is not None or not artifact.is_as_written()
+    fresh = bool(step.forced) or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
-    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, labels, run), fresh=fresh)
+    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, loaded, run), fresh=fresh)
     write_manifest(artifact.manifest, artifact.key, [path], artifact.requests)
 
 
@@ -126,9 +141,10 @@ def _files(done: Iterable[Done]) -> dict[Table, list[Any]]:
     return files
 
 
-def _runs(done: Iterable[Done], labels: Mapping[tuple[str, str], str], run: Run) -> list[Mapping[str, Any]]:
-    """A row for each file of scores: what was computed, when, with which versions. labels: by model and dtype."""
+def _runs(done: Iterable[Done], loaded: Loaded, run: Run) -> list[Mapping[str, Any]]:
+    """A row for each file of scores: what was computed, when, with which versions."""
     rows: list[Mapping[str, Any]] = []
+    prompt = json.dumps(dict(loaded.prompt), ensure_ascii=False, sort_keys=True)
     for artifact, check in done:
         if artifact.table.name not in MEASURES:
             continue
@@ -138,11 +154,12 @@ def _runs(done: Iterable[Done], labels: Mapping[tuple[str, str], str], run: Run)
             {
                 "relation": made_from["subject"][0],
                 "model": model,
-                "label": labels.get((model, dtype)),
+                "label": loaded.labels.get((model, dtype)),
                 "measure": artifact.table.name,
                 "measure_version": MEASURES[artifact.table.name].version,
                 "dtype": dtype,
                 "seed": made_from["parameters"]["seed"],
+                "prompt": prompt if MEASURES[artifact.table.name].about == "questions" else None,
                 "parameters": about.get("parameters"),
                 "hardware": about.get("hardware"),
                 **{name: about[name] for name in _NOTED},

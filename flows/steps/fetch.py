@@ -13,7 +13,7 @@ from tasks.contexts.invented_names import fetch_invented_names
 def access_for(study: Study, step: Step, run: Run) -> Access:
     """How a step reaches services: by the study's settings, in the sessions of its process."""
     return study.access(
-        Workspace(run.workspace).downloads, offline=run.offline, not_before=step.not_before, refreshed=step.refreshed
+        Workspace(run.workspace).downloads, offline=run.offline, forced=step.forced, refreshed=step.refreshed
     )
 
 

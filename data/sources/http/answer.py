@@ -22,13 +22,17 @@ _OUT_OF_TIME = re.compile(rb"timed?[ -]?out|TimeoutException|deadline is expired
 
 @dataclass(frozen=True)
 class Reply:
-    """A complete response: HTTP status, decompressed body, when it came (UTC), headers, seconds of its Retry-After."""
+    """A complete response: HTTP status, decompressed body, when it came (UTC), headers, seconds of its Retry-After.
+
+    reruns: the names of the requests to fetch anew that it was sent for, of a cached one.
+    """
 
     status: int
     body: bytes
     retrieved_at: datetime
     headers: Mapping[str, str] = field(default_factory=dict)
     wait_s: float | None = None
+    reruns: frozenset[str] = frozenset()
 
 
 @dataclass(eq=False)

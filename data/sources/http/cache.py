@@ -94,6 +94,7 @@ def _value(key: str, response: Reply, address: str) -> bytes:
         "retrieved_at": response.retrieved_at.astimezone(UTC).isoformat(),
         "address": address,
         "body": response.body.decode(errors="replace"),
+        "reruns": sorted(response.reruns),
     }
     sealed = {**content, "sha256": _checksum(key, content)}
     return json.dumps(sealed, ensure_ascii=False).encode()
@@ -103,7 +104,8 @@ def _response(key: str, value: bytes) -> Reply:
     content = json.loads(value)
     if content.pop("sha256") != _checksum(key, content):
         raise ValueError("its checksum does not match")
-    return Reply(content["status"], content["body"].encode(), datetime.fromisoformat(content["retrieved_at"]))
+    retrieved_at, reruns = datetime.fromisoformat(content["retrieved_at"]), frozenset(content.get("reruns", ()))
+    return Reply(content["status"], content["body"].encode(), retrieved_at, reruns=reruns)
 
 
 def _checksum(key: str, content: dict[str, object]) -> str:

@@ -52,8 +52,9 @@ class Session:
     """Sends requests to one service, for all threads of a run.
 
     contact: an e-mail address or URL of whoever runs this. cache: the folder of cached responses, one file per service.
-    offline: whether only those are used. not_before: responses cached before this moment (UTC) are requested again.
-    limiter: keeps the requests per minute of several sessions. now, sleep: another clock (s), another way to wait.
+    offline: whether only those are used. reruns: the names of requests to fetch anew; a response that was not cached
+    for all of these is requested again. limiter: keeps the requests per minute of several sessions. now, sleep: another
+    clock (s), another way to wait.
     ServiceError where contact or address are not valid, WorkspaceError where the cache cannot be used.
     """
 
@@ -64,13 +65,13 @@ class Session:
         contact: str | None,
         cache: Path,
         offline: bool = False,
-        not_before: datetime | None = None,
+        reruns: frozenset[str] = frozenset(),
         limiter: Limiter | None = None,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         check_address(service.address, service.name)
-        self.service, self.offline, self.not_before = service, offline, not_before
+        self.service, self.offline, self.reruns = service, offline, reruns
         self._named = f"{service.name} ({service.address})"
         self._headers = {"Accept-Encoding": "gzip, deflate"}
         if not offline:
@@ -127,13 +128,13 @@ class Session:
                     self._limits.repeat()
                 return answer
             if self.offline:
-                since = "" if self.not_before is None else f" and not older than {self.not_before:%Y-%m-%d %H:%M} UTC"
+                anew = " and fetched since that was asked for anew" if self.reruns else ""
                 raise ServiceError(
                     f"{self._named} cannot be requested: this run is offline, and no cached response is younger than "
-                    f"{self.service.cache_ttl_days:g} days{since}; run again with a network"
+                    f"{self.service.cache_ttl_days:g} days{anew}; run again with a network"
                 )
             answer, reply = self._fetched(request, expected)
-            self._cache.put(key, reply, request.url or "")
+            self._cache.put(key, replace(reply, reruns=self.reruns), request.url or "")
             return answer
 
     def close(self) -> None:
@@ -161,16 +162,13 @@ class Session:
             content = expected.content(cached, self._named)
         except ServiceError:
             return None
-        if expected.error_of(content) or not (self._is_young(cached.retrieved_at) or expected.is_immutable(content)):
+        if expected.error_of(content) or not (self._is_usable(cached) or expected.is_immutable(content)):
             return None
         return Answer(content, self.service.address, cached.retrieved_at, True, cached.status)
 
-    def _is_young(self, retrieved_at: datetime) -> bool:
-        now = datetime.now(UTC)
-        oldest = now - timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
-        if self.not_before is None:
-            return retrieved_at >= oldest
-        return max(oldest, self.not_before) <= retrieved_at <= now  # later than now: by a clock that was ahead
+    def _is_usable(self, cached: Reply) -> bool:
+        age = max(datetime.now(UTC) - cached.retrieved_at, timedelta(0))  # less than none: by a clock that was ahead
+        return self.reruns <= cached.reruns and age < timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
 
     def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, Reply]:
         failed: list[TransientError] = []
@@ -245,25 +243,25 @@ class Session:
 
 
 _lock = threading.Lock()
-_sessions: dict[tuple[Service, str | None, Path, bool, datetime | None], Session] = {}
+_sessions: dict[tuple[Service, str | None, Path, bool, frozenset[str]], Session] = {}
 _limiters: dict[tuple[str, float], Limiter] = {}
 
 
 def shared_session(
-    service: Service, *, contact: str | None, cache: Path, offline: bool = False, not_before: datetime | None = None
+    service: Service, *, contact: str | None, cache: Path, offline: bool = False, reruns: frozenset[str] = frozenset()
 ) -> Session:
     """The process's one open session for these arguments (those of `Session`), which all of its threads may use.
 
     Sessions with the same address share its requests per minute. A run's budget lasts until `close_sessions`.
     """
-    arguments = (service, contact, cache.absolute(), offline, not_before)
+    arguments = (service, contact, cache.absolute(), offline, reruns)
     with _lock:
         session = _sessions.get(arguments)
         if session is None or session.is_closed:
             rate = (service.address, service.requests_per_minute)
             limiter = _limiters.setdefault(rate, limiter_of(service))
             session = _sessions[arguments] = Session(
-                service, contact=contact, cache=cache, offline=offline, not_before=not_before, limiter=limiter
+                service, contact=contact, cache=cache, offline=offline, reruns=reruns, limiter=limiter
             )
         return session
 

@@ -3,7 +3,9 @@
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -149,6 +151,16 @@ def no_questions(folder: Path) -> Path:
 def test_what_is_no_dataset_is_refused_by_name(path: Callable[[Path], Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
         Dataset.of(path(tmp_path))
+
+
+def test_the_newest_file_is_that_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep(tmp_path, [NORWAY], seed=1)
+    behind = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
+    monkeypatch.setattr("data.storage.artifact.datetime", behind)  # from here on another host writes
+    newest = keep(tmp_path, [PERU], seed=2)
+    read = Dataset.of(tmp_path)
+    assert read.facts == (PERU,)
+    assert read.warnings == (f"{tmp_path}: capital has 2 files of facts; the newest counts, {newest.name}",)
 
 
 def test_a_damaged_file_is_named(tmp_path: Path) -> None:

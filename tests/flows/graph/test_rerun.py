@@ -60,12 +60,11 @@ def test_a_request_of_another_selection_is_none(file: Path) -> None:
     assert read_reruns(file) == []
 
 
-def test_the_newest_matching_request_counts() -> None:
-    earlier = NOW - timedelta(hours=1)
-    reruns = Reruns((Rerun(earlier, "force", {}), Rerun(NOW, "force", {})), lambda request, step: step == FACTS)
-    assert reruns.since(FACTS, "force") == NOW
-    assert reruns.since(FACTS, "refresh") is None
-    assert reruns.since(QUESTIONS, "force") is None
+def test_every_matching_request_counts() -> None:
+    both = (Rerun(NOW - timedelta(hours=1), "force", {}), Rerun(NOW, "force", {}))
+    reruns = Reruns(both, lambda request, step: step == FACTS)
+    assert reruns.of(FACTS, "force") == {request.name for request in both}
+    assert reruns.of(FACTS, "refresh") == reruns.of(QUESTIONS, "force") == frozenset()
 
 
 def test_a_refresh_asks_for_questions_and_disputes_alone(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     sessions: list[Session] = []
 
     def open_session(where: FaultServer | str, **other: Any) -> Session:
-        arguments = {name: other.pop(name) for name in ("offline", "not_before") if name in other}
+        arguments = {name: other.pop(name) for name in ("offline", "reruns") if name in other}
         contact = other.pop("contact", CONTACT)
         address = where if isinstance(where, str) else where.address
         limits = {"name": "YAGO", "requests_per_minute": 60_000, "timeout_s": 5, **other}

@@ -19,6 +19,7 @@ from tests.data.sources.http.asking import CONTACT, Open, maxlag
 from tests.data.sources.servers.faults import Say, says, serving
 
 ROOT = Path(__file__).parents[4]
+AGAIN = frozenset({"of today"})
 
 
 def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
@@ -62,27 +63,20 @@ def test_an_expired_response_is_requested_again(opened: Open) -> None:
     assert len(server.asked) == 2
 
 
-def test_a_response_before_a_moment_is_requested_again_once(opened: Open) -> None:
-    with serving(says([1]), says([2])) as server:
-        first = opened(server).ask({})
-        began = datetime.now(UTC)
-        fresh = opened(server, not_before=began)
-        assert [fresh.ask({}).content for _ in range(3)] == [[2], [2], [2]]
-        assert opened(server).ask({}).content == [2]
-        resumed = opened(server, not_before=began)
-        assert resumed.ask({}).content == [2]
-        assert opened(server, not_before=first.retrieved_at).ask({}).from_cache
-    assert len(server.asked) == 2
-
-
-def test_a_response_of_a_clock_ahead_is_requested_again(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    with serving(says([1]), says([2])) as server:
-        ahead = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=5))
+@pytest.mark.parametrize("minutes", [-5, 0, 5])
+def test_what_is_asked_for_anew_is_requested_once(minutes: int, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=minutes))  # of another host
+    with serving(says([1]), says([2]), says([3])) as server:
         with monkeypatch.context() as patched:
-            patched.setattr("data.sources.http.exchange.datetime", ahead)
+            patched.setattr("data.sources.http.exchange.datetime", clock)
             opened(server).ask({})
-        assert opened(server).ask({}).content == [1]
-        assert opened(server, not_before=datetime.now(UTC)).ask({}).content == [2]
+        fresh = opened(server, reruns=AGAIN)
+        assert [fresh.ask({}).content for _ in range(3)] == [[2]] * 3
+        with monkeypatch.context() as patched:
+            patched.setattr("data.sources.http.exchange.datetime", clock)
+            assert opened(server, reruns=AGAIN | {"of yesterday"}).ask({}).content == [3]
+        assert opened(server, reruns=AGAIN).ask({}).content == opened(server).ask({}).content == [3]
+    assert len(server.asked) == 3
 
 
 def test_a_young_response_may_be_refreshed(opened: Open) -> None:
@@ -105,9 +99,8 @@ def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
             offline.ask({"q": "2"})
         with pytest.raises(ServiceError, match=r"offline.*younger than 0 days"):
             opened(server, offline=True, cache_ttl_days=0).ask({"q": "1"})
-        soon = datetime.now(UTC) + timedelta(minutes=1)
-        with pytest.raises(ServiceError, match=r"younger than 30 days and not older than 20\d\d-.* UTC"):
-            opened(server, offline=True, not_before=soon).ask({"q": "1"})
+        with pytest.raises(ServiceError, match="younger than 30 days and fetched since that was asked for anew"):
+            opened(server, offline=True, reruns=AGAIN).ask({"q": "1"})
     assert len(server.asked) == 1
 
 
@@ -159,13 +152,10 @@ def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path
     assert not any(word in file.read_bytes() for word in (CONTACT.encode(), b"secret"))
 
 
-SOON = datetime.now(UTC) + timedelta(days=1)
-
-
 @pytest.mark.parametrize(
     ("content", "immutable", "other", "again"),
     [
-        ([1], True, {"cache_ttl_days": 0}, 1), ([1], True, {"not_before": SOON}, 1),
+        ([1], True, {"cache_ttl_days": 0}, 1), ([1], True, {"reruns": AGAIN}, 1),
         ([1], True, {"offline": True, "cache_ttl_days": 0}, 1), ([1], False, {"cache_ttl_days": 0}, 2),
         ({"whole": True}, lambda content: content["whole"], {"cache_ttl_days": 0}, 1),
         ({"whole": False}, lambda content: content["whole"], {"cache_ttl_days": 0}, 2),

@@ -1,7 +1,6 @@
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,8 @@ from data.errors import ServiceError
 from data.sources.http.session import Service, Session, close_sessions, shared_session
 from tests.data.sources.http.asking import CONTACT
 from tests.data.sources.servers.faults import FaultServer, says, serving
+
+AGAIN = frozenset({"of today"})
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_equal_arguments_share_one_session(server: FaultServer, tmp_path: Path) 
     different = [
         session_of(server, tmp_path / "other"),
         session_of(server, tmp_path, offline=True),
-        session_of(server, tmp_path, not_before=datetime.now(UTC)),
+        session_of(server, tmp_path, reruns=AGAIN),
         session_of(server, tmp_path, requests_per_minute=6_000),
     ]
     assert len({*sessions, *different}) == 5
@@ -49,9 +50,8 @@ def test_a_closed_session_is_opened_anew(close: Any, server: FaultServer, tmp_pa
 
 
 def test_requests_per_minute_hold_over_all_sessions_of_an_address(server: FaultServer, tmp_path: Path) -> None:
-    began = datetime.now(UTC)
     several = [session_of(server, tmp_path / str(number), requests_per_minute=1_200) for number in range(2)]
-    several.append(session_of(server, tmp_path, not_before=began, requests_per_minute=1_200))
+    several.append(session_of(server, tmp_path, reruns=AGAIN, requests_per_minute=1_200))
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(lambda session: [session.ask({"q": str(number)}) for number in range(4)], several))
     times = sorted(asked.at for asked in server.asked)
