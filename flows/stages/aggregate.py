@@ -16,7 +16,7 @@ from flows.stages import study_graph as kinds
 from flows.stages.build import Built
 from flows.stages.fetch import Fetched
 from flows.stages.score import resolved_dtype
-from flows.steps.aggregate import schema
+from flows.steps.aggregate import Loaded, schema
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.statistics import statistics_of
@@ -41,7 +41,7 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in outputs]) | tables | _by_role(rest)
     annotations = _annotations(graph) if study.questions is not None else ()
-    labels = _labels(study)
+    labels, prompt = _labels(study), study.prompt.answer_prompts().content
     return graph.add(
         kinds.DATABASE, kinds.DATABASE.id("study"), graph.workspace.database_artifact,
         optional={role: reference.with_all_columns() for role, reference in loaded.items()},
@@ -49,8 +49,9 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
             "schema": Schema(schema()).version,
             "annotations": [annotation.check().digest for annotation in annotations],
             "labels": [[*model, label] for model, label in labels.items()],
+            "prompt": prompt,
         },
-        arguments=(annotations, labels), after=[statistics],
+        arguments=Loaded(annotations, labels, prompt), after=[statistics],
     )  # fmt: skip
 
 

@@ -122,7 +122,8 @@ class Session:
             is_repeated = key in self._in_progress
             in_progress = self._in_progress.setdefault(key, threading.Lock())
         with in_progress:
-            answer = None if bypass_cache and not self.offline else self._cached(key, expected)
+            before = self._cache.get(key)
+            answer = None if bypass_cache and not self.offline else self._cached(before, expected)
             if answer is not None:
                 if is_repeated:
                     self._limits.repeat()
@@ -134,7 +135,8 @@ class Session:
                     f"{self.service.cache_ttl_days:g} days{anew}; run again with a network"
                 )
             answer, reply = self._fetched(request, expected)
-            self._cache.put(key, replace(reply, reruns=self.reruns), request.url or "")
+            reruns = self.reruns | (before.reruns if before else frozenset())  # it is newer than what answered those
+            self._cache.put(key, replace(reply, reruns=reruns), request.url or "")
             return answer
 
     def close(self) -> None:
@@ -154,8 +156,7 @@ class Session:
         sent: dict[str, Any] = {place: dict(fields) if as_json else fields}
         return requests.Request(method, address, headers=headers, **sent).prepare()
 
-    def _cached(self, key: str, expected: Expected) -> Answer | None:
-        cached = self._cache.get(key)
+    def _cached(self, cached: Reply | None, expected: Expected) -> Answer | None:
         if cached is None or cached.status not in expected.allow:
             return None
         try:

@@ -74,8 +74,9 @@ def test_what_is_asked_for_anew_is_requested_once(minutes: int, opened: Open, mo
         assert [fresh.ask({}).content for _ in range(3)] == [[2]] * 3
         with monkeypatch.context() as patched:
             patched.setattr("data.sources.http.exchange.datetime", clock)
-            assert opened(server, reruns=AGAIN | {"of yesterday"}).ask({}).content == [3]
-        assert opened(server, reruns=AGAIN).ask({}).content == opened(server).ask({}).content == [3]
+            assert opened(server, reruns=frozenset({"of yesterday"})).ask({}).content == [3]
+        for reruns in (AGAIN, frozenset({"of yesterday"}), AGAIN | {"of yesterday"}, frozenset()):
+            assert opened(server, reruns=frozenset(reruns)).ask({}).content == [3]
     assert len(server.asked) == 3
 
 
