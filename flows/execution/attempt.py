@@ -19,11 +19,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a step: what it spent, or why it failed, and whether that may pass."""
+    """What came of a step: what it spent, or why it failed, and whether that may pass.
+
+    is_away: whether the workspace could not be seen where the step was tried.
+    """
 
     spent: Spent | None = None
     failed: str | None = None
     may_pass: bool = False
+    is_away: bool = False
 
 
 def attempt(step: Step, run: Run) -> Outcome:
@@ -42,7 +46,7 @@ def attempt(step: Step, run: Run) -> Outcome:
         try:
             workspace.check_is_there()
         except WorkspaceError as away:  # whatever the step met follows from that
-            return Outcome(failed=str(away), may_pass=True)
+            return Outcome(failed=str(away), may_pass=True, is_away=True)
         if isinstance(error, SwaymeterError):
             return failed(step, run, str(error))
         return failed(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)

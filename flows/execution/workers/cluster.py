@@ -17,7 +17,8 @@ from importlib.util import find_spec
 from typing import Any
 from uuid import uuid4
 
-from data.errors import UsageError, first_line
+from data.errors import UsageError, WorkspaceError, first_line
+from data.storage.workspace import Workspace
 from flows.execution.attempt import Outcome, failed
 from flows.execution.workers.elsewhere import attempt_elsewhere, here
 from flows.execution.workers.processes import environments
@@ -97,7 +98,10 @@ class Cluster(Elsewhere):
         topic, begun = f"{step.id} {uuid4()}", 0
         while begun < TRIES:
             if outcome := self._tried(step, run, mark, topic):
-                return outcome
+                if not (outcome.is_away and self._sees_workspace(run)):
+                    return outcome
+                topic, begun = f"{step.id} {uuid4()}", 0  # its worker lost the folder, which says nothing of the step
+                continue
             if self._is_abandoned:
                 return INTERRUPTED
             if not self._is_connected():
@@ -135,7 +139,10 @@ class Cluster(Elsewhere):
                 self._look()
                 if not workers & self._roster.fitting(mark):
                     return None
-            outcome: Outcome = future.result()
+            result: tuple[str, Outcome] = future.result()
+            worker, outcome = result
+            if outcome.is_away:
+                self._roster.ask_again(worker)
         except (distributed.KilledWorker, distributed.client.FutureCancelledError):
             return None
         except Exception as error:  # what came back could not be read, or a connection broke
@@ -143,6 +150,14 @@ class Cluster(Elsewhere):
         finally:
             future.release()  # what a worker keeps of it is computed again where that worker dies
         return outcome
+
+    def _sees_workspace(self, run: Run) -> bool:
+        """Whether it is there where this process runs."""
+        try:
+            Workspace(run.workspace).check_is_there()
+        except WorkspaceError:
+            return False
+        return True
 
     def _is_connected(self) -> bool:
         """Whether the scheduler is there; waits while it may come back, half a minute at most."""
@@ -188,10 +203,11 @@ def _local(of_each: list[dict[str, str]]) -> Any:
     return distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.ERROR)
 
 
-def _attempt(step: Step, run: Run, wanted: str, topic: str) -> Outcome:
+def _attempt(step: Step, run: Run, wanted: str, topic: str) -> tuple[str, Outcome]:
+    """The worker that tried a step, and what came of it."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask counts as lost with a worker also what only waited for it
-    return attempt_elsewhere(step, run, wanted, worker.address)
+    return worker.address, attempt_elsewhere(step, run, wanted, worker.address)
 
 
 def _distributed() -> Any:

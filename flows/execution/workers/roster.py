@@ -1,4 +1,7 @@
-"""The workers of a Dask cluster that fit a run: each is asked once, also one that comes while the run goes on."""
+"""The workers of a Dask cluster that fit a run: each is asked, also one that comes while the run goes on.
+
+One that fits is asked again where a step found that it does not any more, and one that does not, every few seconds.
+"""
 
 import logging
 import math
@@ -19,6 +22,9 @@ MARKS = ("GPU", "CPU")
 SECONDS_BETWEEN_LOOKS = 2.0
 """How long it is taken as known which workers there are."""
 
+SECONDS_REFUSED = 10.0
+"""How long a refusal counts: then the worker is asked again, as a folder may be mounted again."""
+
 
 class Roster:
     """Which workers there are, what they have, and why some of them are refused."""
@@ -27,6 +33,8 @@ class Roster:
         """Nobody is asked yet; client: of the cluster; run: what each worker must fit."""
         self._client, self._run = client, run
         self._answers: dict[str, Future[str | None]] = {}
+        self._asked_at: dict[str, float] = {}
+        self._refused: dict[str, str] = {}
         self._marks: dict[str, set[str]] = {}
         self._lock, self._looked_at, self._is_begun = threading.Lock(), -math.inf, False
         self._pool = ThreadPoolExecutor(16, "roster")
@@ -51,10 +59,26 @@ class Roster:
                 log.debug("no roster", exc_info=True)
                 return
             self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
-            known = {address: answer for address, answer in self._answers.items() if address in workers}
-            for address in workers.keys() - known.keys():
-                known[address] = self._pool.submit(self._why_not, address, self._marks[address])
-            self._answers = known
+            self._answers = {address: answer for address, answer in self._answers.items() if address in workers}
+            for address in workers:
+                if address not in self._answers or self._is_refused_for_long(address):
+                    self._ask(address)
+
+    def ask_again(self, address: str) -> None:
+        """Asks a worker with which a step failed; it gets no other until it has answered that it fits."""
+        with self._lock:
+            if address in self._answers:
+                self._ask(address)
+
+    def _ask(self, address: str) -> None:
+        self._asked_at[address] = time.monotonic()
+        asked = self._pool.submit(self._why_not, address, self._marks[address])
+        self._answers = {**self._answers, address: asked}  # another thread may be reading them
+
+    def _is_refused_for_long(self, address: str) -> bool:
+        answer = self._answers[address]
+        is_refused = answer.done() and answer.result() is not None
+        return self._is_begun and is_refused and time.monotonic() - self._asked_at[address] > SECONDS_REFUSED
 
     def fitting(self, mark: str) -> set[str]:
         """The addresses of the workers with that mark that fit the run."""
@@ -76,11 +100,16 @@ class Roster:
             reason = f"{first_line(error)}; install swaymeter {here()} there"
         if not marks:
             reason = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
+        before = self._refused.pop(address, None)
         if not reason:
+            if before:
+                log.warning("worker %s can be used again", address)
             return None
-        refusal = f"worker {address} cannot be used: {reason}"
-        if self._is_begun and address in self._marks:
-            log.warning("%s; the run goes on without it", refusal)
+        refusal = self._refused[address] = f"worker {address} cannot be used: {reason}"
+        if self._is_begun and address in self._marks and refusal != before:
+            others = any(self.fitting(mark) for mark in MARKS)
+            goes_on = "goes on without it" if others else "waits for one that can be used"
+            log.warning("%s; the run %s", refusal, goes_on)
         return refusal
 
 
