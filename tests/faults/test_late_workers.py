@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from flows.execution.attempt import Outcome
+from flows.execution.workers import cluster as clusters
 from flows.execution.workers import roster
 from flows.execution.workers.cluster import Cluster
+from flows.execution.workers.workers import TRIES
 from flows.graph.step import Run, Step, StepId
 from tests.end_to_end.tiny_study import ROOT
 
@@ -24,16 +27,24 @@ def wait_a_moment(step: Step, run: Run) -> None:
 
 
 @contextmanager
-def cluster_of_two(workspace: Path, cwd: Path, *options: str) -> Iterator[Cluster]:
-    """A cluster of a worker of this process and, soon, of one that runs in another folder, with further options."""
+def cluster_of_one(workspace: Path, mark: str = "CPU") -> Iterator[Cluster]:
+    """A cluster of a worker of this process."""
     import distributed
 
     alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     with (
-        distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources={"CPU": 1}, **alone) as local,
+        distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources={mark: 1}, **alone) as local,
         Cluster(local.scheduler_address, None, Run(workspace)) as cluster,
     ):
-        command = [sys.executable, "-m", "distributed.cli.dask_worker", local.scheduler_address, "--no-nanny"]
+        yield cluster
+
+
+@contextmanager
+def cluster_of_two(workspace: Path, cwd: Path, *options: str) -> Iterator[Cluster]:
+    """A cluster of a worker of this process and, soon, of one that runs in another folder, with further options."""
+    with cluster_of_one(workspace) as cluster:
+        assert cluster._address
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster._address, "--no-nanny"]
         worker = subprocess.Popen(
             [*command, "--nthreads", "1", "--resources", "CPU=1", *options],
             cwd=cwd, env=os.environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL,
@@ -46,22 +57,27 @@ def cluster_of_two(workspace: Path, cwd: Path, *options: str) -> Iterator[Cluste
 
 
 def until(reached: Callable[[], bool], cluster: Cluster) -> None:
-    """Returns when it is so, or a minute has passed; meanwhile the cluster is looked at."""
+    """Returns when it is so; meanwhile the cluster is looked at. AssertionError where a minute has passed."""
     deadline = time.monotonic() + 60
-    while not reached() and time.monotonic() < deadline:
+    while not reached():
+        assert time.monotonic() < deadline
         cluster.at_once()
         time.sleep(0.1)
 
 
-def failures(cluster: Cluster, steps: int) -> list[str | None]:
+def a_step(number: int = 0, device: str = "cpu") -> Step:
+    return Step(StepId("score", f"relation {number}", "m"), wait_a_moment, {}, {}, device=device)
+
+
+def failures(cluster: Cluster, steps: int, device: str = "cpu") -> list[str | None]:
     """Why each of several steps at once failed; None for one that did not."""
     outcomes = []
 
     def compute(number: int) -> None:
-        step = Step(StepId("score", f"relation {number}", "m"), wait_a_moment, {}, {}, device="cpu")
+        step = a_step(number, device)
         outcomes.append(cluster.compute(step, cluster._run))
 
-    threads = [threading.Thread(target=compute, args=(number,)) for number in range(steps)]
+    threads = [threading.Thread(target=compute, args=(number,), daemon=True) for number in range(steps)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -82,11 +98,18 @@ def test_a_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: 
     assert "it has swaymeter 0.0.1, and the run has" in refusal
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers are looked at, and asked again, within a second."""
+    monkeypatch.setattr(roster, "SECONDS_REFUSED", 0.5)
+    for module in (roster, clusters):
+        monkeypatch.setattr(module, "SECONDS_BETWEEN_LOOKS", 0.1)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_a_worker_that_loses_the_folder_gets_no_steps(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(roster, "SECONDS_REFUSED", 0.5)
-    monkeypatch.setattr(roster, "SECONDS_BETWEEN_LOOKS", 0.1)
     monkeypatch.chdir(tmp_path)
     shared, its = Path("space"), tmp_path / "its" / "space"  # one path, in the folder in which each runs
     for folder in (shared, its.parent):
@@ -99,7 +122,43 @@ def test_a_worker_that_loses_the_folder_gets_no_steps(
         assert failures(cluster, 6) == [None] * 6
         its.symlink_to(shared.absolute())
         until(lambda: cluster.at_once()["CPU"] == 4, cluster)
-    refusal, returned = warnings(caplog)
+        refusal, returned = warnings(caplog)
+        (shared / "workspace.json").unlink()
+        for _ in range(2):  # the second time no worker fits
+            assert [reason and "is away" in reason for reason in failures(cluster, 2)] == [True] * 2
     assert "it does not see the workspace space; put it in a folder that all workers share" in refusal
     assert refusal.endswith("; the run goes on without it")
     assert returned.endswith(" can be used again")
+
+
+@pytest.mark.usefixtures("impatient")
+def test_steps_wait_for_a_gpu_that_is_asked_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "workspace.json").touch()
+    with cluster_of_one(tmp_path, "GPU") as cluster:
+        (worker,) = cluster._roster.fitting("GPU")
+        (tmp_path / "workspace.json").unlink()
+        cluster._roster.ask_again(worker)
+        until(lambda: "cannot be used" in caplog.text, cluster)
+        assert cluster.place(a_step(device="auto")) == "GPU"
+        (tmp_path / "workspace.json").touch()
+        assert failures(cluster, 1, "auto") == [None]
+    told = len(warnings(caplog))
+    cluster._roster.ask_again(worker)
+    assert cluster._roster._why_not(worker, {"GPU"})
+    assert len(warnings(caplog)) == told == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = []
+
+    def is_away(step: Step, run: Run, *others: str) -> Outcome:
+        tries.append(step)
+        assert len(tries) <= TRIES
+        return Outcome(failed="away", may_pass=True, is_away=True)
+
+    monkeypatch.setattr(clusters, "attempt_elsewhere", is_away)
+    (tmp_path / "workspace.json").touch()
+    with cluster_of_one(tmp_path) as cluster:
+        assert failures(cluster, 1) == ["away"]
+    assert len(tries) == TRIES

@@ -88,17 +88,18 @@ class Cluster(Elsewhere):
     def place(self, step: Step) -> str:
         if not step.device:
             return step.resource
-        return "CPU" if step.device == "cpu" or (step.device == "auto" and not self._roster.fitting("GPU")) else "GPU"
+        return "CPU" if step.device == "cpu" or (step.device == "auto" and not self._roster.has("GPU")) else "GPU"
 
     def _compute(self, step: Step, run: Run) -> Outcome:
         mark = self.place(step)
         if mark not in self._seen:
             reason = f"device {step.device}: no worker of the cluster has the resource {mark}; start one, or change it"
             return failed(step, run, reason)
-        topic, begun = f"{step.id} {uuid4()}", 0
+        topic, begun, away = f"{step.id} {uuid4()}", 0, 0
         while begun < TRIES:
             if outcome := self._tried(step, run, mark, topic):
-                if not (outcome.is_away and self._sees_workspace(run)):
+                away += outcome.is_away
+                if not outcome.is_away or away == TRIES or self._away(run):
                     return outcome
                 topic, begun = f"{step.id} {uuid4()}", 0  # its worker lost the folder, which says nothing of the step
                 continue
@@ -122,6 +123,8 @@ class Cluster(Elsewhere):
         while not (workers := self._roster.fitting(mark)):
             if self._is_abandoned or self._client.status == "closed":
                 return None
+            if away := self._away(run):  # none fits before it is back
+                return away
             time.sleep(SECONDS_BETWEEN_LOOKS)
             self._look()
         try:
@@ -151,13 +154,13 @@ class Cluster(Elsewhere):
             future.release()  # what a worker keeps of it is computed again where that worker dies
         return outcome
 
-    def _sees_workspace(self, run: Run) -> bool:
-        """Whether it is there where this process runs."""
+    def _away(self, run: Run) -> Outcome | None:
+        """What comes of a step while the workspace cannot be seen where this process runs; None where it can."""
         try:
             Workspace(run.workspace).check_is_there()
-        except WorkspaceError:
-            return False
-        return True
+        except WorkspaceError as away:
+            return Outcome(failed=str(away), may_pass=True, is_away=True)
+        return None
 
     def _is_connected(self) -> bool:
         """Whether the scheduler is there; waits while it may come back, half a minute at most."""

@@ -34,7 +34,8 @@ class Roster:
         self._client, self._run = client, run
         self._answers: dict[str, Future[str | None]] = {}
         self._asked_at: dict[str, float] = {}
-        self._refused: dict[str, str] = {}
+        self._told: dict[str, str] = {}
+        self._have_fitted = set[str]()
         self._marks: dict[str, set[str]] = {}
         self._lock, self._looked_at, self._is_begun = threading.Lock(), -math.inf, False
         self._pool = ThreadPoolExecutor(16, "roster")
@@ -60,6 +61,10 @@ class Roster:
                 return
             self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
             self._answers = {address: answer for address, answer in self._answers.items() if address in workers}
+            for gone in self._asked_at.keys() - workers.keys():
+                del self._asked_at[gone]
+                self._told.pop(gone, None)
+                self._have_fitted.discard(gone)
             for address in workers:
                 if address not in self._answers or self._is_refused_for_long(address):
                     self._ask(address)
@@ -71,8 +76,11 @@ class Roster:
                 self._ask(address)
 
     def _ask(self, address: str) -> None:
+        try:
+            asked = self._pool.submit(self._why_not, address, self._marks[address])
+        except RuntimeError:  # it is closed
+            return
         self._asked_at[address] = time.monotonic()
-        asked = self._pool.submit(self._why_not, address, self._marks[address])
         self._answers = {**self._answers, address: asked}  # another thread may be reading them
 
     def _is_refused_for_long(self, address: str) -> bool:
@@ -88,6 +96,10 @@ class Roster:
             if mark in self._marks.get(address, ()) and answer.done() and answer.result() is None
         }
 
+    def has(self, mark: str) -> bool:
+        """Whether a worker with that mark is there that fits the run, or did and may again."""
+        return any(mark in self._marks.get(address, ()) for address in [*self._have_fitted])
+
     def close(self) -> None:
         """Asks nobody any more."""
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -100,13 +112,15 @@ class Roster:
             reason = f"{first_line(error)}; install swaymeter {here()} there"
         if not marks:
             reason = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
-        before = self._refused.pop(address, None)
         if not reason:
-            if before:
+            self._have_fitted.add(address)
+            if self._told.pop(address, None):
                 log.warning("worker %s can be used again", address)
             return None
-        refusal = self._refused[address] = f"worker {address} cannot be used: {reason}"
-        if self._is_begun and address in self._marks and refusal != before:
+        refusal = f"worker {address} cannot be used: {reason}"
+        is_there = address in self._marks and self._client.status == "running"
+        if self._is_begun and is_there and refusal != self._told.get(address):
+            self._told[address] = refusal
             others = any(self.fitting(mark) for mark in MARKS)
             goes_on = "goes on without it" if others else "waits for one that can be used"
             log.warning("%s; the run %s", refusal, goes_on)
