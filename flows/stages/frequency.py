@@ -26,7 +26,8 @@ def frequency(graph: Graph, study: Study, built: Built) -> list[Reference]:
     if options is None:
         return []
     try:
-        parts = FREQUENCY_SOURCES[options.source].parts(options, graph.workspace.downloads, graph.once)
+        access = study.access(graph.workspace.downloads, offline=True)
+        parts = FREQUENCY_SOURCES[options.source].parts(options, access, graph.once)
         aliases = read_aliases(Path(options.aliases)) if options.aliases else {}
     except SwaymeterError as error:
         return [graph.refuse(kinds.FREQUENCIES, kinds.FREQUENCIES.id(CORPUS), error).output("frequencies")]

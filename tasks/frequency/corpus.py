@@ -36,11 +36,11 @@ class CorpusOptions(FrequencyOptions):
         return Path(self.corpus[0]).name
 
 
-def _parts(options: CorpusOptions, downloads: Path, once: Once) -> Sequence[Part]:
+def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]:
     """The files; their digests are read again only where size or time have changed."""
     files = shards(options.corpus)
     try:
-        digests = remembered_digests(list(files.values()), downloads / "corpus")
+        digests = remembered_digests(list(files.values()), access.downloads / "corpus")
     except OSError as error:
         why = error.strerror or error
         raise InputError(f"{KEY}: {error.filename} cannot be read: {why}; correct the path or get the file") from None

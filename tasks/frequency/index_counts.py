@@ -6,7 +6,8 @@
                  the shorter one's alone
     approximate  both are frequent: how often the rarer one stands near the other, in tokens, as the index estimates it
 
-A passage reaches as many words to each side as a window and a name can take; where it does not, nothing is read.
+A passage reaches as many words to each side as a window and the longest name can take. Where it does not, or where
+there are other places than counted, nothing is read.
 Passages that overlap are joined, so that every word counts once. Within those places the rules are those of
 `counting`; a name in a spelling that is not known is counted only where it stands in a passage.
 """
@@ -46,24 +47,25 @@ class IndexCounts:
 
     def of(self, pairs: Sequence[CountedPair], progress: Progress = lambda done, total: None) -> list[ShardCount]:
         """The counts of each pair, in their order."""
-        rows = []
+        rows, reach = [], self._reach(pairs)
         for done, pair in enumerate(pairs, 1):
-            rows.append(self._row(pair))
+            rows.append(self._row(pair, reach))
             progress(done, len(pairs))
         return rows
 
-    def _row(self, pair: CountedPair) -> ShardCount:
+    def _row(self, pair: CountedPair, reach: int) -> ShardCount:
         entity, answer = self._spelled(pair.entity_names), self._spelled(pair.answer_names)
         often, answers = (sum(map(self._count, names)) for names in (entity, answer))
         kinds: tuple[CountKind, CountKind] = ("words", "words")
-        if (texts := self._texts(entity, often, self._reach(pair))) is not None:
+        if (texts := self._texts(entity, often, reach)) is not None:
             counts = self._in_words(pair, texts)
             often, near = int(counts.entities[0]), int(counts.pairs[0])
-        elif (texts := self._texts(answer, answers, self._reach(pair))) is not None:
+        elif (texts := self._texts(answer, answers, reach)) is not None:
             near, kinds = int(self._in_words(pair, texts).pairs[0]), ("tokens", "words")
         else:
             by_number = [sorted(names, key=self._count, reverse=True) for names in (entity, answer)]
-            near = min(often, self.index.near(by_number, ceil(self.window * self.index.per_word)))
+            tokens = ceil(self.window * self.index.per_word)
+            near = min(often, self.index.near(by_number, tokens)) if often and answers else 0
             kinds = ("tokens", "approximate")
         cased = [name for name in _of_one_word(pair.entity_names) if name.lower() != name.upper()]
         capitals, small = {name for name in cased if name != name.lower()}, {name.lower() for name in cased}
@@ -85,19 +87,20 @@ class IndexCounts:
         every = sorted(known, key=lambda ids: (len(ids), ids))
         return tuple(ids for place, ids in enumerate(every) if not any(_within(one, ids) for one in every[:place]))
 
-    def _reach(self, pair: CountedPair) -> int:
-        """How many words a passage has to reach to each side, so that it has what decides about a pair."""
-        names = (*pair.entity_names, *pair.answer_names)
-        return self.window + 2 * max(len(words(name.encode()).split()) for name in names)
+    def _reach(self, pairs: Sequence[CountedPair]) -> int:
+        """How many words a passage has to reach to each side, so that it has what decides about each pair."""
+        names = {name for pair in pairs for name in (*pair.entity_names, *pair.answer_names)}
+        return self.window + 2 * max((len(words(name.encode()).split()) for name in names), default=0)
 
     def _read(self, names: tuple[Ids, ...], places: int, reach: int) -> Sequence[str] | None:
-        """The text around all places of names; None where they are too many, or the passages too short."""
+        """The text around all places of names; None where they are too many, or not all of it can be trusted."""
         if places > self.fetch or not self.index.reads:
             return None
+        found = {ids: self.index.places(ids) for ids in names}
+        if any(len(of_name) != self._count(ids) for ids, of_name in found.items()):
+            return None
         most = 2 * min(ceil(_AMPLE * reach * self.index.per_word), self.index.longest // 2)
-        passages = [
-            (self.index.passage(place, ids, most), ids) for ids in names for place in self.index.places(ids)
-        ]  # fmt: skip
+        passages = [(self.index.passage(place, ids, most), ids) for ids in names for place in found[ids]]
         if not all(self._reaches(passage, ids, reach) for passage, ids in passages):
             return None
         return [self.index.text(ids) for ids in joined(passage for passage, _ in passages)]

@@ -21,6 +21,7 @@ from tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, O
 if TYPE_CHECKING:
     from tasks.models.tokenizer import Tokenizer
 
+SERVICE = "infini_gram"
 _INSTEAD = "or count a corpus of your own (`source: corpus`), or an index on this machine (`folder`)"
 
 
@@ -51,7 +52,7 @@ class InfiniGramOptions(FrequencyOptions):
         return self.index or Path(str(self.folder)).name
 
 
-def _parts(options: InfiniGramOptions, downloads: Path, once: Once) -> Sequence[Part]:
+def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[Part]:
     from tasks.models.tokenizer import tokenizer_revision
 
     try:
@@ -60,7 +61,8 @@ def _parts(options: InfiniGramOptions, downloads: Path, once: Once) -> Sequence[
         raise InputError(f"frequency.tokenizer: {error}") from None
     key = {"tokenizer": tokenizer, "fetch": options.fetch}
     if options.index:
-        return [Part(options.index, key | {"index": options.index}, None, asks=True)]
+        key |= {"index": options.index, "address": access.address(SERVICE)}
+        return [Part(options.index, key, None, asks=True)]
     folder = Path(str(options.folder))
     states = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files_of(folder)]
     return [Part(folder.name, key | {"digest": sha256(repr(states).encode()).hexdigest()}, folder)]
@@ -87,7 +89,7 @@ def _opened(options: InfiniGramOptions, part: Part, access: Access, tokenizer: "
     if options.index:
         from data.sources.infini_gram.api import InfiniGramApi  # needs requests, which a bare GPU machine lacks
 
-        return InfiniGramApi(access.session("infini_gram"), options.index, tokenizer)
+        return InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
     return LocalIndex(part.what, tokenizer)
 
 

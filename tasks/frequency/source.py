@@ -6,7 +6,6 @@ source a study has.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -81,11 +80,11 @@ class FrequencySource:
     Attributes:
         name: its name in study files, `frequency.source`.
         options: the model of its `frequency` section.
-        parts: (options, the folder of downloads, once) -> what is counted, a step each. InputError where it cannot be.
+        parts: (options, access, once) -> what is counted, a step each; nobody is asked. InputError where it cannot be.
         count: (options, part, pairs, access, progress) -> the counts of a part. InputError where it cannot be read.
     """
 
     name: str
     options: type[FrequencyOptions]
-    parts: Callable[[Any, Path, Once], Sequence[Part]]
+    parts: Callable[[Any, Access, Once], Sequence[Part]]
     count: Callable[[Any, Part, tuple[CountedPair, ...], Access, Progress], Counted]

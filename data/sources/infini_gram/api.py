@@ -10,6 +10,7 @@ Source: https://infini-gram.readthedocs.io/en/latest/api.html
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -20,6 +21,8 @@ from data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passa
 
 _WIDTH = 2
 """Bytes of a token in every index of the API."""
+_MOST = 2**63
+"""More than any count, or place."""
 _LARGEST_CLAUSE = 500_000
 _MOST_TERMS = 4
 _FARTHEST = 1000
@@ -52,7 +55,7 @@ class InfiniGramApi:
             self._counts[ids] = answers[0][1]
         if self._tokenizer is None:
             return (ids,)
-        if (text := self._tokenizer.decode(ids)).split() != name.split():
+        if _plain(text := self._tokenizer.decode(ids)) != _plain(name):
             raise ServiceError(
                 f"infini-gram: the tokens of {name!r} in {self._index} are {text!r} by the tokenizer that "
                 "`frequency.tokenizer` names; name that of the index, or none"
@@ -60,8 +63,8 @@ class InfiniGramApi:
         return tuple(dict.fromkeys((ids, *self._tokenizer.spellings(name)[1:])))
 
     def alone(self, word: str) -> tuple[Ids, ...]:
-        """The tokens of a word; a longer one may begin with them."""
-        return self.spellings(word)
+        """The tokens of a word behind a space; a longer one may begin with them."""
+        return self.spellings(word)[:1]
 
     def count(self, ids: Ids) -> int:
         """How often the tokens stand in the corpus; of none, how many tokens it has."""
@@ -109,22 +112,29 @@ class InfiniGramApi:
         return read(answer.content)
 
 
+def _plain(text: str) -> list[str]:
+    """The words of a text, as tokenizers may have put together its letters and accents."""
+    return unicodedata.normalize("NFC", text).split()
+
+
 def _number(content: Any) -> int:
     count = content["count"]
-    if type(count) is not int or count < 0:
+    if type(count) is not int or not 0 <= count < _MOST:
         raise ValueError("count is no number")
     return count
 
 
 def _counted(content: Any) -> tuple[Ids, int]:
     ids = content["token_ids"]
-    if not ids or any(type(one) is not int for one in ids):
-        raise ValueError("token_ids are no numbers")
+    if not ids or any(type(one) is not int or not 0 <= one < 256**_WIDTH for one in ids):
+        raise ValueError("token_ids are no tokens")
     return tuple(ids), _number(content)
 
 
 def _places(content: Any) -> list[Place]:
     places = [Place(part, byte) for part, bytes_ in enumerate(content["ptrs_by_shard"]) for byte in bytes_]
-    if any(type(place.byte) is not int for place in places) or len(places) != content["cnt"]:
+    if any(type(place.byte) is not int or not 0 <= place.byte < _MOST for place in places):
+        raise ValueError("places are no numbers")
+    if len(places) != content["cnt"]:
         raise ValueError("other places than counted")
     return places

@@ -68,7 +68,7 @@ class Index(Protocol):
         """The tokens of a name within a text, in each spelling that is known."""
 
     def alone(self, word: str) -> tuple[Ids, ...]:
-        """The tokens of a word that is not a part of a longer one, as far as tokens tell."""
+        """The tokens of a word behind a space: elsewhere they may be the end of a longer one."""
 
     def count(self, ids: Ids) -> int:
         """How often the tokens stand in the corpus; of none, how many tokens it has."""
@@ -87,7 +87,7 @@ class Index(Protocol):
 
 
 def passage_of(place: Place, needle: Ids, width: int, most: int, answer: dict[str, object]) -> Passage:
-    """The passage in an answer of infini-gram; ValueError where the tokens asked for are not in it.
+    """The passage in an answer of infini-gram; ValueError where it is shorter than asked, or lacks the tokens.
 
     A document that may not be shown is a passage that says nothing is before it, or behind it.
     Where an answer does not say at which token of it the place is, this follows from half of `most` being before; where
@@ -96,6 +96,8 @@ def passage_of(place: Place, needle: Ids, width: int, most: int, answer: dict[st
     ids, number, length = answer["token_ids"], answer["doc_ix"], answer["doc_len"]
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
         raise ValueError("no tokens")
+    if any(type(one) is not int or not 0 <= one < 256**width for one in ids):
+        raise ValueError("tokens that are none of the index")
     found, half, document = tuple(ids), most // 2, (place.part, number)
     if answer.get("blocked"):
         return Passage(document, 0, needle, 0, begins=False, ends=False)
@@ -110,7 +112,10 @@ def passage_of(place: Place, needle: Ids, width: int, most: int, answer: dict[st
         return Passage(document, 0, found, at, begins=True, ends=True)
     if len(places) > 1:
         return Passage(document, 0, found, 0, begins=False, ends=False)
-    return Passage(document, place.byte // width - at, found, at, begins=at < half, ends=len(found) - at < half)
+    begins, ends = at < half, len(found) - at < half
+    if begins and ends:
+        raise ValueError("a passage that is shorter than asked for")
+    return Passage(document, place.byte // width - at, found, at, begins, ends)
 
 
 def joined(passages: Iterable[Passage]) -> Iterator[Ids]:

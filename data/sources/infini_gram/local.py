@@ -3,7 +3,7 @@
 The package ends the process where a file is missing or of another kind, so the files are looked at before.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil, log2
 from pathlib import Path
 from typing import Any
@@ -13,14 +13,16 @@ from data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passa
 
 KEY = "frequency.folder"
 _FILES = ("tokenized", "table", "offset")
+_METADATA = ("metadata", "metaoff")
 _DTYPES = {1: "u8", 2: "u16", 4: "u32"}
 _NEEDED = 'it needs the package infini-gram: pip install "swaymeter[infini-gram]"'
 
 
 def files_of(folder: Path) -> Sequence[Path]:
     """The files of an index in order; InputError where it is none."""
-    found = [sorted(folder.glob(f"{name}.[0-9]*")) for name in _FILES]
-    if not found[0] or len({tuple(file.suffix for file in files) for files in found}) > 1:
+    found = [sorted(folder.glob(f"{name}.*"), key=lambda file: (len(file.name), file.name)) for name in _FILES]
+    numbered = [[folder / f"{name}.{part}" for part in range(len(found[0]))] for name in _FILES]
+    if not found[0] or found != numbered or not all(file.is_file() for files in found for file in files):
         raise InputError(
             f"{KEY}: {folder} is no index of infini-gram, which has {', '.join(f'{name}.0' for name in _FILES)}; name "
             "the folder of one"
@@ -33,7 +35,8 @@ def token_bytes(folder: Path) -> int:
     files = files_of(folder)
     count = len(files) // len(_FILES)
     widths = {_width(text, table) for text, table in zip(files[:count], files[count : 2 * count], strict=True)}
-    if len(widths) > 1 or not widths <= _DTYPES.keys():
+    wrong = [file for file in files[2 * count :] if not file.stat().st_size or file.stat().st_size % 8]
+    if len(widths) > 1 or not widths <= _DTYPES.keys() or wrong or [*_stray_metadata(folder)]:
         raise InputError(f"{KEY}: the files of {folder} do not belong together, or are cut short; build it again")
     return widths.pop()
 
@@ -44,6 +47,16 @@ def _width(text: Path, table: Path) -> int:
     longest = ceil(log2(size) / 8) if size > 1 else 1
     whole = entries and not size * longest % entries
     return size * longest // entries if whole else 0
+
+
+def _stray_metadata(folder: Path) -> Iterator[Path]:
+    """Files about documents that do not fit the index, which may have none."""
+    for file in (file for name in _METADATA for file in folder.glob(f"{name}.*")):
+        part = file.suffix[1:]
+        about, offset = folder / f"metaoff.{part}", folder / f"offset.{part}"
+        both = all((folder / f"{name}.{part}").is_file() for name in _METADATA) and offset.is_file()
+        if not both or about.stat().st_size != offset.stat().st_size:
+            yield file
 
 
 class LocalIndex:
@@ -77,8 +90,8 @@ class LocalIndex:
         return self._tokenizer.spellings(name)
 
     def alone(self, word: str) -> tuple[Ids, ...]:
-        """The tokens of a word; of bytes, those between two spaces, as others tell nothing of where it ends."""
-        return self.spellings(f" {word} " if self._width == 1 else word)
+        """The tokens of a word behind a space; of bytes, between two, as others tell nothing of where it ends."""
+        return self.spellings(f" {word} " if self._width == 1 else word)[:1]
 
     def count(self, ids: Ids) -> int:
         """How often the tokens stand in the corpus; of none, how many tokens it has."""

@@ -102,6 +102,9 @@ def test_an_api_counts_tokens_and_says_so(closed: None, tmp_path: Path) -> None:
     kinds = {(row["entity_counted"], row["pair_counted"], row["words"], row["tokens"] > 0) for row in rows}
     assert kinds == {("tokens", "approximate", None, True)}
     assert built(study)[1] == []
+    with Pieces(["another corpus"]).served() as server:
+        other = study_of(tmp_path, server.address, source="infini-gram", index="pieces", window_words=6)
+        assert built(other)[1] == ["pieces"]
 
 
 def test_an_index_of_bytes_counts_words_as_files_do(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def made_up() -> list[str]:
             rare = drawn.random() < 20 / max(length, 200)
             words += [drawn.choice(RARE if rare else COMMON) for _ in range(2)]
         texts.append(" ".join(words))
-    edges = ["x Zürich " + "word " * 4 + "It It", "x It" + " word" * 5 + " Zürich"]
+    edges = ["x Zürich " + "word " * 4 + "It It", "x It" + " word" * 5 + " Zürich", "x it it kit"]
     return [*texts, "New York", "Hudson River x\nKing (New York City)\n\nHudson", *edges]
 
 
@@ -87,13 +87,14 @@ def test_ten_counts_are_those_word_by_word(kind: str, opened: Opened) -> None:
     in_words = [row.entity_counted == "words" for row in rows]
     assert in_words == [pair.entity != "It" for pair in PAIRS]
     assert [row.pair_counted for row in rows].count("approximate") == 1
-    for row, (entities, capitals, _, pairs) in zip(rows, slow, strict=True):
+    for row, (entities, capitals, small, pairs) in zip(rows, slow, strict=True):
         if row.pair_counted == "words":
             assert row.pair_count == pairs, row
         if row.entity_counted == "words":
             assert row.entity_count == entities, row
         elif kind != "package, bytes":  # which finds It also in longer words
-            assert (row.entity_count, row.capitals_count) == (entities, capitals), row
+            assert (row.entity_count, row.capitals_count, row.lower_case_count) == (entities, capitals, small), row
+            assert small == 2
     assert sum(row.pair_count > 0 for row in rows if row.pair_counted == "words") == 5
 
 
@@ -109,6 +110,15 @@ def test_what_is_not_read_is_approximate(opened: Opened) -> None:
     (row,) = IndexCounts(index, WINDOW, FETCH).of(PAIRS[:1])
     assert (row.entity_counted, row.pair_counted) == ("tokens", "approximate")
     assert 0 < row.pair_count <= row.entity_count
+    (none,) = IndexCounts(index, WINDOW, FETCH).of(PAIRS[-1:])
+    assert (none.entity_count, none.pair_count, none.entity_counted) == (0, 0, "tokens")
+
+
+def test_other_places_than_counted_are_not_read(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    index = opened("api")
+    places = index.places
+    monkeypatch.setattr(index, "places", lambda ids: places(ids)[1:])
+    assert frequent(IndexCounts(index, WINDOW, FETCH).of(PAIRS[:1])) == [("tokens", "approximate")]
 
 
 def test_a_passage_that_is_too_short_is_not_trusted(opened: Opened) -> None:

@@ -67,6 +67,7 @@ class Pieces:
             return says(self._document(data["s"], data["ptr"] // 2, data["max_disp_len"], says_where))
         assert kind == "count"
         if ids and isinstance(ids[0], list):
+            assert all(clause and all(clause) for clause in ids), "infini-gram refuses an empty clause or name"
             rarer, other = sorted((self._clause(clause) for clause in ids), key=len)
             near = sum(any(abs(one - two) <= data["max_diff_tokens"] for two in other) for one in rarer)
             return says({"count": near, "approx": False, "token_ids": ids})

@@ -58,6 +58,23 @@ def test_or_within_a_name_is_no_operator(tmp_path: Path) -> None:
     assert [asked["query"] for asked in asked_of(server)] == ["This", "AND That", "OR else"]
 
 
+def test_a_word_alone_is_behind_a_space(tmp_path: Path) -> None:
+    pieces = Pieces(["an Ion\nIon"])
+    with answering(tmp_path, says({"count": 1, "token_ids": list(pieces.spellings("Ion")[0])})) as (session, _):
+        api = InfiniGramApi(session, INDEX, pieces)
+        assert (len(api.spellings("Ion")), api.alone("Ion")) == (2, pieces.spellings("Ion")[:1])
+
+
+class Composed(Pieces):
+    def decode(self, ids: Ids) -> str:
+        return " Zürich"
+
+
+def test_a_tokenizer_may_put_letters_and_accents_together(tmp_path: Path) -> None:
+    with answering(tmp_path, said("count")) as (session, _):
+        assert InfiniGramApi(session, INDEX, Composed([])).spellings("Zu\u0308rich")[0] == WASHINGTON
+
+
 class Other(Pieces):
     def decode(self, ids: Ids) -> str:
         return "¿Qué?"
@@ -73,6 +90,7 @@ REFUSED = {
     "too long": (said("too_long"), "limit your input"),
     "no count": (says({"approx": False}), "not the requested answer"),
     "a count of less than nothing": (says({"count": -1}), "not the requested answer"),
+    "a count of more than there can be": (says({"count": 10**30}), "not the requested answer"),
     "a page": (Say("<html>moved</html>"), "not JSON"),
     "a list": (says([1]), "no JSON object"),
 }
@@ -121,8 +139,16 @@ def test_where_the_name_is_follows_or_is_open(answer: dict[str, Any], expected: 
     assert (passage.first, passage.at, passage.begins, passage.ends) == expected
 
 
-@pytest.mark.parametrize("wrong", [{"token_ids": [1, 2]}, {"doc_len": 9, "token_ids": [3014, 1, 1]}, {"doc_ix": None}])
-def test_a_document_without_the_name_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
+WRONG: list[dict[str, Any]] = [
+    {"token_ids": [1, 2]}, {"doc_len": 9, "token_ids": [3014, 1, 1]}, {"doc_ix": None},
+    {"token_ids": [1, *WASHINGTON, None]}, {"token_ids": [*WASHINGTON, -1]}, {"token_ids": [*WASHINGTON, 2**40]},
+    {"doc_len": 9, "needle_offset": 1},
+]  # fmt: skip
+"""The last one is cut shorter than asked for."""
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_document_without_the_name_or_the_rest_is_refused(wrong: dict[str, Any], tmp_path: Path) -> None:
     answer = json.loads(said("document").body) | wrong
     with answering(tmp_path, says(answer)) as (session, _), pytest.raises(ServiceError, match="not the requested"):
         InfiniGramApi(session, INDEX).passage(Place(2, 18), WASHINGTON, 1000)

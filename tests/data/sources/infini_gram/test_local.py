@@ -18,6 +18,7 @@ def made(folder: Path, *, token: int = 1, parts: int = 1) -> Path:
     for part in range(parts):
         text = TEXT * token
         files = {"tokenized": text, "table": bytes(len(text) // token), "offset": bytes(16)}
+        files |= {"metadata": b"{}\n{}\n", "metaoff": bytes(16)} if part else {}
         for name, content in files.items():
             (folder / f"{name}.{part}").write_bytes(content)
     return folder
@@ -31,6 +32,11 @@ def test_the_size_of_a_token_follows_from_the_files(token: int, tmp_path: Path) 
 WRONG: dict[str, Callable[[Path], object]] = {
     "no table": lambda folder: (folder / "table.0").unlink(),
     "no part": lambda folder: (folder / "offset.1").unlink(),
+    "a gap": lambda folder: [file.rename(file.with_suffix(".2")) for file in folder.glob("*.1")],
+    "no offsets": lambda folder: (folder / "offset.0").write_bytes(b""),
+    "a folder of offsets": lambda folder: ((folder / "offset.0").unlink(), (folder / "offset.0").mkdir()),
+    "stray metadata": lambda folder: (folder / "metadata.0").write_bytes(b"x"),
+    "metadata of fewer documents": lambda folder: (folder / "metaoff.1").write_bytes(bytes(8)),
     "nothing": lambda folder: [file.unlink() for file in folder.iterdir()],
     "no folder": lambda folder: folder.rename(folder.with_name("elsewhere")),
     "a table cut short": lambda folder: (folder / "table.1").write_bytes(b"123456"),
