@@ -48,7 +48,8 @@ def test_each_worker_process_has_its_gpu(
 def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
     cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
     there = {"GPU": {"tcp://gpu:1"} if gpus else set[str](), "CPU": {"tcp://cpu:1"}}
-    cluster._roster, cluster._seen = SimpleNamespace(fitting=there.__getitem__), {mark for mark in there if there[mark]}
+    cluster._seen = {mark for mark in there if there[mark]}
+    cluster._roster = SimpleNamespace(fitting=there.__getitem__, has=cluster._seen.__contains__)
     assert cluster.place(step(device)) == place
     if place == "GPU" and not gpus:
         assert "no worker of the cluster has the resource GPU" in str(
