@@ -6,9 +6,10 @@
     annotations/<annotator>-....parquet                    what an annotator decided on questions, a file an import
     statistics/<statistic>-....parquet                     tests, correlations and intervals of the scores
     statistics/queries/<query>-....parquet                 what statistics read of every prompt, in short
-    failures/<step>.json                                   why a step failed: to be read, nothing depends on it
     study.duckdb, report/                                  views of the files, made again at any time
-    workspace.json                                         the version of this layout
+    studies/<study>/                                       statistics/, study.duckdb and report/ of a further study
+    failures/<step>.json                                   why a step failed: to be read, nothing depends on it
+    workspace.json                                         the version of this layout, and the study that came first
 
 `data.storage.artifact` says what a file's key and digest are, and when it is done.
 """
@@ -52,19 +53,32 @@ def slug(name: str) -> str:
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folder of one study."""
+    """The folder of a study, which others may share.
+
+    study: the name of the one whose statistics, database and report are meant; empty for the one that came first.
+    """
 
     root: Path
+    study: str = ""
+
+    @property
+    def of_study(self) -> tuple[str, ...]:
+        """The folders, below the root, of what is made for this study alone; none for the one that came first."""
+        try:
+            first = self._noted().get("study")
+        except (OSError, ValueError):
+            first = None
+        return () if not (first and self.study) or first == self.study else ("studies", slug(self.study))
 
     @property
     def database(self) -> Path:
         """The DuckDB file."""
-        return self.root / "study.duckdb"
+        return self.root.joinpath(*self.of_study, "study.duckdb")
 
     @property
     def report(self) -> Path:
         """The report's folder."""
-        return self.root / "report"
+        return self.root.joinpath(*self.of_study, "report")
 
     @property
     def downloads(self) -> Path:
@@ -77,7 +91,7 @@ class Workspace:
 
     def database_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The database with its manifest."""
-        return FilesArtifact(self.root / "study.duckdb.manifest.json", made_from)
+        return FilesArtifact(self.database.with_name("study.duckdb.manifest.json"), made_from)
 
     def report_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The report with its manifest."""
@@ -144,10 +158,10 @@ class Workspace:
                 "would read as a pattern or as options; choose another --workspace"
             )
         try:
-            layout = json.loads((self.root / "workspace.json").read_text(encoding="utf-8"))["layout"]
+            layout = self._noted().get("layout")
         except (FileNotFoundError, NotADirectoryError):
             layout = None if any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")) else LAYOUT
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError):
             layout = None
         if layout != LAYOUT:
             raise WorkspaceError(
@@ -166,9 +180,16 @@ class Workspace:
         probe = self.root / f".writable.{os.getpid()}{TEMPORARY}"
         probe.touch()
         probe.unlink()
-        if not (self.root / "workspace.json").exists():
-            with written_whole(self.root / "workspace.json") as temporary:
-                temporary.write_text(json.dumps({"layout": LAYOUT}), encoding="utf-8")
+        file = self.root / "workspace.json"
+        if not file.exists() or (self.study and not self._noted().get("study")):
+            with written_whole(file) as temporary:
+                temporary.write_text(sealed({"layout": LAYOUT, "study": self.study}), encoding="utf-8")
+
+    def _noted(self) -> dict[str, Any]:
+        """What workspace.json holds; ValueError where any of it changed, OSError where it cannot be read."""
+        text = (self.root / "workspace.json").read_text(encoding="utf-8")
+        content = json.loads(text)
+        return content if content == {"layout": LAYOUT} else unsealed(text)  # the first of a version before
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

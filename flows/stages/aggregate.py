@@ -29,8 +29,9 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     """Adds the steps; gives that of the database. scores: also what seeds and a corpus add to them."""
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
+    folder = (*graph.workspace.of_study, "statistics")
     outputs = {
-        name: Output(statistic.table, ("statistics",), name, {"version": statistic.version, **statistic.parameters})
+        name: Output(statistic.table, folder, name, {"version": statistic.version, **statistic.parameters})
         for name, statistic in statistics_of(study.entropy_classes).items()
     }
     statistics = graph.add(

@@ -53,7 +53,7 @@ def workspace_of(study: Study, folder: str | None = None) -> Workspace:
     """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
     root = folder or study.workspace or f"workspaces/{study.name}"
     try:
-        return Workspace(Path(root).expanduser().absolute())
+        return Workspace(Path(root).expanduser().absolute(), study.name)
     except RuntimeError:
         raise UsageError(f"the workspace {root} is below a home directory that was not found; name another") from None
 

@@ -37,7 +37,8 @@ class Study(Options):
     """In place of `seed`, the study's and further ones. Contexts about the same entities are drawn with each of these,
     too, and scored by persuasion and susceptibility: how far these vary is reported."""
     workspace: str | None = None
-    """The folder of everything that is made; null: `workspaces/` and the name, below the current folder."""
+    """The folder of everything that is made; null: `workspaces/` and the name, below the current folder. Studies of
+    different names may share one."""
     facts: Facts | None = None
     """Facts, which become queries and contexts."""
     services: ServicesPart = ServicesPart()

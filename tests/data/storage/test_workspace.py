@@ -15,6 +15,7 @@ from data.errors import WorkspaceBusy, WorkspaceError
 from data.records.tables import FACTS
 from data.storage.artifact import TableArtifact
 from data.storage.files import write_parquet
+from data.storage.sealed import unsealed
 from data.storage.workspace import LAYOUT, Workspace, slug
 from tests.data.warehouse.small_study import row
 
@@ -171,8 +172,19 @@ def test_a_second_process_waits_and_says_for_whom(workspace: Workspace, holder: 
 def test_a_new_workspace_notes_its_layout(workspace: Workspace) -> None:
     (workspace.root / "notes").mkdir(parents=True)
     with workspace.lock():
-        assert json.loads((workspace.root / "workspace.json").read_text()) == {"layout": LAYOUT}
+        assert unsealed((workspace.root / "workspace.json").read_text()) == {"layout": LAYOUT, "study": ""}
     workspace.check_layout()
+
+
+def test_the_study_that_comes_first_has_the_top_of_a_workspace(workspace: Workspace) -> None:
+    first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
+    assert first.of_study == second.of_study == ()
+    workspace.root.mkdir()
+    (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))  # of a version before
+    for one in (workspace, first, second, workspace):
+        with one.lock():
+            pass
+    assert [one.of_study for one in (workspace, first, second)] == [(), (), ("studies", "second")]
 
 
 @pytest.mark.parametrize("content", [None, "", "{", "[]", "{}", '{"layout": 1}', '{"layout": 3}', '"text"'])
