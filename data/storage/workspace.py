@@ -8,13 +8,14 @@
     statistics/queries/<query>-....parquet                 what statistics read of every prompt, in short
     study.duckdb, report/                                  views of the files, made again at any time
     studies/<study>/                                       statistics/, study.duckdb and report/ of a further study
-    failures/<step>.json                                   why a step failed: to be read, nothing depends on it
+    failures/<step>-....json                               why a step failed: to be read, nothing depends on it
     workspace.json                                         the version of this layout, and the study that came first
 
 `data.storage.artifact` says what a file's key and digest are, and when it is done.
 """
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -26,13 +27,15 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from data.errors import WorkspaceBusy, WorkspaceError
+from data.errors import WorkspaceBusy, WorkspaceError, first_line
 from data.records.table import Table
 from data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from data.storage.files import CHARACTERS, TEMPORARY, written_whole
 from data.storage.holder import describe_holder, note_holder
 from data.storage.keys import content_key
 from data.storage.sealed import sealed, unsealed
+
+log = logging.getLogger(__name__)
 
 LAYOUT = 2
 """The version of the layout above; a workspace of another one is recognised and refused."""
@@ -44,6 +47,8 @@ WAITING_SECONDS = 0.5
 """Between two looks whether another process has left the workspace."""
 
 _memories: dict[Path, dict[Any, Any]] = {}
+_first: dict[Path, str] = {}
+"""The study that came first, of the workspaces that this process holds: it stays so also where a file server fails."""
 
 
 def slug(name: str) -> str:
@@ -63,12 +68,18 @@ class Workspace:
 
     @property
     def of_study(self) -> tuple[str, ...]:
-        """The folders, below the root, of what is made for this study alone; none for the one that came first."""
-        try:
-            first = self._noted().get("study")
-        except (OSError, ValueError):
-            first = None
-        return () if not (first and self.study) or first == self.study else ("studies", slug(self.study))
+        """The folders, below the root, of what is made for this study alone; none for the one that came first.
+
+        Raises:
+            WorkspaceError: Which one that is cannot be read.
+        """
+        first = _first.get(self.root) or (self._noted() or {}).get("study")
+        if not (first and self.study) or first == self.study:
+            return ()
+        folder = slug(self.study)
+        if folder != self.study:  # another name has the same one
+            folder = f"{folder[:64]}-{content_key({'study': self.study})[:CHARACTERS]}"
+        return ("studies", folder)
 
     @property
     def database(self) -> Path:
@@ -124,13 +135,16 @@ class Workspace:
         try:
             with self._writing():
                 self._prepare()
+                _first[self.root] = (self._noted() or {}).get("study", "")
                 if lock.lock_counter == 1:
                     note_holder(self.root)
+                    self._say_place()
             yield _memories.setdefault(self.root, {})
         finally:
             lock.release()
             if not lock.is_locked:
                 _memories.pop(self.root, None)
+                _first.pop(self.root, None)
 
     def _acquire(self, lock: FileLock, waiting: Callable[[str], object] | None) -> None:
         try:
@@ -151,19 +165,15 @@ class Workspace:
             )
 
     def check_layout(self) -> None:
-        """WorkspaceError where the folder is a workspace of another version of this layout, or has an unusable name."""
+        """WorkspaceError where the folder is of another layout, cannot be read, or has an unusable name."""
         if unusable := sorted(_UNUSABLE & set(str(self.root))):
             raise WorkspaceError(
                 f"the workspace {str(self.root)!r} has {' and '.join(map(repr, unusable))} in its path, which DuckDB "
                 "would read as a pattern or as options; choose another --workspace"
             )
-        try:
-            layout = self._noted().get("layout")
-        except (FileNotFoundError, NotADirectoryError):
-            layout = None if any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")) else LAYOUT
-        except (OSError, ValueError):
-            layout = None
-        if layout != LAYOUT:
+        noted = self._noted()
+        is_new = noted is None and not any((self.root / name).is_dir() for name in ("facts", "prompts", "scores"))
+        if not is_new and (noted or {}).get("layout") != LAYOUT:
             raise WorkspaceError(
                 f"the workspace {self.root} was made by another version of swaymeter, which this one cannot read; "
                 "move the folder away, or choose another --workspace"
@@ -181,15 +191,38 @@ class Workspace:
         probe.touch()
         probe.unlink()
         file = self.root / "workspace.json"
-        if not file.exists() or (self.study and not self._noted().get("study")):
+        noted = self._noted()
+        if noted is None or (self.study and not noted.get("study")):
             with written_whole(file) as temporary:
                 temporary.write_text(sealed({"layout": LAYOUT, "study": self.study}), encoding="utf-8")
 
-    def _noted(self) -> dict[str, Any]:
-        """What workspace.json holds; ValueError where any of it changed, OSError where it cannot be read."""
-        text = (self.root / "workspace.json").read_text(encoding="utf-8")
-        content = json.loads(text)
-        return content if content == {"layout": LAYOUT} else unsealed(text)  # the first of a version before
+    def _noted(self) -> dict[str, Any] | None:
+        """What workspace.json holds; None without one. WorkspaceError where it cannot be read, or has changed."""
+        file = self.root / "workspace.json"
+        try:
+            text = file.read_text(encoding="utf-8")
+            content = json.loads(text)
+            if not isinstance(content, dict):
+                return {}
+            return unsealed(text) if {"study", "sha256"} & content.keys() else content  # the last of a version before
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as error:
+            raise WorkspaceError(
+                f"{file} cannot be read: {error.strerror or error}; run the same command again once it can"
+            ) from None
+        except ValueError as error:
+            raise WorkspaceError(
+                f"{file} is damaged ({first_line(error)}); write {json.dumps({'layout': LAYOUT})} into it, and run "
+                "first the study whose report is at the top of the folder"
+            ) from None
+
+    def _say_place(self) -> None:
+        if place := self.of_study:
+            log.warning(
+                "study %s came first in %s: statistics, database and report of %s are in %s",
+                _first[self.root], self.root, self.study, "/".join(place),
+            )  # fmt: skip
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -200,23 +233,23 @@ class Workspace:
                 f"the workspace {self.root} cannot be written: {error.strerror or error}; choose another --workspace"
             ) from error
 
-    def _failure(self, step: str) -> Path:
-        return self.root / "failures" / f"{slug(step)}-{content_key({'step': step})[:CHARACTERS]}.json"
+    def _failure(self, step: str, key: str) -> Path:
+        return self.root / "failures" / f"{slug(step)}-{content_key({'step': step, 'key': key})[:CHARACTERS]}.json"
 
     def note_failure(self, step: str, key: str, reason: str, detail: str = "") -> None:
         """Notes why a step failed with these inputs, for `status`; key: of its outputs."""
         note = {"step": step, "key": key, "reason": reason, "detail": detail}
-        with written_whole(self._failure(step)) as temporary:
+        with written_whole(self._failure(step, key)) as temporary:
             temporary.write_text(sealed(note), encoding="utf-8")
 
-    def forget_failure(self, step: str) -> None:
-        """Forgets the failure of a step that is done now."""
-        self._failure(step).unlink(missing_ok=True)
+    def forget_failure(self, step: str, key: str) -> None:
+        """Forgets the failure of a step that is done now with these inputs."""
+        self._failure(step, key).unlink(missing_ok=True)
 
     def failure_reason(self, step: str, key: str) -> str | None:
         """Why a step failed the last time with these inputs; None where nothing is noted, or the note is damaged."""
         try:
-            note = unsealed(self._failure(step).read_bytes())
+            note = unsealed(self._failure(step, key).read_bytes())
             return str(note["reason"]) if note["key"] == key else None
         except (OSError, ValueError, KeyError, TypeError):
             return None

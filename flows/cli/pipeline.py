@@ -23,7 +23,7 @@ from flows.stages.build import amounts
 from flows.stages.contents import Contents
 from flows.stages.estimate import estimate
 from flows.stages.refusals import refusals
-from flows.stages.resolve import reruns_of, study_graph, workspace_of
+from flows.stages.resolve import study_graph, workspace_of
 from flows.stages.score import measure_states
 from flows.study.models import check_models
 from flows.study.reading import read_study
@@ -124,7 +124,7 @@ class Selected:
             graph = study_graph(self.study, self.workspace, memory)
             self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
-            if not (undone or force or refresh or reruns_of(self.workspace).exists()):
+            if not (undone or force or refresh or graph.reruns.requests):
                 return graph, None
             from flows.server.api import prefect_api
 

@@ -50,7 +50,7 @@ def attempt(step: Step, run: Run) -> Outcome:
         if isinstance(error, SwaymeterError):
             return failed(step, run, str(error))
         return failed(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
-    workspace.forget_failure(str(step.id))
+    workspace.forget_failure(str(step.id), step.key)
     return Outcome(spent)
 
 

@@ -165,23 +165,25 @@ def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bo
     file = reruns_of(workspace)
     requests = read_reruns(file)
     for kind in (kind for kind, is_asked in kinds.items() if is_asked):
-        same = (request for request in requests if (request.kind, request.selection) == (kind, selection.as_json()))
+        asked = (kind, selection.as_json())
+        same = (one for one in requests if one.is_for(workspace.study) and (one.kind, one.selection) == asked)
         if known := next(same, None):
             log.warning("this run goes on with the --%s of %s: what was made since is kept", kind, f"{known.since:%c}")
         else:
-            requests.append(Rerun(datetime.now(UTC), kind, selection.as_json()))
+            requests.append(Rerun(datetime.now(UTC), *asked, workspace.study))
     write_reruns(file, requests)
 
 
 def _settle(workspace: Workspace, graph: Graph) -> None:
-    """Removes the requests of which everything is made again."""
-    open_requests = []
+    """Removes the requests for this study of which everything is made again."""
+    file = reruns_of(workspace)
+    open_requests = [request for request in read_reruns(file) if not request.is_for(workspace.study)]
     for request in graph.reruns.requests:
         selected = Selection.from_json(request.selection).of(graph)
         matching = [node for node in graph if node.id in selected and graph.reruns.matches(request, node.id)]
         if any(node.state != "done" for node in matching):
             open_requests.append(request)
-    write_reruns(reruns_of(workspace), open_requests)
+    write_reruns(file, open_requests)
 
 
 def _undone(graph: Graph, selection: Selection) -> list[Node]:

@@ -31,17 +31,23 @@ class Rerun:
     """A request to make again what matches and was not made for it.
 
     since: when it was asked, by the clock of that host; it also tells the request from others. kind: "force", or
-    "refresh" for what changes by the day alone. selection: as plain values.
+    "refresh" for what changes by the day alone. selection: as plain values. study: the name of that which it is for;
+    empty, as in requests of a version before, for every study of the workspace.
     """
 
     since: AwareDatetime
     kind: Kind
     selection: dict[str, Any]
+    study: str = ""
 
     @property
     def name(self) -> str:
         """What artifacts and cached responses that answer it note."""
         return self.since.isoformat()
+
+    def is_for(self, study: str) -> bool:
+        """Whether it is for this study."""
+        return self.study in ("", study)
 
 
 def asked_at(name: str) -> datetime:

@@ -37,7 +37,8 @@ def study_graph(
         requests: to make again, beside those that the workspace notes.
     """
     workspace.check_layout()
-    reruns = Reruns((*read_reruns(reruns_of(workspace)), *requests), _matches)
+    noted = (request for request in read_reruns(reruns_of(workspace)) if request.is_for(workspace.study))
+    reruns = Reruns((*noted, *requests), _matches)
     graph = Graph(workspace, reruns=reruns, memory=memory)
     fetched = fetch(graph, study)
     built = build(graph, study, fetched)

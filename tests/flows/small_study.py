@@ -90,7 +90,7 @@ def score(study: Selected, *, seconds: float = 3.0, prompts: int = 6) -> Selecte
             for role in node.step.outputs:
                 table = node.step.table(role)
                 table.write(_one_row(table.table), {**NOTED, "seconds": seconds, "prompts": prompts})
-            study.workspace.forget_failure(str(node.id))
+            study.workspace.forget_failure(str(node.id), node.step.key)
         study = again(study)
 
 
@@ -121,7 +121,7 @@ def run(
         except Exception as error:
             workspace.note_failure(str(step.id), step.key, str(error))
         else:
-            workspace.forget_failure(str(step.id))
+            workspace.forget_failure(str(step.id), step.key)
         ran(step)
         return Ended()
 

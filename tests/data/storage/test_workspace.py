@@ -176,7 +176,7 @@ def test_a_new_workspace_notes_its_layout(workspace: Workspace) -> None:
     workspace.check_layout()
 
 
-def test_the_study_that_comes_first_has_the_top_of_a_workspace(workspace: Workspace) -> None:
+def test_the_study_that_comes_first_has_the_top(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
     first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
     assert first.of_study == second.of_study == ()
     workspace.root.mkdir()
@@ -185,9 +185,51 @@ def test_the_study_that_comes_first_has_the_top_of_a_workspace(workspace: Worksp
         with one.lock():
             pass
     assert [one.of_study for one in (workspace, first, second)] == [(), (), ("studies", "second")]
+    (said,) = [one.getMessage() for one in caplog.records]
+    assert said.startswith("study first came first in ")
+    assert said.endswith(": statistics, database and report of second are in studies/second")
 
 
-@pytest.mark.parametrize("content", [None, "", "{", "[]", "{}", '{"layout": 1}', '{"layout": 3}', '"text"'])
+def test_who_came_first_is_never_guessed(workspace: Workspace) -> None:
+    first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
+    with first.lock():
+        pass
+    file = workspace.root / "workspace.json"
+    with second.lock():
+        file.unlink()
+        file.mkdir()  # as a file server that fails: it is there, and cannot be read
+        assert second.of_study == ("studies", "second")
+    for of in (second.check_layout, lambda: second.database):
+        with pytest.raises(WorkspaceError, match=r"workspace\.json cannot be read: Is a directory; run the"):
+            of()
+
+
+def test_a_damaged_note_of_who_came_first_is_mended_by_hand(workspace: Workspace) -> None:
+    first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
+    with first.lock():
+        pass
+    file = workspace.root / "workspace.json"
+    file.write_text(file.read_text().replace("first", "fIrst"))
+    with pytest.raises(WorkspaceError, match=r'is damaged \(its checksum .*; write {"layout": 2} into it') as raised:
+        second.check_layout()
+    file.write_text(str(raised.value).partition("write ")[2].partition(" into")[0])
+    for one in (first, second):
+        with one.lock():
+            pass
+    assert [one.of_study for one in (first, second)] == [(), ("studies", "second")]
+
+
+def test_studies_of_like_names_have_folders_of_their_own(workspace: Workspace) -> None:
+    with Workspace(workspace.root, "first").lock():
+        pass
+    names = ("a-b", "a--b", "a-b-", 64 * "a", 63 * "a" + "-")
+    folders = [Workspace(workspace.root, name).of_study for name in names]
+    assert len({*folders}) == len(folders)
+    assert folders[0] == ("studies", "a-b")
+    assert all(slug(name) == name for _, name in folders)
+
+
+@pytest.mark.parametrize("content", [None, "[]", "{}", '{"layout": 1}', '{"layout": 3}', '"text"'])
 def test_another_layout_is_refused_and_left_alone(content: str | None, workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
     if content is not None:
@@ -207,7 +249,7 @@ def test_a_failure_is_noted_until_it_is_forgotten(workspace: Workspace) -> None:
     workspace.note_failure("score · capital", "key", "no weights – ☂", detail="where")
     assert workspace.failure_reason("score · capital", "key") == "no weights – ☂"
     for _ in range(2):
-        workspace.forget_failure("score · capital")
+        workspace.forget_failure("score · capital", "key")
         assert workspace.failure_reason("score · capital", "key") is None
 
 
@@ -215,8 +257,16 @@ def test_failures_of_long_names_are_told_apart(workspace: Workspace) -> None:
     model = "/models/" + "deep/" * 30
     workspace.note_failure(f"{model} · capital", "key", "no weights")
     assert workspace.failure_reason(f"{model} · father", "key") is None
-    workspace.forget_failure(f"{model} · father")
+    workspace.forget_failure(f"{model} · father", "key")
     assert workspace.failure_reason(f"{model} · capital", "key") == "no weights"
+
+
+def test_failures_of_other_inputs_are_told_apart(workspace: Workspace) -> None:
+    for key in ("of one study", "of another"):
+        workspace.note_failure("score · capital", key, key)
+    workspace.forget_failure("score · capital", "of another")
+    assert workspace.failure_reason("score · capital", "of one study") == "of one study"
+    assert workspace.failure_reason("score · capital", "of another") is None
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"text"'])

@@ -6,6 +6,8 @@ import pytest
 
 from data.errors import DamagedFile
 from data.storage.sealed import sealed
+from flows.cli.pipeline import Selected
+from flows.execution.flow import _request, _settle
 from flows.graph.rerun import EXPIRES, Rerun, Reruns, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
@@ -75,3 +77,22 @@ def test_a_refresh_asks_for_questions_and_disputes_alone(tmp_path: Path) -> None
     ran: list[StepId] = []
     run(lambda: again(study).graph, Selection(stages=("fetch", "build")), lambda step: ran.append(step.id))
     assert ran == [QUESTIONS]  # its content is the same
+
+
+def test_a_request_is_for_its_own_study(tmp_path: Path) -> None:
+    names = ("first", "second")
+    first, second = (prepare(selected(tmp_path, name=name, measures={"persuasion": {}})) for name in names)
+    file, whole = reruns_of(first.workspace), Selection()
+
+    def asked(study: Selected) -> bool:
+        return any("asked for on" in node.reason for node in again(study).graph)
+
+    for study in (first, second, first):
+        _request(study.workspace, whole, {"force": True})
+    assert [request.study for request in read_reruns(file)] == ["first", "second"]
+    write_reruns(file, read_reruns(file)[:1])
+    assert [asked(study) for study in (first, second)] == [True, False]
+    _settle(second.workspace, again(second).graph)
+    assert asked(first)
+    write_reruns(file, [Rerun(NOW, "force", WHOLE)])  # of a version before
+    assert [asked(study) for study in (first, second)] == [True, True]

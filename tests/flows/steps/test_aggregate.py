@@ -22,6 +22,8 @@ from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import NOTED, again, labelled_models, prepare, score, selected
 from tests.registered import added, only
 
+FACTS = {"real_entities": 2, "invented_entities": 1}
+
 
 def test_rows_that_were_written_by_hand_do_not_stay(tmp_path: Path) -> None:
     artifact = Workspace(tmp_path).database_artifact({"made": "from nothing"})
@@ -103,6 +105,29 @@ def test_rows_of_unchanged_relations_are_kept(tmp_path: Path, monkeypatch: pytes
     assert after == computed("of today")
     assert {frozenset(known) for _, known in kept} == {frozenset()}
     assert len([*study.workspace.root.glob("statistics/relevance-*.parquet")]) == 1
+
+
+@pytest.mark.usefixtures("few_statistics")
+def test_studies_that_share_a_workspace_both_stay_done(tmp_path: Path) -> None:
+    facts = {"first": ["capital", "father"], "second": ["capital"]}
+    measures = {"persuasion": {}, "susceptibility": {}}
+    studies = [
+        prepare(selected(tmp_path, name=name, facts={**FACTS, "relations": of}, questions=None, measures=measures))
+        for name, of in facts.items()
+    ]
+    score_pairs(studies[0], "capital", 1.0)
+    identity = StepId("aggregate", "study", "statistics")
+    for study in studies:
+        step = again(study).graph.nodes[identity].step
+        assert step is not None
+        compute_statistics(step, Run(study.workspace.root))
+    assert [again(study).graph.nodes[identity].state for study in studies] == ["done"] * 2
+    root = studies[0].workspace.root
+    assert [one.workspace.database.relative_to(root).parts for one in studies] == [
+        ("study.duckdb",), ("studies", "second", "study.duckdb"),
+    ]  # fmt: skip
+    assert studies[1].workspace.report == root / "studies" / "second" / "report"
+    assert len([*root.rglob("relevance-*.parquet")]) == len([*root.rglob("queries/persuasion-by-kind-*.parquet")]) == 2
 
 
 def test_statistics_follow_columns_that_no_score_depends_on(tmp_path: Path) -> None:
