@@ -120,21 +120,21 @@ def _plain(text: str) -> list[str]:
 def _number(content: Any) -> int:
     count = content["count"]
     if type(count) is not int or not 0 <= count < _MOST:
-        raise ValueError("count is no number")
+        raise ValueError("count is not a number")
     return count
 
 
 def _counted(content: Any) -> tuple[Ids, int]:
     ids = content["token_ids"]
     if not ids or any(type(one) is not int or not 0 <= one < 256**_WIDTH for one in ids):
-        raise ValueError("token_ids are no tokens")
+        raise ValueError("token_ids are not tokens")
     return tuple(ids), _number(content)
 
 
 def _places(content: Any) -> list[Place]:
     places = [Place(part, byte) for part, bytes_ in enumerate(content["ptrs_by_shard"]) for byte in bytes_]
     if any(type(place.byte) is not int or not 0 <= place.byte < _MOST for place in places):
-        raise ValueError("places are no numbers")
+        raise ValueError("places are not numbers")
     if len(places) != content["cnt"]:
         raise ValueError("other places than counted")
     return places

@@ -97,7 +97,7 @@ def passage_of(place: Place, needle: Ids, width: int, most: int, answer: dict[st
     if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
         raise ValueError("no tokens")
     if any(type(one) is not int or not 0 <= one < 256**width for one in ids):
-        raise ValueError("tokens that are none of the index")
+        raise ValueError("tokens that the index does not have")
     found, half, document = tuple(ids), most // 2, (place.part, number)
     if answer.get("blocked"):
         return Passage(document, 0, needle, 0, begins=False, ends=False)

@@ -204,7 +204,7 @@ def test_who_came_first_is_never_guessed(workspace: Workspace) -> None:
             of()
 
 
-def test_a_damaged_note_of_who_came_first_is_mended_by_hand(workspace: Workspace) -> None:
+def test_a_damaged_note_is_mended_by_hand(workspace: Workspace) -> None:
     first, second = (Workspace(workspace.root, name) for name in ("first", "second"))
     with first.lock():
         pass
