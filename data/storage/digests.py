@@ -5,6 +5,7 @@ A file is read again when its size or modification time changes; one that is gon
 
 import hashlib
 import logging
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -18,16 +19,24 @@ from data.storage.sealed import sealed, unsealed
 log = logging.getLogger(__name__)
 
 _DIGESTS = "digests.json"
+REMEMBER_SECONDS = 10.0
+"""Reading files for longer than this is noted on the way: a corpus takes hours, and a kill must not cost them."""
 
 
 def remembered_digests(files: Sequence[Path], folder: Path) -> list[str]:
     """The digest (hex) of the bytes of each file; OSError names the file that cannot be read and never was."""
     remembered = _remembered(folder)
-    current = {str(file.absolute()): _state(file, remembered.get(str(file.absolute()))) for file in files}
-    if current.items() - remembered.items():
-        with suppress(WorkspaceError), written_whole(folder / _DIGESTS) as temporary:
-            states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}
-            temporary.write_text(sealed({"files": states}), encoding="utf-8")
+    current: dict[str, _FileState] = {}
+    begun = time.monotonic()
+    try:
+        for file in files:
+            name = str(file.absolute())
+            current[name] = _state(file, remembered.get(name))
+            if time.monotonic() - begun > REMEMBER_SECONDS:
+                _remember(folder, remembered, current)
+                begun = time.monotonic()
+    finally:
+        _remember(folder, remembered, current)
     return [current[str(file.absolute())].digest for file in files]
 
 
@@ -37,6 +46,15 @@ class _FileState(NamedTuple):
     size: int
     mtime_ns: int
     digest: str
+
+
+def _remember(folder: Path, remembered: dict[str, _FileState], current: dict[str, _FileState]) -> None:
+    """Adds what was read to what is remembered, where there is news; not to be able to costs only time."""
+    if not current.items() - remembered.items():
+        return
+    with suppress(WorkspaceError), written_whole(folder / _DIGESTS) as temporary:
+        states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}
+        temporary.write_text(sealed({"files": states}), encoding="utf-8")
 
 
 def _remembered(folder: Path) -> dict[str, _FileState]:
