@@ -47,7 +47,7 @@ def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing |
     every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
     rows = every.assign(of_group=every[grouped_by].astype(str))
     known = where(frames["both_susceptibilities_in_short"], grouped_by=grouped_by)
-    if known.empty:
+    if not (known.groupby("query_type")["of_group"].nunique() > 1).any():  # nothing is compared
         return None
     groups = in_order(known, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
     measures = present(groups, "measure", [*LABELS])

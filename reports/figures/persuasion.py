@@ -1,5 +1,6 @@
 """How far each kind of context persuades: base, assertive, negation; about the query's entity or about others."""
 
+from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
@@ -9,24 +10,25 @@ from matplotlib.figure import Figure as Canvas
 from data.records import CONTEXT_KINDS
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types, relation_lines
-from reports.frames import Frames, Model, in_order, records, where, without_unit
+from reports.frames import Frames, Model, in_order, present, records, where, without_unit
 from reports.style import QUERY_HUES, blank, legend_above, mark
 
 _EVERY = "(mean of relations)"
 
 
-def persuasion_by_kind(axes: Axes, data: pd.DataFrame) -> None:
+def persuasion_by_kind(axes: Axes, data: pd.DataFrame, kinds: Sequence[str]) -> None:
     """Draws mean persuasion in nats by kind of context: a thin line a relation, the relations' mean with its interval.
 
-    `data` has relation, kind, query_type, mean, low, high; one query type and one relevance.
+    `data` has relation, kind, query_type, mean, low, high; one query type and one relevance. `kinds`: from left
+    to right.
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     single = data[data["relation"] != _EVERY].pivot(index="relation", columns="kind", values="mean")
     means = records(where(data, relation=_EVERY))
-    relation_lines(axes, single, means, "kind", hue, dict(zip(CONTEXT_KINDS, CONTEXT_KINDS, strict=True)))
+    relation_lines(axes, single, means, "kind", hue, dict(zip(kinds, kinds, strict=True)))
 
 
-def draw(model: Model, frames: Frames) -> Drawing:
+def draw(model: Model, frames: Frames) -> Drawing | None:
     means = (
         without_unit(frames["persuasion_of_relations"])
         .replace({"relation": {"all": _EVERY}})
@@ -36,6 +38,9 @@ def draw(model: Model, frames: Frames) -> Drawing:
     means = in_order(
         means, relation=[_EVERY, *relations], query_type=QUERY_HUES, relevant=(True, False), kind=CONTEXT_KINDS
     )
+    kinds = present(means, "kind", CONTEXT_KINDS)
+    if len(kinds) < 2:
+        return None
     short = frames["persuasion_in_short"]
     known = records(short[short["relevant"].isna()])[0]
     caption = (
@@ -46,14 +51,14 @@ def draw(model: Model, frames: Frames) -> Drawing:
         f"{'' if len(relations) > 1 else ' One relation gives no interval.'}"
     )
     alt = (
-        f"Mean persuasion in nats of base, assertive and negation contexts for {model}, open and closed queries in "
+        f"Mean persuasion in nats of {', '.join(kinds)} contexts for {model}, open and closed queries in "
         f"columns, contexts about the entity and about others in rows; {len(relations)} relations as lines, their mean "
         "as diamonds."
     )
-    return Drawing(caption, alt, means, means, partial(_paint, means))
+    return Drawing(caption, alt, means, means, partial(_paint, means, kinds))
 
 
-def _paint(means: pd.DataFrame) -> Canvas:
+def _paint(means: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
     types = query_types(means)
     about = [relevant for relevant in (True, False) if (means["relevant"] == relevant).any()]
     canvas, grid = blank(len(about), len(types), 0.6 + 2.5 * len(about), share_y="row")
@@ -62,7 +67,7 @@ def _paint(means: pd.DataFrame) -> Canvas:
         for axes, kind in zip(line, types, strict=True):
             data = where(means, query_type=kind, relevant=relevant)
             if not data.empty:
-                persuasion_by_kind(axes, data)
+                persuasion_by_kind(axes, data, kinds)
             axes.set_title(f"{kind} queries, contexts {words}")
             axes.set_ylim(bottom=0)
         line[0].set_ylabel("mean persuasion (nats)")

@@ -57,13 +57,15 @@ def _paint(means: pd.DataFrame, relations: list[str]) -> Canvas:
     for kind, axes in panels.items():
         susceptibility_by_relation(axes, means[means["query_type"] == kind], relations)
         axes.set_xlim(left=0)
-    legend_above(canvas, [mark("o", "real entities"), mark("o", "invented entities", filled=False)])
+    words = {False: "real entities", True: "invented entities"}
+    there = [invented for invented in words if (means["invented"] == invented).any()]
+    legend_above(canvas, [mark("o", words[invented], filled=not invented) for invented in there])
     return canvas
 
 
 FIGURE = Figure(
     "susceptibility-by-relation",
-    "How easily are queries about real and invented entities swayed, relation by relation?",
+    "How easily are queries swayed, relation by relation?",
     ("susceptibility_of_relations", "coverage_of_susceptibility"),
     draw,
     measures=("susceptibility",),

@@ -42,6 +42,17 @@ def test_figures_say_question_n_model_and_unit(drawn: dict[str, Drawn]) -> None:
         assert not one.drawing.numbers.empty
 
 
+def test_one_group_is_compared_with_nothing(known: dict[str, pd.DataFrame]) -> None:
+    groups, kinds = known["both_susceptibilities_in_short"], known["persuasion_of_relations"]
+    alike = {
+        "both_susceptibilities_in_short": groups[groups["of_group"].isin(["real", "completion"])],
+        "persuasion_of_relations": kinds[kinds["kind"] == "base"],
+    }
+    names = ("both-susceptibilities-by-entities", "both-susceptibilities-by-wording", "persuasion-by-kind")
+    figures = [FIGURES[name] for name in names]
+    assert draw_all(figures, known | alike) == ([], [figure.question for figure in figures])
+
+
 def test_axes_name_quantity_and_unit(drawn: dict[str, Drawn]) -> None:
     for name, one in drawn.items():
         canvas = one.drawing.paint()
