@@ -24,17 +24,19 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Three processes keep two cores busy: tests of whole studies and of benchmarks start commands and wait for them.
-PARTS := studies files rest
-TESTS_studies := tests/end_to_end tests/faults tests/benchmarks tests/test_docker.py
+# Three processes keep two cores busy: tests of whole studies start commands and wait for them. The longest part first.
+PARTS := rest studies faults files benchmarks
+TESTS_studies := tests/end_to_end tests/test_docker.py
+TESTS_faults := tests/faults
 TESTS_files := tests/data tests/flows
-TESTS_rest := $(patsubst %,--ignore=%,$(TESTS_studies) $(TESTS_files))
+TESTS_benchmarks := tests/benchmarks
+TESTS_rest := $(patsubst %,--ignore=%,$(foreach part,$(filter-out rest,$(PARTS)),$(TESTS_$(part))))
 
 test: setup ## run the tests: ARGS="tests/data -x" for some of them
 ifdef ARGS
 	@$(BIN)/python -m pytest $(ARGS)
 else
-	@$(MAKE) --no-print-directory --jobs --keep-going --output-sync=target $(PARTS:%=test-part-%)
+	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target $(PARTS:%=test-part-%)
 endif
 
 test-part-%:

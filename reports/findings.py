@@ -1,7 +1,8 @@
 """What was found, in sentences of numbers about each model, with 95% intervals in brackets. A null is a finding.
 
-Three are said of every model: susceptibility, relevance, answers. Memorization, answer sets and Fisher susceptibility
-have one each where they were measured; a model in a reduced precision has one on what that costs.
+Three are said of every model: susceptibility, relevance, answers. Labels of entities and of contexts, what is known of
+an entity, memorization, answer sets and Fisher susceptibility have one each where they were measured; a model in a
+reduced precision has one on what that costs.
 """
 
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from reports.figures.against_susceptibility import correlation
 from reports.figures.answer_set import MEASURE as ANSWER_SETS
 from reports.figures.answer_set import masses
 from reports.figures.followed import EVERY
+from reports.figures.how_known import COUNTS, DEGREES, spearman
 from reports.figures.panels import query_types
 from reports.figures.precision import cost
 from reports.figures.strength import tones
@@ -123,6 +125,16 @@ def _test_of_two(tests: pd.DataFrame) -> str:
     if pd.isna(row["p_adjusted"]):
         return f" (untestable: {row['untestable']})"
     return f" (p = {row['p_adjusted']:.3f} adjusted, d = {row['effect_size']:.2f})"
+
+
+def _known(model: Model, frames: Frames) -> str:
+    """How susceptibility goes with what is known of an entity: its degree in a graph, its counts in a corpus."""
+    sentences = []
+    for count, label in {**DEGREES, **COUNTS}.items():
+        of_kinds = {kind: spearman(frames["correlations"], count, kind) for kind in QUERY_HUES}
+        if words := "; ".join(f"{kind} queries {of_kind}" for kind, of_kind in of_kinds.items() if of_kind):
+            sentences.append(f"Susceptibility of real entities against their {label}: {words}.")
+    return " ".join(sentences)
 
 
 def _tones(model: Model, frames: Frames) -> str:
@@ -275,6 +287,7 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(("persuasion_in_short", "statistics_in_short"), _relevance),
     Finding(("susceptibility_by_label", "group_comparisons"), _labels),
     Finding(("group_comparisons",), _tones),
+    Finding(("correlations",), _known),
     ANSWERS,
     Finding(("memorization_in_short", "followed_in_short"), _memorization),
     Finding(("answer_set_of_queries", "measures_in_short", "correlations"), _answer_sets),

@@ -173,16 +173,17 @@ def _note(frames: Frames) -> str:
     return f"{counted_in(frames)}{published_note('du-fig-9')}"
 
 
+DEGREES = {"degree": "degree (triples)", "relation_degree": "degree under the relation (triples)"}
+COUNTS = {"entity_count": "occurrences in the corpus", "pair_count": "occurrences near the answer"}
+"""What is counted of an entity, in a graph and in a corpus, with the labels of axes."""
+
 DEGREE = Figure(
     "susceptibility-by-degree",
     "Are the entities that a graph knows most of the hardest to sway?",
     ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
     partial(
         _draw,
-        Known(
-            {"degree": "degree (triples)", "relation_degree": "degree under the relation (triples)"},
-            "triples", "the graph has", "degree_of_queries", "degree_of_entities",
-        ),
+        Known(DEGREES, "triples", "the graph has", "degree_of_queries", "degree_of_entities"),
     ),
     measures=("susceptibility",),
     items=("du-fig-10", "du-fig-19"),
@@ -194,10 +195,7 @@ FREQUENCY = Figure(
      "excluded_entities", "kinds_of_counts"),
     partial(
         _draw,
-        Known(
-            {"entity_count": "occurrences in the corpus", "pair_count": "occurrences near the answer"},
-            "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", _note,
-        ),
+        Known(COUNTS, "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", _note),
     ),
     measures=("susceptibility",),
     expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
