@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
+from uuid import uuid4
 
 import duckdb
 import pandas as pd
@@ -119,22 +120,23 @@ def over(
     """
     schema = Schema(tables)
     named = schema.named_in(queries)
-    with TemporaryDirectory(prefix="swaymeter-") as spilled:
-        connection = duckdb.connect(config={**CONFIG, "temp_directory": spilled})
-        try:
-            for table in tables:
-                if table.name not in named:
-                    continue
-                paths = files.get(table, ())
-                for path in paths:
-                    checked_footer(table, path)
-                connection.execute(f"CREATE VIEW {quoted(table.name)} AS {selected(table, paths, table.columns)}")
-            if SCORED in named:
-                connection.execute(schema.scored(tables, origins=False))
-            create_views(connection, [view for view in schema.views if view.name in named])
-            yield Warehouse(connection, schema, answers)
-        finally:
-            connection.close()
+    # DuckDB makes the folder when it needs one, and removes it: a run that is killed leaves none behind.
+    spilled = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
+    connection = duckdb.connect(config={**CONFIG, "temp_directory": str(spilled)})
+    try:
+        for table in tables:
+            if table.name not in named:
+                continue
+            paths = files.get(table, ())
+            for path in paths:
+                checked_footer(table, path)
+            connection.execute(f"CREATE VIEW {quoted(table.name)} AS {selected(table, paths, table.columns)}")
+        if SCORED in named:
+            connection.execute(schema.scored(tables, origins=False))
+        create_views(connection, [view for view in schema.views if view.name in named])
+        yield Warehouse(connection, schema, answers)
+    finally:
+        connection.close()
 
 
 @contextmanager

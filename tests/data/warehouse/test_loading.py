@@ -1,4 +1,5 @@
 import math
+import tempfile
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -187,6 +188,18 @@ def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: A
 def read_in_place(database: Path, files: Mapping[Table, Sequence[Path]]) -> None:
     with over(files, TABLES, [NamedQuery("all", "FROM susceptibility")]):
         pass
+
+
+def test_a_killed_reading_leaves_no_folder(
+    database: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path_factory.mktemp("temporary")
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    file = file_of(database.parent, SUSCEPTIBILITY, [row(SUSCEPTIBILITY)])
+    query = NamedQuery("all", "FROM susceptibility")
+    with added(QUERIES, query), over({SUSCEPTIBILITY: [file]}, TABLES, [query]) as warehouse:
+        assert len(warehouse.frame("all")) == 1
+        assert not [*temporary.iterdir()]
 
 
 @pytest.mark.parametrize("load", [read_in_place, lambda database, files: update(database, "key", TABLES, files)])
