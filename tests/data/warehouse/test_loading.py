@@ -1,7 +1,7 @@
 import math
-import tempfile
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
