@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from typing import Any
 from uuid import uuid4
 
-from data.errors import UsageError, WorkspaceError, first_line
+from data.errors import UsageError, WorkFailed, WorkspaceError, first_line
 from data.storage.workspace import Workspace
 from flows.execution.attempt import Outcome, failed
 from flows.execution.workers.elsewhere import attempt_elsewhere, here
@@ -186,7 +186,17 @@ class Cluster(Elsewhere):
 
 
 def _local(of_each: list[dict[str, str]]) -> Any:
-    """A cluster on this machine, whose workers end with this process."""
+    """A cluster on this machine, whose workers end with this process; WorkFailed where they do not start."""
+    for tries in range(1, TRIES + 1):
+        try:
+            return _started(of_each)
+        except RuntimeError as error:  # one worker that was killed while it started ends them all
+            reason = first_line(error.__cause__ or error)
+            log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
+    raise WorkFailed(f"the workers of Dask do not start on this machine: {reason}; run it with --runner processes")
+
+
+def _started(of_each: list[dict[str, str]]) -> Any:
     distributed = _distributed()
 
     def options(variables: Mapping[str, str]) -> dict[str, Any]:

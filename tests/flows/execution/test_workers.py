@@ -1,13 +1,15 @@
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from data.errors import UsageError
+from data.errors import UsageError, WorkFailed
 from flows.execution.workers import elsewhere, processes
 from flows.execution.workers.cluster import Cluster
 from flows.execution.workers.elsewhere import attempt_elsewhere, here
+from flows.execution.workers.workers import TRIES
 from flows.graph.step import Run, Step, StepId
 
 STEP = StepId("score", "capital", "persuasion")
@@ -102,3 +104,27 @@ def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
         cluster,
     ):
         pass
+
+
+@pytest.mark.parametrize("deaths", [1, TRIES])
+def test_workers_that_die_while_they_start_are_started_anew(
+    deaths: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    import dask
+
+    for number in range(deaths):
+        (tmp_path / f"death-{number}").touch()
+    dying = tmp_path / "dying.py"
+    dying.write_text(f"""
+import os, pathlib, signal
+for death in pathlib.Path({str(tmp_path)!r}).glob("death-*"):
+    death.unlink()
+    os.kill(os.getpid(), signal.SIGKILL)
+""")
+    (tmp_path / "workspace.json").touch()
+    cluster = Cluster(None, 1, Run(tmp_path))
+    refused = pytest.raises(WorkFailed, match=r"the workers of Dask do not start on this machine: .*--runner processes")
+    ends = refused if deaths == TRIES else nullcontext()
+    with dask.config.set({"distributed.worker.preload": [str(dying)]}), ends, cluster:
+        assert len(cluster._client.scheduler_info()["workers"]) == 1
+    assert caplog.text.count("the workers of Dask did not start") == deaths
