@@ -159,7 +159,7 @@ class ModelDifference(ModelScores):
     condition: Annotated[str, Meaning("the context before the question; all for queries")]
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
     n: Annotated[int, Meaning("questions, or entities, that both models have; each counts once")]
-    clusters: Annotated[int, Meaning("what these are of: questions, or entities of a relation")]
+    clusters: Annotated[int, Meaning("what these are of: questions, or entities")]
     mean: Annotated[float | None, Meaning("mean of the model over these items; NULL where there is none")]
     against_mean: Annotated[float | None, Meaning("mean of the other model over these items")]
     difference: Annotated[float | None, Meaning("the model's mean minus the other's")]

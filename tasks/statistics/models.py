@@ -18,7 +18,7 @@ of two models is over those that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md says where this differs.
 
 Groups: the condition of a question, the type of a query. Unit of analysis: a question, the mean over its contexts of a
-condition; an entity of a relation, the mean over its queries. p_adjusted is over all pairs of models and groups of a
+condition; an entity, the mean over its queries in all relations. p_adjusted is over all pairs of models and groups of a
 quantity. Two models are tied where the interval of their difference holds 0, or p_adjusted is over 0.05.
 """
 
@@ -68,9 +68,12 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
         yield name, _sorted(answers.assign(value=answers[name].astype("float64")))
     yield "coherent_persuasion", _sorted(answers.assign(value=answers["coherent_persuasion"]))
     queries = frames["susceptibility_of_queries"]
-    entity = queries["relation"].astype(str) + " " + queries["entity"].astype(str)
-    yield "susceptibility", _sorted(
-        queries.assign(condition=ALL, cluster=entity, item=queries["query_id"], value=queries["susceptibility"])
+    entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
+    yield (
+        "susceptibility",
+        _sorted(
+            queries.assign(condition=ALL, cluster=entity, item=queries["query_id"], value=queries["susceptibility"])
+        ),
     )
 
 
@@ -142,5 +145,5 @@ def adjusted(rows: list[Row]) -> list[Row]:
     return rows
 
 
-MEANS = Statistic("model_means", 3, Summary, QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 3, ModelDifference, QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 4, Summary, QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 4, ModelDifference, QUERIES, differences, finish=adjusted)

@@ -5,9 +5,10 @@
     questions and sentences to complete, of a query type
     Fisher susceptibility where susceptibility is from 0 to 0.2 nats, 0.2 to 0.4, ... 0.8 to 1, and over 1
 
-Unit of analysis: a query, whatever its relation, as published. The queries of an entity are no independent values (they
-are forms of one question, with the same contexts): the interval of a mean is that of whole entities, drawn with all of
-their queries; `items` counts these. A bin holds its lower edge; the last one up to 1 holds both.
+Unit of analysis: a query, whatever its relation, as published. The queries of an entity are no independent values
+(they are forms of one question, with the same contexts): the interval of a mean is that of whole entities, drawn with
+all of their queries, whatever the relations; `items` counts these. A bin holds its lower edge; the last one up to 1
+holds both.
 
 Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 2 and figures 2 to 5.
 """
@@ -32,7 +33,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     queries = sorted_by(frames["both_susceptibilities_of_queries"], [*MODEL, "relation", "query_id"])
     queries = queries.assign(
         entities=queries["invented"].astype(bool).map({True: "invented", False: "real"}),
-        cluster=queries.groupby(["relation", "entity"], observed=True).ngroup(),
+        cluster=queries.groupby("entity", observed=True).ngroup(),
     )
     rows = []
     for measure in MEASURES:
@@ -64,4 +65,4 @@ def _pooled(queries: Frame, keys: tuple[str, ...], measure: str, seed: int, tota
     )  # fmt: skip
 
 
-STATISTIC = Statistic("both_susceptibilities", 1, Summary, ("both_susceptibilities_of_queries",), compute)
+STATISTIC = Statistic("both_susceptibilities", 2, Summary, ("both_susceptibilities_of_queries",), compute)

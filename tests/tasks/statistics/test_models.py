@@ -28,8 +28,8 @@ def frames(drop: int = 0, times: int = 1, wrong: tuple[str, str] | None = None) 
         for condition in ("none", "counter_memory")
     ]  # fmt: skip
     queries = [
-        {"model": model, "dtype": "float32", "relation": "capital", "entity": entity, "query_type": "open",
-         "query_id": f"{entity}{number}", "susceptibility": value}
+        {"model": model, "dtype": "float32", "relation": ("capital", "currency")[number], "entity": entity,
+         "query_type": "open", "query_id": f"{entity}{number}", "susceptibility": value}
         for model, value in (("a", 1.0), ("b", 3.0))
         for entity in ("Norway", "Peru")
         for number in range(2)
@@ -69,7 +69,7 @@ def test_only_items_of_both_models_are_compared() -> None:
     assert difference("follows", "b", "c", times=3)["verdict"] == "smaller"
 
 
-def test_queries_are_clustered_by_entity() -> None:
+def test_queries_are_clustered_by_entity_whatever_the_relation() -> None:
     row = difference("susceptibility", "a", "b")
     assert (row["n"], row["clusters"], row["difference"], row["unit"]) == (2, 2, -2, "nats")
 

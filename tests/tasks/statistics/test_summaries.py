@@ -131,8 +131,8 @@ def test_gamma_is_the_mean_of_a_forms_contexts() -> None:
 
 def test_both_susceptibilities_are_pooled_over_queries() -> None:
     rows = [
-        {**QUERY, "query_id": str(number), "query_type": kind, "entity": entity, "invented": entity == "Orvania",
-         "wording": wording, "susceptibility": value, "fisher": fisher}
+        {**QUERY, "relation": f"relation {number}", "query_id": str(number), "query_type": kind, "entity": entity,
+         "invented": entity == "Orvania", "wording": wording, "susceptibility": value, "fisher": fisher}
         for number, (kind, entity, wording, value, fisher) in enumerate(
             [("open", "Norway", "question", 0.1, 1.0), ("open", "Norway", "completion", 1.0, 2.0),
              ("open", "Orvania", "question", 0.2, 6.0), ("closed", "Orvania", "question", 1.1, 7.0),
