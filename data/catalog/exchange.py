@@ -1,7 +1,7 @@
 """exchange.yaml, and lists of one's own: words of two groups that change places in a sentence, such as he and she.
 
 Each word of a pair is replaced by its counterpart, wherever it stands as a whole word and whatever its capitals; all
-else stays. A word of two pairs has two counterparts, and the next word decides between them:
+else stays. "her" and "his" may stand in two pairs, and the next word decides between their counterparts:
 
     her -> his  where something follows that may be hers: a word that is not in `unowned`
     her -> him  otherwise: before a mark, at the end, or before a word of `unowned`, such as "to" or "and"
@@ -20,6 +20,8 @@ from pydantic.dataclasses import dataclass
 from data.catalog.reading import ENTRY, Text, Texts, entries
 from data.errors import UnknownName
 
+OWNERS = ("her", "his")
+"""The words of two pairs; of no other word the next one says which counterpart is meant."""
 Words = Annotated[tuple[Text, ...], Field(min_length=2, max_length=2)]
 
 
@@ -30,8 +32,8 @@ def _different(pairs: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...
         if first.lower() == second.lower():
             raise ValueError(f"{first!r} would be exchanged with itself; write two different words")
     for word, others in _counterparts(pairs).items():
-        if len(others) > 2:
-            raise ValueError(f"{word!r} stands in more than two pairs; leave one out")
+        if len(others) > (2 if word in OWNERS else 1):
+            raise ValueError(f"{word!r} stands in {len(others)} pairs; leave all but one out (of her and his, two)")
     return pairs
 
 

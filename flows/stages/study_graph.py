@@ -104,7 +104,7 @@ SHARD = StepKind(
 )  # fmt: skip
 FREQUENCIES = StepKind(
     "build", "frequencies", each="study with `frequency`", needs=("counted_pairs", "shard_counts", "shards"),
-    makes=("frequencies",), function=add_up, version=2,
+    makes=("frequencies",), function=add_up, version=3,
 )  # fmt: skip
 
 # ---- score, aggregate, report: `questions` are those of QUESTIONS ----------------------------------------------------

@@ -1,8 +1,9 @@
 """How far contexts persuade by what they say of an entity, and how strongly: from hate to love ([D] section 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -93,11 +94,16 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{', '.join(labels)}.{tested if known else ''}"
     )
     words = "; ".join(
-        f"{row['query_type']} {row['label']} {row['context_label']} {row['mean']:.2f}{SPOKEN[str(row['about'])]}"
+        f"{row['query_type']} {row['label']} {_tone(row)} {row['mean']:.2f}{SPOKEN[str(row['about'])]}"
         for row in records(in_order(means, about=ABOUT))
     )
     alt = f"Lines of mean persuasion in nats by label and strength of the context, for {model}: {words}."
     return Drawing(caption, alt, means, means, partial(_paint, means, labels))
+
+
+def _tone(row: Mapping[str, Any]) -> str:
+    """The label of contexts, with their strength where they have one: negative 4."""
+    return row["context_label"] if pd.isna(row["strength"]) else f"{row['context_label']} {row['strength']:.0f}"
 
 
 def tones(tests: pd.DataFrame) -> str:

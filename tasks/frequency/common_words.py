@@ -7,7 +7,8 @@
 Whether an occurrence is a name is told by its capitals, and by nothing else. A name of several words, or of a script
 without capitals, is never a common word; one without capitals in a script that has them, such as apple, always where it
 is frequent. An alias of one word that is a common word leaves its entity out, whatever its other names are, as its
-occurrences count as the entity's: Who for The Who. A single letter is left out, too, and a name of punctuation alone.
+occurrences count as the entity's: Who for The Who. So does one of a single letter, such as X for Twitter; a name of
+punctuation alone is left out, too.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger labels 30,000
 documents.
@@ -37,8 +38,8 @@ class CommonWords:
         cleaned = [words(name.encode()).decode() for name in names]
         if not any(cleaned):
             return "a name without letters or digits"
-        if len(cleaned[0]) == 1:
-            return "a single letter"
+        if any(len(one) == 1 for one in cleaned):
+            return "a single letter or digit, signs removed"
         total = capitals + lower_case
         is_common = total > self.count and lower_case > self.share * total
         return "mostly written in small letters" if is_common else None

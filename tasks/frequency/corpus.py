@@ -40,7 +40,7 @@ def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]
     """The files; their digests are read again only where size or time have changed."""
     files = shards(options.corpus)
     try:
-        digests = remembered_digests(list(files.values()), access.downloads / "corpus")
+        digests = remembered_digests(list(files.values()), _remembered(access))
     except OSError as error:
         why = error.strerror or error
         raise InputError(f"{KEY}: {error.filename} cannot be read: {why}; correct the path or get the file") from None
@@ -53,13 +53,15 @@ def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]
 def _count(
     options: CorpusOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
 ) -> Counted:
-    """InputError where the file cannot be read to its end, or has no text."""
+    """InputError where the file cannot be read to its end, has no text, or is not the one that was to be counted."""
     file: Path = part.what
     reading = Reading(file, options.column, progress)
     counts = count(reading.pieces(), _names(pairs), options.window_words)
     if not counts.words:
         problem = f" ({reading.problem})" if reading.problem else ""
         raise InputError(f"{file} has no text that can be read{problem}; {LEAVE_OUT}")
+    if remembered_digests([file], _remembered(access)) != [part.key["digest"]]:
+        raise InputError(f"{file} changed while it was counted; run it again when it is complete")
     columns = (one.tolist() for one in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
     rows = (
         ShardCount(
@@ -74,6 +76,11 @@ def _count(
         counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
     return Counted(rows, read)
+
+
+def _remembered(access: Access) -> Path:
+    """The folder that remembers the digests."""
+    return access.downloads / "corpus"
 
 
 @lru_cache(maxsize=1)

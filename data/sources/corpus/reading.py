@@ -24,7 +24,7 @@ LONGEST = 8 << 20
 JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
 PACKED = {".zst": "zstd", ".gz": "gzip"}
 ROWS = 64
-"""Rows of Parquet that are read at once."""
+"""Rows of Parquet that are read at once; fewer of those that are on average longer than `LONGEST` / `ROWS`."""
 _BYTES = pa.large_binary()
 LEAVE_OUT = "leave it out of `frequency.corpus`, or move it out of the folder that is named there"
 
@@ -118,7 +118,7 @@ class Reading:
         if not line.strip():
             return ()
         try:
-            row = json.loads(line)
+            row = json.loads(line.decode("utf-8-sig", "surrogatepass"))  # of bytes it would guess the encoding
         except (ValueError, RecursionError) as error:
             what = "UTF-8" if isinstance(error, UnicodeDecodeError) else "JSON"
             self._note(f"line {number:,}", f"is not {what}")
@@ -140,9 +140,12 @@ class Reading:
                 raise InputError(
                     f"{self.file} has no column of texts {self.column!r}, only {known}; name it: `frequency.column`"
                 )
-            for batch in opened.iter_batches(ROWS, columns=[self.column], use_threads=False):
+            groups = (opened.metadata.row_group(place) for place in range(opened.num_row_groups))
+            mean = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
+            at_once = max(1, min(ROWS, LONGEST // max(1, mean)))
+            for batch in opened.iter_batches(at_once, columns=[self.column], use_threads=False):
                 self.read += batch.nbytes
-                for content in batch.column(0).cast(kind).cast(_BYTES).to_pylist():
+                for content in (row.as_py() for row in batch.column(0).cast(kind).cast(_BYTES)):
                     number += 1
                     try:
                         if content is None:

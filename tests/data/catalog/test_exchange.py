@@ -97,7 +97,8 @@ def test_letters_with_several_small_ones_are_exchanged(text: str, exchanged: str
     ("pairs", "problem"),
     [
         ([("he", "He")], "'he' would be exchanged with itself"),
-        ([("a", "b"), ("a", "c"), ("a", "d")], "'a' stands in more than two pairs"),
+        ([("young", "old"), ("new", "old")], "'old' stands in 2 pairs; leave all but one out"),
+        ([("her", "a"), ("her", "b"), ("her", "c")], "'her' stands in 3 pairs"),
         ([("he",)], "at least 2"),
         ([("a{entity}", "b")], "'a{entity}', 'b': has '{', which slots are made of"),
         ([], "at least 1"),

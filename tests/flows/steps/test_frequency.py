@@ -5,6 +5,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from data.errors import StudyFileError
+from data.sources.corpus.reading import Piece, Reading
 from data.sources.http.session import close_sessions
 from flows.cli.pipeline import Selected
 from flows.graph.graph import Graph
@@ -163,6 +165,23 @@ def test_only_a_new_or_changed_file_is_counted(tmp_path: Path) -> None:
     assert built(study_of(tmp_path, corpus=[str(corpus)], common_word_share=0.5))[1] == []
     graph, counted = built(study_of(tmp_path, corpus=[str(corpus)], title="My texts"))
     assert (counted, {row["corpus"] for row in frequencies(graph)}) == ([], {"My texts"})
+
+
+def test_a_file_that_changes_while_counted_is_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "a.txt"
+    file.write_text("Norway")
+    pieces = Reading.pieces
+
+    def grown(shard: Reading) -> Iterator[Piece]:
+        file.write_text("Norway Norway")
+        return pieces(shard)
+
+    monkeypatch.setattr(Reading, "pieces", grown)
+    graph, counted = built(study_of(tmp_path, corpus=[str(file)]))
+    (counts,) = [node for node in graph if node.id.group == "counts"]
+    (shard,) = counts.output("shards").read().to_pylist()
+    assert (shard["words"], shard["digest"]) == (2, blake2b(b"Norway Norway").hexdigest())
+    assert counted == ["a.txt", "a.txt"]  # what was read first is of no digest that is known
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # fork with threads

@@ -20,8 +20,8 @@ RULE = CommonWords(50, 0.75)
         ("The Who", 0, 0, None),
         ("apple", 0, 51, "mostly written in small letters"),
         ("apple", 0, 50, None),
-        ("C", 5, 0, "a single letter"),
-        ("É!", 5, 0, "a single letter"),
+        ("C++", 5, 0, "a single letter or digit, signs removed"),
+        ("É!", 5, 0, "a single letter or digit, signs removed"),
         ("!!!", 0, 0, "a name without letters or digits"),
     ],
 )
@@ -41,6 +41,7 @@ def test_a_name_mostly_in_small_letters_is_a_word(
         (("The Who", "Who"), "The Who " * 15 + "who " * 1000, True),
         (("Big Apple", "Apple"), "Big Apple " * 15 + "New York " * 1000, False),
         (("1984", "北京"), "1984 北京 " * 100, False),
+        (("Twitter", "X"), "Twitter X ", True),
         (("New York", "It"), "New York " * 1000 + "It " * 20 + "it " * 100, True),
     ],
 )

@@ -145,6 +145,23 @@ def test_a_line_that_is_not_utf8_is_counted(tmp_path: Path) -> None:
     assert (shard.unreadable, shard.problem) == (2, "line 1 is not UTF-8")
 
 
+def test_the_encoding_of_a_line_is_not_guessed(tmp_path: Path) -> None:
+    shard = Reading(written(tmp_path, ".jsonl", '{"text": "a"}\n{"text": "b"}'.encode("utf-16-le")), "text")
+    assert documents(shard) == []
+    assert shard.unreadable == 2
+
+
+def test_of_long_rows_few_are_held_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LONGEST", 1 << 20)
+    texts, file = pa.array(os.urandom(200_000).hex() for _ in range(40)), tmp_path / "shard.parquet"
+    pq.write_table(pa.table({"text": texts}), file, use_dictionary=False, compression="none", write_batch_size=1)
+    before, held = pa.total_allocated_bytes(), []
+    for _ in Reading(file, "text").pieces():
+        held.append(pa.total_allocated_bytes() - before)
+    assert len(held) == 40
+    assert max(held) < texts.nbytes / 2
+
+
 def test_a_group_of_rows_is_not_held_whole(tmp_path: Path) -> None:
     texts = pa.array(os.urandom(2000).hex() for _ in range(4000))
     pq.write_table(pa.table({"text": texts}), tmp_path / "shard.parquet", use_dictionary=False, compression="none")
