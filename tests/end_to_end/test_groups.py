@@ -1,11 +1,14 @@
-"""The bundled studies of entities in groups, with a tiny model: every step to the page, and scores computed by hand."""
+"""The bundled studies of groups and of a corpus, with a tiny model: every step to the page, and numbers by hand."""
 
+import json
+import re
 from collections import defaultdict
 from typing import Any
 
 import pytest
 import torch
 import yaml
+from scipy.stats import spearmanr
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from data.warehouse.warehouse import opened
@@ -17,17 +20,23 @@ from flows.study.reading import STUDIES
 from tests.flows.small_study import run
 from tests.tasks.models.tiny import save_language_model
 
-STUDY = {"friends-and-enemies-small": "pair", "gender-small": "feminineExchanged"}
-"""The studies, each with one of its sets of contexts."""
+GROUPS = {"friends-and-enemies-small": "pair", "gender-small": "feminineExchanged"}
+CORPUS = "training-data-small"
+STUDY = {**GROUPS, CORPUS: "capital"}
+"""The studies, each with one of its sets of contexts, or relations."""
 QUERIES = 10
 
 
-@pytest.fixture(scope="module", params=STUDY)
+@pytest.fixture(scope="module")
 def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Selected:
     folder = tmp_path_factory.mktemp(request.param)
     content = yaml.safe_load((STUDIES / f"{request.param}.yaml").read_text(encoding="utf-8"))
     content["models"][0] |= {"name": str(save_language_model(folder / "model")), "device": "cpu"}
-    content["facts"]["per_label"] = 2
+    if request.param == CORPUS:
+        content["frequency"]["corpus"] = [str(STUDIES / "made-up-corpus")]
+        content["facts"]["real_entities"] = 6
+    else:
+        content["facts"]["per_label"] = 2
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     chosen = Selected.of(str(folder / "study.yaml"), str(folder / "workspace"))
     memory: dict[Any, Any] = {}
@@ -52,6 +61,7 @@ def by_hand(folder: str, contexts: list[str], query: str) -> tuple[torch.Tensor,
     return persuasion, persuasion.mean()
 
 
+@pytest.mark.parametrize("study", STUDY, indirect=True)
 def test_scores_of_ten_queries_are_those_of_plain_transformers(study: Selected) -> None:
     relation, model = STUDY[study.study.name], study.study.models[0]
     build = StepId("build", relation, "queries and contexts")
@@ -72,6 +82,7 @@ def test_scores_of_ten_queries_are_those_of_plain_transformers(study: Selected) 
         assert susceptibility[query["query_id"]] == pytest.approx(float(mean), abs=1e-4)
 
 
+@pytest.mark.parametrize("study", GROUPS, indirect=True)
 def test_the_page_and_the_database_have_the_groups(study: Selected) -> None:
     page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
     is_pairs = "pair" in STUDY[study.study.name]
@@ -85,3 +96,22 @@ def test_the_page_and_the_database_have_the_groups(study: Selected) -> None:
     assert set(entities["label"]) == ({"enemy", "friend"} if is_pairs else {"female", "male"})
     assert entities["relation"].nunique() == (1 if is_pairs else 4)
     assert set(tests["comparison"]) == ({"label", "type", "context", "strength"} if is_pairs else {"label", "set"})
+
+
+@pytest.mark.parametrize("study", [CORPUS], indirect=True)
+def test_susceptibility_goes_with_counts_as_scipy_says(study: Selected) -> None:
+    lines = [line for file in sorted((STUDIES / "made-up-corpus").glob("*")) for line in file.read_text().splitlines()]
+    text = " . ".join(re.sub(r"[^\w\s]", "", json.loads(line)["text"]) for line in lines)
+    with opened(study.workspace.database, schema()) as warehouse:
+        queries, found = (warehouse.frame(name) for name in ("susceptibility_of_queries", "correlations"))
+    real = queries[~queries["invented"].astype(bool) & (queries["query_type"] == "open")]
+    of_entity = real.groupby(["relation", "entity"], observed=True)["susceptibility"].mean()
+    counts = [len(re.findall(rf"\b{re.escape(plain)}\b", text)) for _, plain in of_entity.index]
+    expected = spearmanr(counts, of_entity)
+    (row,) = found.query(
+        "relation == 'all' and query_type == 'open' and measure_a == 'log_entity_count' and level == 'entity'"
+    ).to_dict("records")
+    assert (row["n"], row["spearman"], row["spearman_p"]) == (24, *map(pytest.approx, expected))
+    page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
+    assert "Are the entities that a corpus names most often the hardest to sway?" in page
+    assert "Susceptibility of real entities against their occurrences in the corpus: open queries" in page
