@@ -15,7 +15,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names[:MOST_NAMES]) or 'none'}{more}"
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """The first line of what an error says, or its type where it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
