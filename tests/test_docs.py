@@ -82,7 +82,7 @@ def test_the_services_of_questions_are_treated_as_their_page_says() -> None:
     said = [[f"`{name}`", *(of(SERVICES[name]) for of in TOLD_OF_QUESTIONS.values())] for name in SERVICES]
     told = [[name, *numbers] for name, _, *numbers in rows]
     assert told == [row for row in said if row[0] not in ("`yago`", "`infini_gram`")]
-    assert f"most {SERVICES['infini_gram'].requests_per_minute:g} times a minute" in written(DOCS / "frequency.md")
+    assert f"most {SERVICES['infini_gram'].requests_per_minute:g} times a minute" in written(DOCS / "corpora.md")
 
 
 def test_the_services_of_facts_are_treated_as_their_page_says() -> None:
