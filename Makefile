@@ -16,7 +16,7 @@ export DO_NOT_TRACK := 1
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
 
 .DEFAULT_GOAL := help
-.PHONY: help setup study test test-faults test-mediawiki check ui lock clean
+.PHONY: help setup study test test-benchmarks test-faults test-mediawiki check ui lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -25,11 +25,11 @@ study: setup ## run a study: STUDY=file, by default the bundled quickstart; agai
 	@$(BIN)/swaymeter run "$(STUDY)"
 
 # Three processes keep two cores busy: tests of whole studies start commands and wait for them. The longest part first.
-PARTS := rest studies faults files benchmarks
+PARTS := rest studies faults reports files
 TESTS_studies := tests/end_to_end tests/test_docker.py
 TESTS_faults := tests/faults
+TESTS_reports := tests/reports
 TESTS_files := tests/data tests/flows
-TESTS_benchmarks := tests/benchmarks
 TESTS_rest := $(patsubst %,--ignore=%,$(foreach part,$(filter-out rest,$(PARTS)),$(TESTS_$(part))))
 
 test: setup ## run the tests: ARGS="tests/data -x" for some of them
@@ -41,6 +41,9 @@ endif
 
 test-part-%:
 	@$(BIN)/python -m pytest $(TESTS_$*)
+
+test-benchmarks: setup ## run each benchmark in small, to see that it works
+	@$(BIN)/python -m pytest tests/benchmarks -m benchmark $(ARGS)
 
 MEDIAWIKI := mediawiki php-cli php-sqlite3
 

@@ -24,6 +24,14 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
+class Units(dict[str, str]):
+    """Units by column. Nobody changes them, so that frames share them: pandas copies attributes deeply all the time."""
+
+    def __deepcopy__(self, memo: object) -> "Units":
+        """The units themselves."""
+        return self
+
+
 class Warehouse:
     """A database that is open for reading."""
 
@@ -51,7 +59,7 @@ class Warehouse:
         types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         answer: pd.DataFrame = rows.to_pandas(types_mapper=types.get)
         units = self._units(query)
-        answer.attrs["units"] = {column: units[column] for column in answer.columns if column in units}
+        answer.attrs["units"] = Units({column: units[column] for column in answer.columns if column in units})
         return answer
 
     def rows(self, query: NamedQuery) -> pa.Table:

@@ -30,6 +30,9 @@ of a question its text, and ten answers of twenty tokens.
 TOKENS_OF_SAMPLE = 40
 """Of a query after a context that stands before no other query: those of both, which is read whole."""
 
+LEAST_HOURS = 0.01
+"""Of a GPU: nobody plans with less."""
+
 BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
 """What the files of a prompt's scores take, as measured on bundled studies."""
 
@@ -52,7 +55,8 @@ class _Work:
         unknown = "unknown, nothing of the kind was measured in this workspace yet"
         if not all(self.sizes):
             return unknown
-        return f"{unknown}; reckoned from the size of the model: {self.gpu_hours:,.3g} GPU hours"
+        hours = f"{self.gpu_hours:,.3g}" if self.gpu_hours >= LEAST_HOURS else f"less than {LEAST_HOURS}"
+        return f"{unknown}; reckoned from the size of the model: {hours} GPU hours"
 
 
 def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from data.storage.keys import generator
 from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.warehouse import Units
 from reports.card import NotRun, StudyCard
 from reports.report import queries
 from tasks.statistics import STATISTICS
@@ -110,7 +111,7 @@ def _read(connection: duckdb.DuckDBPyConnection, name: str) -> pd.DataFrame:
     if name in FIXED:
         return FIXED[name]
     frame = connection.sql(QUERIES[name].sql).to_arrow_table().to_pandas(types_mapper=PANDAS.get)
-    frame.attrs["units"] = {**{column: "nats" for column in frame if column in IN_NATS}, **QUERIES[name].units}
+    frame.attrs["units"] = Units({column: "nats" for column in frame if column in IN_NATS} | dict(QUERIES[name].units))
     return frame
 
 

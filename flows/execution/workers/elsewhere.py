@@ -3,6 +3,7 @@
 It keeps the models of the step before, and lets go of them when a step is about another one: its GPU has room for one.
 """
 
+import functools
 import os
 import threading
 from importlib.metadata import version
@@ -18,6 +19,7 @@ _one_at_a_time = threading.Lock()
 _kept = ("", "")
 
 
+@functools.cache
 def here() -> str:
     """The version of this package where this is called."""
     return version("swaymeter")

@@ -90,6 +90,9 @@ def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(score_steps, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
     models = [{"name": "pythia-6.9b-deduped"}, {"name": "pythia-12b-deduped"}]
     sample = {"base": 1, "assertive": 1, "negation": 0, "per_query": {"contexts": 6, "relevant": 1}}
+    listed = lines(selected(tmp_path, models=models, measures={"persuasion": {}}, questions=None))
+    assert listed[-2].endswith("of the model: less than 0.01 GPU hours")
+    monkeypatch.setattr("flows.stages.estimate.LEAST_HOURS", 0.0)
     hours = []
     for changes in ({}, {"contexts": sample}):
         listed = lines(selected(tmp_path, models=models, measures={"persuasion": {}}, questions=None, **changes))
