@@ -58,13 +58,13 @@ def keep_quiet() -> None:
 
 
 @contextmanager
-def client_of(url: str) -> Iterator[None]:
-    """Point this process, its threads and its children to the API at this URL."""
+def client_of(url: str, **settings: str) -> Iterator[None]:
+    """Point this process, its threads and its children to the API at this URL, with further settings of Prefect."""
     # The environment and not `temporary_settings`: worker threads and child processes must see it, too.
     from prefect.context import refresh_global_settings_context
 
     direct = ",".join(filter(None, [os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1"]))
-    variables = {"PREFECT_API_URL": url, "NO_PROXY": direct, "no_proxy": direct}
+    variables = {"PREFECT_API_URL": url, "NO_PROXY": direct, "no_proxy": direct, **settings}
     before = {name: os.environ[name] for name in variables if name in os.environ}
     os.environ.update(variables)
     refresh_global_settings_context()

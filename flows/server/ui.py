@@ -14,6 +14,10 @@ from flows.server.settings import CHILD, client_of, keep_quiet
 
 POOL = "swaymeter"
 
+TRIES = "8"
+"""How often a call is tried again while deployments are registered: a server that has just started answers 503 where
+its database is busy. Runs give up sooner, and go on without Prefect."""
+
 
 def serve(port: int) -> None:
     """Run the server on that port of 127.0.0.1, register the deployments and work on them until interrupted."""
@@ -29,9 +33,10 @@ def serve(port: int) -> None:
     with api_child(port, "--page", settings=settings) as (server, url), client_of(url):
         wait_until_ready(server, url)
         print("registering the deployments", flush=True)
-        _prefect("work-pool", "create", POOL, "--type", "process", "--overwrite")
-        _prefect("deploy", "--all")
-        register()
+        with client_of(url, PREFECT_CLIENT_MAX_RETRIES=TRIES):
+            _prefect("work-pool", "create", POOL, "--type", "process", "--overwrite")
+            _prefect("deploy", "--all")
+            register()
         home = {"SWAYMETER_HOME": os.environ.get("SWAYMETER_HOME", os.getcwd())}
         with child("worker", "--pool", POOL, "--type", "process", settings=home) as worker:
             print(f"ready: {page}   (Ctrl-C stops the server and its worker)")

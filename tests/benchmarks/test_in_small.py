@@ -174,7 +174,7 @@ def test_scale_in_small(tmp_path: Path) -> None:
     content = ran("scale", tmp_path)
     assert (content["relations"], content["queries"], content["contexts"]) == (3, 16, 24)
     assert content["prompts"] == 3 * 16 * 24
-    for command in ("status", "aggregate", "report", "run_again", "aggregate_one_changed"):
+    for command in ("status", "aggregate", "report", "aggregate_and_report", "run_again", "aggregate_one_changed"):
         assert all(content[f"{command}_{what}"] > 0 for what in ("seconds", "cpu_seconds", "peak_bytes"))
 
 

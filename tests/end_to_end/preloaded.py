@@ -7,6 +7,7 @@ picture: drawing them takes as long as everything else together.
 import importlib
 import os
 import runpy
+import signal
 import sys
 from collections.abc import Callable, Mapping
 
@@ -57,6 +58,7 @@ def swaymeter(
         said: the file of what it writes on both outputs.
         before: is called first of all.
     """
+    interrupted = signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is done here is none of the command's
     _become(["swaymeter", *arguments], environment, said)
     from prefect.context import refresh_global_settings_context
 
@@ -67,6 +69,7 @@ def swaymeter(
     refresh_global_settings_context()
     in_small_chunks()
     _with_empty_figures()
+    signal.signal(signal.SIGINT, interrupted)
     if before:
         before()
     main()
