@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import signal
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -138,6 +139,7 @@ class Selected:
                         offline=offline, runner=self.study.execution.runner, return_state=True,
                     )  # fmt: skip
                 except Exception as error:  # of Prefect: those of the flow are in its state
+                    _end_if_told_to(error)
                     warn(
                         f"Prefect's API at {url} failed in the middle ({first_line(error)}): its page does not show "
                         "how this run ends; it goes on without it, and nothing in the workspace depends on it"
@@ -197,6 +199,15 @@ class Selected:
             "database": self.workspace.database,
             "workspace": self.workspace.root,
         }
+
+
+def _end_if_told_to(error: BaseException | None) -> None:
+    """Ends the run where Prefect's API failed while Prefect reported that a signal ends the run."""
+    while error := error.__cause__ or error.__context__ if error else None:
+        if isinstance(error, KeyboardInterrupt):
+            raise error from None
+        if not isinstance(error, Exception):  # Prefect's own, for SIGTERM
+            signal.raise_signal(signal.SIGTERM)
 
 
 def _rows(study: Study, node: Node) -> Iterator[StatusRow]:

@@ -20,9 +20,13 @@ Fault = Literal["killed", "hung", "damaged"]
 
 @dataclass(frozen=True)
 class Failing:
-    """What is called first of all in a command whose temporary server is to fail when the first chunk is begun."""
+    """What is called first of all in a command whose temporary server is to fail when the first chunk is begun.
+
+    told: the signal that the command gets then, too.
+    """
 
     fault: Fault
+    told: signal.Signals | None = None
 
     def __call__(self) -> None:
         """Lets it fail in time."""
@@ -31,6 +35,7 @@ class Failing:
         from flows.server import api, process
         from tasks.measures import run
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # also where pytest runs in the background
         api.ANSWER_SECONDS = process.STOP_SECONDS = 1.0  # the test is over sooner
         os.environ.update({"PREFECT_API_REQUEST_TIMEOUT": "2", "PREFECT_CLIENT_RETRY_JITTER_FACTOR": "0"})
         refresh_global_settings_context()
@@ -41,6 +46,8 @@ class Failing:
             if not has_failed:
                 has_failed = True
                 self._fail()
+                if self.told:
+                    os.kill(os.getpid(), self.told)
             return count_prompts(*arguments)  # type: ignore[arg-type]
 
         run.count_prompts = fail_first  # type: ignore[assignment]
@@ -81,4 +88,13 @@ def test_scoring_goes_on_without_a_server_that_fails(
     assert "Traceback" not in run.said
     assert "Error" not in run.said.replace(warning, "")
     assert alone.scores() == finished.scores()
+    assert alone.processes() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_told_to_end_does_not_go_on(number: signal.Signals, alone: TinyStudy) -> None:
+    run = alone.run("score", before=Failing("killed", number))
+    assert run.code == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[number], run.said
+    assert "goes on without it" not in run.said
+    assert "Traceback" not in run.said
     assert alone.processes() == []
