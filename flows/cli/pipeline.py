@@ -201,13 +201,18 @@ class Selected:
         }
 
 
-def _end_if_told_to(error: BaseException | None) -> None:
+def _end_if_told_to(error: BaseException) -> None:
     """Ends the run where Prefect's API failed while Prefect reported that a signal ends the run."""
-    while error := error.__cause__ or error.__context__ if error else None:
-        if isinstance(error, KeyboardInterrupt):
-            raise error from None
-        if not isinstance(error, Exception):  # Prefect's own, for SIGTERM
-            signal.raise_signal(signal.SIGTERM)
+    from prefect.exceptions import TerminationSignal
+
+    before = error.__cause__ or error.__context__
+    if isinstance(before, KeyboardInterrupt):
+        raise before from None
+    if isinstance(before, TerminationSignal):
+        signal.raise_signal(signal.SIGTERM)
+        raise SystemExit(128 + signal.SIGTERM)  # the first process of a container does not end by the signal alone
+    if before is not None:
+        _end_if_told_to(before)
 
 
 def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
