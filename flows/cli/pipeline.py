@@ -33,6 +33,9 @@ from flows.study.study import Study
 
 Names = list[str] | None
 
+TOLD_TO_END = 128 + signal.SIGTERM
+"""The exit code of a run that SIGTERM ends, where the signal itself does not."""
+
 
 @dataclass(frozen=True)
 class Selected:
@@ -132,12 +135,16 @@ class Selected:
             report_to(progress)
             kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
             with prefect_api(meanwhile=partial(_import, undone)) as url, progress:
+                from prefect.exceptions import TerminationSignal
+
                 flow = importlib.import_module(FLOW)
                 try:
                     state = flow.study(
                         self.name, str(self.workspace.root), **selection.as_json(), **kinds,
                         offline=offline, runner=self.study.execution.runner, return_state=True,
                     )  # fmt: skip
+                except TerminationSignal:  # the first process of a container, which Prefect's SIGTERM does not end
+                    raise SystemExit(TOLD_TO_END) from None
                 except Exception as error:  # of Prefect: those of the flow are in its state
                     _end_if_told_to(error)
                     warn(
@@ -205,14 +212,14 @@ def _end_if_told_to(error: BaseException) -> None:
     """Ends the run where Prefect's API failed while Prefect reported that a signal ends the run."""
     from prefect.exceptions import TerminationSignal
 
-    before = error.__cause__ or error.__context__
-    if isinstance(before, KeyboardInterrupt):
-        raise before from None
-    if isinstance(before, TerminationSignal):
-        signal.raise_signal(signal.SIGTERM)
-        raise SystemExit(128 + signal.SIGTERM)  # the first process of a container does not end by the signal alone
-    if before is not None:
-        _end_if_told_to(before)
+    came_before = [error]
+    for one in came_before:
+        if isinstance(one, KeyboardInterrupt):
+            raise one from None
+        if isinstance(one, TerminationSignal):
+            signal.raise_signal(signal.SIGTERM)
+            raise SystemExit(TOLD_TO_END)  # the first process of a container does not end by the signal alone
+        came_before += [more for more in (one.__cause__, one.__context__) if more and more not in came_before]
 
 
 def _rows(study: Study, node: Node) -> Iterator[StatusRow]:

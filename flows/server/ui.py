@@ -14,9 +14,9 @@ from flows.server.settings import CHILD, client_of, keep_quiet
 
 POOL = "swaymeter"
 
-TRIES = "8"
-"""How often a call is tried again while deployments are registered: a server that has just started answers 503 where
-its database is busy. Runs give up sooner, and go on without Prefect."""
+TRIES = "4"
+"""How often a call is tried again while deployments are registered, half a minute in all: a server that has just
+started answers 503 where its database is busy. Runs give up sooner, and go on without Prefect."""
 
 
 def serve(port: int) -> None:
