@@ -34,6 +34,7 @@ from data.storage.sealed import sealed, unsealed
 State = Literal["done", "missing", "damaged"]
 T = TypeVar("T")
 
+_FILE = re.compile(rf"(?P<name>.+)-[0-9a-f]{{{CHARACTERS}}}-[0-9a-f]{{{CHARACTERS}}}\.parquet")
 _PART = re.compile(r"(?P<name>.+)\.part-\d+-(?P<key>[0-9a-f]+)-")
 
 
@@ -84,14 +85,7 @@ class TableArtifact:
 
     def files(self) -> list[Path]:
         """The files with its name and key, readable or not; after a step that ran twice there may be two."""
-        return self._named(re.escape(self.stem))
-
-    def _named(self, stem: str) -> list[Path]:
-        named = re.compile(rf"{stem}-.{{{CHARACTERS}}}\.parquet")
-        try:  # a glob takes several times as long, and this is asked of every artifact
-            return [self.folder / name for name in sorted(os.listdir(self.folder)) if named.fullmatch(name)]
-        except (FileNotFoundError, NotADirectoryError):
-            return []
+        return [path for path in self._of_any_key() if path.name.startswith(f"{self.stem}-")]
 
     def check(self) -> Check:
         """Whether one of its files is as it was written; the reason names the file that is not."""
@@ -190,7 +184,11 @@ class TableArtifact:
             path.unlink(missing_ok=True)
 
     def _of_any_key(self) -> list[Path]:
-        return self._named(rf"{re.escape(self.name)}-[0-9a-f]{{{CHARACTERS}}}")
+        try:  # a glob takes several times as long, and this is asked of every artifact
+            files = [(_FILE.fullmatch(name), name) for name in os.listdir(self.folder) if name.startswith(self.name)]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return sorted(self.folder / name for match, name in files if match and match["name"] == self.name)
 
     def discard(self) -> None:
         """Removes its files, and those of its parts."""

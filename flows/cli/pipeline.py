@@ -236,7 +236,7 @@ def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
 FLOW = "flows.execution.flow"
 PROGRAMS = {
     "score": ("torch", "transformers"),
-    "aggregate": ("duckdb", "pandas", "scipy.stats"),
+    "aggregate": ("duckdb", "pandas", "scipy.stats", "statsmodels.regression.linear_model"),
     "report": ("duckdb", "pandas", "matplotlib.pyplot"),
 }
 """What the steps of a stage import, and what takes seconds to import."""
