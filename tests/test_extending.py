@@ -138,3 +138,12 @@ def test_the_figure_is_in_the_page(graph: Graph, selected: Selected) -> None:
 def test_status_lists_the_measure(graph: Graph, selected: Selected) -> None:
     found = [(row.subject, row.state) for row in selected.rows() if row.measure == "persuasion_range"]
     assert found == [("capital", "done"), ("officialLanguage", "done")]
+
+
+def test_the_page_is_drawn_again_without_the_figure(graph: Graph, selected: Selected) -> None:
+    del FIGURES[figure.FIGURE.name]
+    try:
+        states = {str(node.id): node.state for node in study_graph(selected.study, selected.workspace)}
+    finally:
+        FIGURES.add(figure.FIGURE)
+    assert {name for name, state in states.items() if state != "done"} == {"report · study · page"}

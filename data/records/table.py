@@ -46,19 +46,26 @@ class Table:
         return table_digest(rows.select([c.name for c in self.columns if c.counts]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
-        """The rows as an Arrow table; ValueError, or pa.ArrowException, where a row does not fit."""
+        """The rows as an Arrow table; ValueError, or pa.ArrowException, where a row does not fit, or is not finite."""
         import pyarrow as pa
+        import pyarrow.compute as pc
 
         names = {c.name for c in self.columns}
         for row in rows:
             if row.keys() != names:
-                missing, unknown = sorted(names - row.keys()), sorted(row.keys() - names)
-                raise ValueError(f"table {self.name}: a row lacks {missing} and has unknown columns {unknown}")
+                differences = {"lacks": names - row.keys(), "has unknown columns": row.keys() - names}
+                said = " and ".join(f"{what} {sorted(which)}" for what, which in differences.items() if which)
+                raise ValueError(f"table {self.name}: a row {said}")
         arrow_table = pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
         arrow_table.validate(full=True)
         for column in self.columns:
             if not column.nullable and arrow_table[column.name].null_count:
                 raise ValueError(f"table {self.name}: {column.name} may not be NULL")
+            values = arrow_table[column.name].drop_null()
+            while pa.types.is_list(values.type):
+                values = pc.list_flatten(values).drop_null()
+            if pa.types.is_floating(values.type) and not pc.all(pc.is_finite(values), min_count=0).as_py():
+                raise ValueError(f"table {self.name}: {column.name} is NaN or infinite in a row")
         return arrow_table
 
 

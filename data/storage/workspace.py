@@ -181,7 +181,7 @@ class Workspace:
 
     def _prepare(self) -> None:
         half_written = self.root.rglob(f".*{TEMPORARY}*")  # also of a database
-        joined = filter(is_joined, self.root.glob("scores/*/*/*.part-*.parquet"))
+        joined = filter(is_joined, self.root.glob("scores/**/*.part-*.parquet"))  # those of a seed are deeper
         for leftover in [*half_written, *joined]:
             if leftover.is_dir():
                 shutil.rmtree(leftover)

@@ -63,9 +63,12 @@ class Warehouse:
         return answer
 
     def rows(self, query: NamedQuery) -> pa.Table:
-        """The rows that a query gives; InputError where a score of a file that is read in place is not finite."""
-        with only_finite():
-            return self._connection.sql(query.sql).to_arrow_table()
+        """The rows that a query gives; InputError where a file that is read in place has a score that is not finite."""
+        try:
+            with only_finite():
+                return self._connection.sql(query.sql).to_arrow_table()
+        except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
+            raise InputError(f"named query {query.name} is no valid SQL: {first_line(error)}") from error
 
     def export(self, table: Table, path: Path) -> int:
         """Writes a table's rows to a Parquet file, and gives how many there are; none writes no file.
@@ -86,6 +89,12 @@ class Warehouse:
         named = zip(described.columns, described.types, strict=True)
         return tuple(Column(name, str(kind), "", units.get(name, ""), nullable=True) for name, kind in named)
 
+    def tables(self, query: NamedQuery) -> set[str]:
+        """The tables that a query reads, also by the views that it names."""
+        names = self._tables_of(query)
+        of_views = (self.tables(view) for view in self._schema.views if view.name in names)
+        return (names & self._schema.by_name.keys()).union(*of_views)
+
     def _units(self, query: NamedQuery) -> dict[str, str]:
         """The units of the columns that the query reads, by name, but of those that differ; and those it declares."""
         units_of: dict[str, set[str]] = {}
@@ -101,9 +110,9 @@ class Warehouse:
         return {column: unit for column, unit in {**passed, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:
-        """The tables and views that a query names, from its syntax tree."""
+        """The tables and views that a query names, from its syntax tree; a part that it names itself is none."""
         ((tree,),) = self._connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query.sql]).fetchall()
-        return set(re.findall(r'"table_name":"(\w+)"', tree))
+        return {*re.findall(r'"table_name":"(\w+)"', tree)} - {*re.findall(r'"key":"(\w+)","value":{"aliases"', tree)}
 
 
 @contextmanager

@@ -4,7 +4,6 @@ What we raise on purpose does not pass by itself; anything else may, and can be 
 """
 
 import logging
-import os
 import traceback
 from contextlib import suppress
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from data.errors import ServiceClosed, SwaymeterError, WorkspaceError
 from data.storage.workspace import Workspace
 from flows.graph.step import Run, Step
 from tasks.measures.run import Spent
+from tasks.models.files.hub import leave_alone
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +32,7 @@ class Outcome:
 
 def attempt(step: Step, run: Run) -> Outcome:
     """Runs a step; its failure is noted in the workspace, where `status` and the page find it."""
-    if run.offline:
-        os.environ["HF_HUB_OFFLINE"] = "1"
+    leave_alone(run.offline)  # a worker computes for other runs, too
     workspace = Workspace(run.workspace)
     try:
         workspace.check_is_there()

@@ -31,6 +31,7 @@ from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
 from flows.study.sections.runner import RunnerName
 from flows.study.study import Study
+from tasks.models.files.hub import leave_alone
 
 log = logging.getLogger(__name__)
 
@@ -124,6 +125,7 @@ def _executed(
 ) -> tuple[Graph, Selection]:
     """The graph after a run, and what of it was selected; start: gives the future of a step's state."""
     limit_threads()  # in a worker's process; nothing has imported torch yet
+    leave_alone(offline)  # the graph asks which revisions models have
     workspace = workspace_of(chosen, folder)
 
     def submit(step: Step) -> Any:

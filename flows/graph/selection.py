@@ -69,10 +69,14 @@ class Selection:
         return [other for other in node.after if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
 
     def failed(self, graph: Graph) -> "Selection":
-        """The same of the relations alone of which a step has failed; the same where none has."""
-        failed = {node.id.subject for node in graph if node.state == "failed" and self.matches(node.id)}
-        relations = sorted(failed - {*UNKNOWN_RELATIONS, "study"})
-        return replace(self, relations=tuple(relations) or self.relations)
+        """The same of the relations alone of which a step has failed, or waits for one; the same where none has.
+
+        The subject of a step that fetches may be no relation but a class of entities.
+        """
+        failed = {node.id for node in graph if node.state == "failed" and self.matches(node.id)}
+        stopped = {node.id.subject for node in graph if node.id in failed or node.blocked_by in failed}
+        relations = stopped & {node.id.subject for node in graph if node.id.stage in ("build", "score")}
+        return replace(self, relations=tuple(sorted(relations - {*UNKNOWN_RELATIONS, "study"})) or self.relations)
 
     def as_json(self) -> dict[str, Any]:
         """The selection as plain values."""

@@ -6,13 +6,15 @@ can vary only of a query that every sample has. Of each further seed there are c
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
+from data.errors import SwaymeterError
 from data.records.tables import RELIABILITY
 from flows.graph.graph import Graph, Reference
 from flows.graph.step import Output
 from flows.stages.build import Built, part_of, prompts_of
 from flows.stages.fetch import Fetched
-from flows.stages.score import passes_of
+from flows.stages.score import passes_of, resolved_dtype
 from flows.stages.study_graph import RELIABILITY as KIND
 from flows.study.sections.model import ModelPart
 from flows.study.study import MEASURES_OF_SEEDS, Study
@@ -59,9 +61,12 @@ def _compared(
         for seed, of_seed in prompts.items()
         for role, reference in {**of_seed, **{name: scores[seed][name] for name in measures}}.items()
     }
+    dtype: str = model.dtype
+    with suppress(SwaymeterError):  # of a model that cannot be had no step is run
+        dtype = resolved_dtype(model)
     outputs = {"reliability": Output(RELIABILITY, ("reliability", relation, model.name), "reliability")}
     return graph.add(
         KIND, KIND.id(relation, model=model.name, dtype=model.dtype), outputs, inputs=inputs,
-        parameters={"model": model.name, "dtype": model.dtype, "seeds": [*prompts], "measures": measures},
+        parameters={"model": model.name, "dtype": dtype, "seeds": [*prompts], "measures": measures},
         arguments=(tuple(measures), tuple(prompts)),
     ).output("reliability")  # fmt: skip

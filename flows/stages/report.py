@@ -1,6 +1,8 @@
 """The step that draws the report from the database."""
 
 import functools
+import inspect
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -40,12 +42,26 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
         parameters={
             "study": study.model_dump(mode="json", exclude={"execution"}),
             "drawn by": _digest_of_reports(),
+            "added": _digests_of_added(),
             "catalog": {name: catalog.digest(name) for name in PRINTED},
             "queries": queries_digest(),
             "not_run": [[row.relation, row.model, row.measure, row.reason] for row in not_run],
         },
         arguments=(study, not_run),
     )  # fmt: skip
+
+
+def _digests_of_added() -> dict[str, str]:
+    """The digests of the files of figures and tables that were added from outside, by name."""
+    digests = {}
+    for module, registry, code in (("reports.figures", "FIGURES", "draw"), ("reports.tables", "TABLES", "rows")):
+        if module in sys.modules:  # else nobody has added any
+            for name, item in getattr(sys.modules[module], registry).items():
+                function = inspect.unwrap(getattr(getattr(item, code), "func", getattr(item, code)))
+                if not function.__module__.startswith("reports."):
+                    file = inspect.getsourcefile(function)
+                    digests[name] = sha256_of(Path(file)) if file and Path(file).is_file() else ""
+    return digests
 
 
 @functools.cache

@@ -67,16 +67,17 @@ def _add(
             "prompt": content_key(answer_prompts.content) if group.leading.about == "questions" else "",
         }  # fmt: skip
         folders = ("scores", relation, model.name, *filter(None, [part]))
-        outputs = {
-            name: Output(MEASURES[name].table, folders, name, declaration(name, parameters)) for name in group.measures
-        }
+        declared = {name: declaration(name, parameters) for name in group.measures}
+        outputs = {name: Output(MEASURES[name].table, folders, name, declared[name]) for name in group.measures}
     except SwaymeterError as error:
         return graph.refuse(SCORES, identity, error, inputs=[reference.node for reference in inputs.values()])
     per_query = study.contexts.sample if group.leading.about == "contexts" else None
     if per_query is not None:
         common["per_query"] = asdict(per_query)
     computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
-    arguments = Score(group.leading.name, computed, study.seed, parameters, answer_prompts, per_query)
+    arguments = Score(
+        group.leading.name, computed, common["revision"], study.seed, parameters, declared, answer_prompts, per_query
+    )
     return graph.add(
         SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
         device=model.device if _asks_a_model(group, parameters) else "",

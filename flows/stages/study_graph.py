@@ -13,17 +13,18 @@
     report     the page
 
 -> is read by; => the rows of the earlier step say which later ones there are: these are listed once it is done. The
-picture has the main edges; `needs` and `reads` below have all tables. Some steps wait for others of which they read no
+picture has the main edges, and leaves out the steps that count the names of queries in a corpus, whose counts the
+statistics read; `needs` and `reads` below have all tables. Some steps wait for others of which they read no
 table: a list of what there is has to be complete first.
 
 A step whose inputs are not done is blocked by the step that makes them. What it `needs` it cannot do without; what it
 `reads` it waits for, and goes on without: a relation that fails stops no other. Both name tables; a comment says whose
 it is where several steps make one of that name. `each` says what there is a step for, and in which studies; facts are
-fetched only for measures about contexts, and questions only for measures about questions. `scores` and `statistics`
-stand for a table of each measure or statistic, each with a version of its own beside that of the step. A step waits for
-the processors or the GPU unless `resource` says that it waits for services; names that a model invents wait for the
-processors, too. Imports of annotations are files of people's work, made by no step: the choice and the database have
-their digests in their keys.
+fetched only for measures about queries or contexts, questions only for measures about questions. `scores` and
+`statistics` stand for a table of each measure or statistic, each with a version of its own beside that of the step. A
+step waits for the processors or the GPU unless `resource` says that it waits for services; names that a model invents
+wait for the processors, too. Imports of annotations are files of people's work, made by no step: the choice and the
+database have their digests in their keys.
 
 A pass is what measures share that are computed from the same answers of a model; most measures have one of their own,
 and some ask no model, as they follow from other scores. A partition is one of static, temporal and disputable

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from data.errors import ScoreError, SwaymeterError
+from data.errors import InputError, ScoreError, SwaymeterError
 from data.records.table import Table
 from data.records.tables import RECORD_TABLES
 from data.storage.artifact import TableArtifact, write_manifest
@@ -37,7 +37,11 @@ class Loaded:
 def schema() -> tuple[Table, ...]:
     """Every table of the database: of the records, of every measure and of every statistic, also of extensions."""
     declared = [*(measure.table for measure in MEASURES.values()), *(one.table for one in STATISTICS.values())]
-    return tuple({table.name: table for table in (*RECORD_TABLES, *declared)}.values())
+    tables: dict[str, Table] = {}
+    for table in (*RECORD_TABLES, *declared):
+        if tables.setdefault(table.name, table) != table:
+            raise TypeError(f"two tables are named {table.name}; name the one that was added otherwise")
+    return tuple(tables.values())
 
 
 def compute_statistics(step: Step, run: Run) -> None:
@@ -90,6 +94,11 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step) -> Any
     leading = {relation_of(one) for one in done if one[0].table.name == query.by_relation[0]}
     read = [one for one in done if one[0].table.name in query.by_relation and relation_of(one) in leading]
     with over({}, schema(), [query]) as warehouse:
+        if {*query.by_relation} != (tables := warehouse.tables(query)):
+            raise InputError(
+                f"named query {query.name}: `-- by relation:` names {', '.join(query.by_relation)}, and it reads "
+                f"{', '.join(sorted(tables))}; name these, first that without whose rows it has none"
+            )
         table = Table(query.name, query.sentence, warehouse.columns(query))
     if not read:
         return table.of([])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from data.catalog import AnswerPrompts
+from data.errors import ModelError
 from data.records import Context, Query, Question
 from data.storage.keys import content_key
 from data.storage.workspace import Workspace
@@ -13,6 +14,7 @@ from flows.study.sections.model import ModelPart
 from tasks.measures import MEASURES
 from tasks.measures.asked import PerQuery
 from tasks.measures.measure import INPUTS, Inputs
+from tasks.measures.passes import declaration
 from tasks.measures.run import Spent, measure_relation, rejected_of
 
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
@@ -22,14 +24,17 @@ PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions
 class Score:
     """What a step asks of which model, and how questions are put to it.
 
-    parameters: of its measures and of those that they need, by name; per_query: the sample of contexts that each query
+    revision: of the model; parameters: of its measures and of those that they need, by name; declarations: of what it
+    computes, as the run found them; per_query: the sample of contexts that each query
     is asked with, None where every context stands before every query.
     """
 
     measure_pass: str
     model: ModelPart
+    revision: str
     seed: int
     parameters: Mapping[str, Any]
+    declarations: Mapping[str, Mapping[str, Any]]
     answer_prompts: AnswerPrompts
     per_query: PerQuery | None = None
 
@@ -39,6 +44,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     from tasks.models import load_language_model
 
     arguments: Score = step.arguments
+    _check(arguments)
     leading, model = MEASURES[arguments.measure_pass], arguments.model
     tables = INPUTS[leading.about]
     prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
@@ -65,7 +71,7 @@ def run_pass(step: Step, run: Run) -> Spent:
             pass
 
     def load() -> Any:
-        return load_language_model(model.name, dtype=model.dtype, device=model.device)
+        return load_language_model(model.name, dtype=model.dtype, device=model.device, revision=arguments.revision)
 
     workspace = Workspace(run.workspace)
 
@@ -75,3 +81,16 @@ def run_pass(step: Step, run: Run) -> Spent:
 
     outputs = {name: step.table(name) for name in step.outputs}
     return measure_relation(inputs, outputs, load, progress, share=run.share)
+
+
+def _check(arguments: Score) -> None:
+    """Raises ModelError where what the numbers depend on is another here than where the run was planned."""
+    for name, planned in arguments.declarations.items():
+        if (here := declaration(name, arguments.parameters)) != planned:
+            differs = {
+                key: value for key, value in here["depends_on"].items() if planned["depends_on"].get(key) != value
+            }
+            raise ModelError(
+                f"measure {name}: this process has others of what it depends on than the run "
+                f"({', '.join(differs) or 'those that it needs'}); restart the worker, and have the same files there"
+            )

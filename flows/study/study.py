@@ -95,7 +95,7 @@ class Study(Options):
             wrong = f"counts entities near their answers, and source {self.facts.source} has only labels; leave it out"
             raise refused([Problem(("frequency",), wrong)])
         if self.frequency and not {"susceptibility", "persuasion"} & self.requested().keys():
-            wrong = "counts the names of facts, which no measure is about; name susceptibility under `measures`"
+            wrong = "is compared with susceptibility and persuasion; name one of them under `measures`"
             raise refused([Problem(("frequency",), wrong)])
         for place, model in enumerate(self.models):
             others = self.models[:place] + self.models[place + 1 :]

@@ -147,6 +147,8 @@ class Measure:
     def __post_init__(self) -> None:
         if (self.compute is None) == (self.compute_chunks is None):
             raise TypeError(f"measure {self.name}: declare compute or compute_chunks, one of the two")
+        if self.capability is None and not self.needs:
+            raise TypeError(f"measure {self.name}: declare the capability of a model, or the measures that it needs")
 
     @property
     def table(self) -> Table:

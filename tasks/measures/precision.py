@@ -64,7 +64,7 @@ def _reference(inputs: Inputs, model: LanguageModel) -> LanguageModel:
     from tasks.models.backends import load_language_model
 
     parameters: PrecisionParameters = inputs.parameters["precision"]
-    return load_language_model(model.name, dtype=parameters.reference, device=inputs.device)
+    return load_language_model(model.name, dtype=parameters.reference, device=inputs.device, revision=model.revision)
 
 
 def _chunks(inputs: Inputs, model: LanguageModel) -> Sequence[Sequence[Query]]:

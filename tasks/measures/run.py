@@ -191,7 +191,11 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
             "stand_in": None,
         }
     made_by = {} if model is None else {"parameters": model.parameters, "hardware": model.hardware}
-    part.write(part.table.of([{**common, **row} for row in rows]), {**versions(), **made_by, **about})
+    try:
+        whole = part.table.of([{**common, **row} for row in rows])
+    except ValueError as error:
+        raise ScoreError(f"relation {inputs.relation}: {error}") from error
+    part.write(whole, {**versions(), **made_by, **about})
 
 
 def _join(whole: TableArtifact, count: int) -> None:

@@ -1,6 +1,8 @@
 """The backends of language models, and what is asked of whichever serves a name. Importing this imports no torch."""
 
-from data.errors import UnknownName
+from dataclasses import replace
+
+from data.errors import ModelError, UnknownName
 from tasks.models.backend import Backend, Capability
 from tasks.models.files.identity import ModelIdentity, aliases
 from tasks.models.language_model import LanguageModel
@@ -20,7 +22,9 @@ def identify_language_model(name: str) -> ModelIdentity:
     return _backend_of(name).identify(name)
 
 
-def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto") -> LanguageModel:
+def load_language_model(
+    name: str, *, dtype: str = "auto", device: str = "auto", revision: str | None = None
+) -> LanguageModel:
     """The language model of that name, loaded when it is first asked for.
 
     Args:
@@ -29,14 +33,24 @@ def load_language_model(name: str, *, dtype: str = "auto", device: str = "auto")
             and "4bit", bitsandbytes on CUDA; or "auto": float32 on a CPU, bfloat16 on a GPU.
         device: "cpu", "cuda", "cuda:1", "balanced" for a model that is spread over all GPUs, or "auto": the first GPU,
             else the CPU.
+        revision: which one; None: the one that the name stands for here and now.
 
     Raises:
         UsageError: a dtype or device that does not exist, or an alias of another kind of model.
         UnknownName: a name that no backend accepts.
-        ModelError: what cannot be found or loaded, is damaged, has weights in another dtype, or does not fit the GPUs.
+        ModelError: what cannot be found or loaded, is damaged, has weights in another dtype, is here in another
+            revision, or does not fit the GPUs.
     """
     backend = _backend_of(name)
-    return backend.load(backend.identify(name), dtype, device)
+    identity = backend.identify(name)
+    if revision not in (None, identity.revision):
+        if identity.kind != "hub":  # which has every revision
+            raise ModelError(
+                f"model {name!r}: this machine has revision {identity.revision[:12]}, and the run asks for "
+                f"{revision[:12]}; have the same files wherever it is computed"
+            )
+        identity = replace(identity, revision=revision)
+    return backend.load(identity, dtype, device)
 
 
 def _backend_of(name: str) -> Backend:

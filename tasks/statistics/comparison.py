@@ -90,6 +90,11 @@ class Comparison:
         group = frame[self.column].astype(object).map({self.group_a.value: 0, self.group_b.value: 1})
         selected = frame.assign(group=group)[group.notna()].astype({"group": "int8"})
         if not self.weight:
+            if len(twice := selected[selected.duplicated(keys)]):
+                raise ScoreError(
+                    f"comparison {self.name}: query {self.query} has several rows of query "
+                    f"{twice['query_id'].iloc[0]}; have it give one, such as a mean, or name a weight"
+                )
             return sorted_by(selected, keys)
         # Ties are broken by all other columns that tell rows apart: doubles added in another order end in other digits.
         others = [name for name in ("kind", "relevant") if name in selected]

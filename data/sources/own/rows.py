@@ -20,7 +20,7 @@ from data.sources.own.files import FileRow
 LONGEST = 1_000_000
 SHOWN = 20
 FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
-RESERVED = frozenset({"all", "disputable", "own", "static", "study", "temporal", "triples"})
+RESERVED = frozenset({"all", "corpus", "disputable", "own", "static", "study", "temporal", "triples"})
 """Names that mean something else where a relation is named."""
 
 

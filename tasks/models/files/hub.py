@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import sys
 import tempfile
 from pathlib import Path
 
@@ -15,6 +16,16 @@ from data.errors import ModelError
 from tasks.models.files.digests import cache_folder, file_state, git_sha1_of, sha256_of
 
 _HASHES = {40: git_sha1_of, 64: sha256_of}
+_OFFLINE = "HF_HUB_OFFLINE"
+_IS_OFFLINE = bool(os.environ.get(_OFFLINE))
+
+
+def leave_alone(offline: bool) -> None:
+    """Whether the hub is not asked from now on in this process, where its environment does not say so for all of it."""
+    offline = offline or _IS_OFFLINE
+    os.environ[_OFFLINE] = str(int(offline))
+    if constants := sys.modules.get("huggingface_hub.constants"):  # it looks at the variable only once
+        constants.HF_HUB_OFFLINE = offline  # type: ignore[attr-defined]
 
 
 def snapshot_folder(hub_id: str, commit: str) -> Path:

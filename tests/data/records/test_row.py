@@ -1,3 +1,4 @@
+import math
 from dataclasses import dataclass, make_dataclass
 from typing import Annotated, Any, Literal
 
@@ -6,7 +7,7 @@ import pytest
 
 from data.records import RelationName
 from data.records.row import Meaning, table, table_of
-from data.records.table import table_digest
+from data.records.table import Column, Table, table_digest
 
 
 @table("fleet", "a ship", key=("name",))
@@ -72,6 +73,14 @@ def test_rows_become_a_table_with_the_declared_types() -> None:
 def test_rows_of_another_form_are_refused(wrong: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         FLEET.of([GJOA, wrong])
+
+
+@pytest.mark.parametrize(("kind", "value"), [("DOUBLE", math.nan), ("DOUBLE[]", [1.0, None, -math.inf])])
+def test_a_number_that_is_not_finite_is_refused(kind: str, value: Any) -> None:
+    depths = Table("depths", "a depth", (Column("depth", kind, "how deep", nullable=True),))
+    assert depths.of([{"depth": None}]).num_rows == 1
+    with pytest.raises(ValueError, match="table depths: depth is NaN or infinite in a row"):
+        depths.of([{"depth": None}, {"depth": value}])
 
 
 def test_a_value_of_another_type_is_refused() -> None:

@@ -95,6 +95,7 @@ def test_parts_that_were_joined_are_removed(workspace: Workspace, monkeypatch: p
         return workspace.table(("scores", relation, "model"), "persuasion", FACTS, {})
 
     joined, unfinished, forced = of("capital"), of("father"), of("spouse")
+    of_a_seed = workspace.table(("scores", "capital", "model", "seed-2"), "persuasion", FACTS, {})
     again = replace(forced, requests=frozenset({"of today"}))  # of a run that makes the whole anew
     forced.write(ROWS)
     joined.part(0).write(ROWS)
@@ -103,9 +104,11 @@ def test_parts_that_were_joined_are_removed(workspace: Workspace, monkeypatch: p
     for artifact in (unfinished, again):
         artifact.part(0).write(ROWS)
     joined.write(ROWS)
+    of_a_seed.part(0).write(ROWS)
+    of_a_seed.write(ROWS)
     (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))
     with workspace.lock():
-        assert joined.part(0).check().state == "missing"
+        assert {one.part(0).check().state for one in (joined, of_a_seed)} == {"missing"}
     assert {artifact.check().state for artifact in (joined, unfinished.part(0), forced, again.part(0))} == {"done"}
     assert again.part(0).check().satisfies(again.requests)
     assert not forced.check().satisfies(again.requests)

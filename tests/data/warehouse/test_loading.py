@@ -8,6 +8,7 @@ from typing import Any
 
 import duckdb
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
@@ -32,7 +33,8 @@ from tests.registered import added
 
 
 def file_of(folder: Path, of: Table, rows: Sequence[Mapping[str, Any]], name: str = "one's") -> Path:
-    return write_parquet(folder, f"{name} {of.name}", of.of(rows), {"table": of.name})
+    unchecked = pa.Table.from_pylist([dict(row) for row in rows], schema=of.schema)
+    return write_parquet(folder, f"{name} {of.name}", unchecked, {"table": of.name})
 
 
 def asked(database: Path, sql: str) -> list[Any]:
@@ -268,3 +270,11 @@ def test_a_missing_or_unwritable_database_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(WorkspaceError, match="cannot be written"):
         update(tmp_path / "file" / "study.duckdb", "key", TABLES, {})
+
+
+@pytest.mark.parametrize("sql", ["SELEKT 1", "FROM contests", "SELECT nobody FROM contexts"])
+def test_a_query_that_is_no_sql_is_named(sql: str) -> None:
+    wrong = NamedQuery("wrong", sql)
+    reading = over({}, [CONTEXTS], [NamedQuery("all", "FROM contexts")])
+    with reading as warehouse, pytest.raises(InputError, match="named query wrong is no valid SQL: "):
+        warehouse.rows(wrong)

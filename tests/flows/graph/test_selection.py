@@ -2,9 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from data.errors import WorkFailed
 from flows.cli.pipeline import Selected
+from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Stage
+from flows.stages.study_graph import NAMES, PROMPTS
 from tests.flows.small_study import prepare, selected
 
 
@@ -70,3 +73,12 @@ def test_another_model_has_steps_of_its_own(study: Selected, tmp_path: Path) -> 
 def test_a_selection_is_read_from_its_plain_values() -> None:
     selection = Selection(("capital",), ("m",), ("accuracy",), ("fetch", "score"))
     assert Selection.from_json(selection.as_json()) == selection
+
+
+def test_relations_that_wait_for_failed_names_have_failed(study: Selected) -> None:
+    graph = Graph(study.workspace, reruns=study.graph.reruns)
+    names = graph.refuse(NAMES, NAMES.id("country"), WorkFailed("no answer"))
+    for relation, needed in (("capital", [names]), ("father", [])):
+        node = graph.refuse(PROMPTS, PROMPTS.id(relation), WorkFailed("waits"), inputs=needed)
+        node.state, node.blocked_by = "blocked", names.id if needed else None
+    assert Selection().failed(graph).relations == ("capital",)

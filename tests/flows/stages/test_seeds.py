@@ -12,7 +12,7 @@ from flows.graph.step import Run
 from flows.stages import study_graph as kinds
 from flows.stages.contents import Contents
 from tests.data.warehouse.small_study import row
-from tests.flows.small_study import NOTED, again, prepare, selected
+from tests.flows.small_study import NOTED, again, prepare, selected, small_study
 
 FACTS = {"relations": ["capital"], "real_entities": 2, "invented_entities": 1}
 CONTEXTS = {"base": 0, "assertive": 0, "negation": 4}
@@ -100,3 +100,13 @@ def test_what_all_samples_have_is_compared(study: Selected) -> None:
     of_pairs = rows["persuasion", "seeds", "open"]
     assert (of_pairs["n"], of_pairs["of_first"]) == (6 * len(common), 6 * 12)
     assert of_pairs["variance"] > 0
+
+
+def test_a_model_named_twice_is_compared_once(tmp_path: Path) -> None:
+    (model,) = small_study(tmp_path)["models"]
+    models = [{**model, "dtype": dtype} for dtype in ("auto", "float32")]
+    changes: dict[str, Any] = {"facts": FACTS, "contexts": CONTEXTS, "measures": ["persuasion"], "questions": None}
+    study = score(prepare(selected(tmp_path, seeds=[0, 1], models=models, **changes)), "persuasion")
+    steps = [node.step for node in study.graph if node.id.group == "reliability"]
+    assert len(steps) == 2
+    assert len({step.table("reliability").key for step in steps if step}) == 1

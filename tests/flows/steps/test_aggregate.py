@@ -8,8 +8,10 @@ from typing import Any
 import duckdb
 import pytest
 
-from data.errors import ScoreError
+from data.errors import InputError, ScoreError
+from data.records.statistics import Summary
 from data.storage.workspace import Workspace
+from data.warehouse.queries import QUERIES, NamedQuery
 from flows.cli.pipeline import Selected
 from flows.graph.step import Run, Step, StepId
 from flows.steps import aggregate
@@ -18,6 +20,7 @@ from flows.steps.kept_rows import kept_rows
 from tasks.statistics import STATISTICS
 from tasks.statistics.entropy_classes import EntropyClasses
 from tasks.statistics.means.persuasion import of_relations
+from tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import NOTED, again, labelled_models, prepare, score, selected
 from tests.registered import added, only
@@ -176,3 +179,18 @@ def test_a_statistic_that_fails_is_named_and_stops_no_other(tmp_path: Path, monk
     states = {role: output.check().state for role, output in step.outputs.items()}
     assert states == {**dict.fromkeys(step.outputs, "done"), first: "missing"}
     assert len(states) > 1
+
+
+@pytest.mark.parametrize("named", ["susceptibility", "susceptibilty, queries"])
+def test_a_wrong_list_of_tables_by_relation_is_refused(named: str, tmp_path: Path) -> None:
+    sql = (
+        f"-- Every one.\n-- by relation: {named}\nSELECT * FROM susceptibility JOIN queries USING (relation, query_id)"
+    )
+    query = NamedQuery.of_text("every_one", sql)
+    read = Statistic("every_one", 1, Summary, ("every_one",))
+    study = score(prepare(selected(tmp_path, questions=None, measures=["susceptibility"])))
+    with added(QUERIES, query), added(STATISTICS, read):
+        step = again(study).graph.nodes[StepId("aggregate", "study", "statistics")].step
+        assert step is not None
+        with pytest.raises(InputError, match=r"names susceptib.*, and it reads queries, susceptibility; name these"):
+            compute_statistics(step, Run(study.workspace.root))

@@ -243,5 +243,5 @@ def test_aliases_of_other_names_are_told(tmp_path: Path, caplog: pytest.LogCaptu
 def test_a_corpus_that_is_not_there_is_refused(tmp_path: Path) -> None:
     graph = study_of(tmp_path, corpus=[str(tmp_path / "nothing")]).graph
     assert "frequency.corpus" in graph.nodes[FREQUENCIES].reason
-    with pytest.raises(StudyFileError, match=r"frequency: counts the names of facts"):
+    with pytest.raises(StudyFileError, match=r"frequency: is compared with susceptibility"):
         Selected.of(write_study(tmp_path, small_study(tmp_path, measures=["answers"], frequency={"corpus": ["x"]})))

@@ -1,13 +1,15 @@
 """A pass over a relation in a workspace that is there, and that goes away in its middle."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from data.errors import WorkspaceError
+from data.errors import ModelError, WorkspaceError
 from flows.graph.step import Run
 from flows.steps import score
+from tasks.measures import clusters
 from tests.flows.small_study import prepare, selected
 
 
@@ -27,3 +29,21 @@ def test_no_chunk_is_begun_where_the_workspace_went_away(tmp_path: Path, monkeyp
     with pytest.raises(WorkspaceError, match="is away: its workspace"):
         score.run_pass(step, Run(root))
     assert begun == [0]
+
+
+def test_another_judge_than_the_run_has_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = prepare(selected(tmp_path))
+    steps = (node.step for node in study.graph if node.id.group == "answers" and node.step and node.state == "missing")
+    monkeypatch.setattr(clusters, "identify_entailment", lambda name: "of another worker")
+    with pytest.raises(
+        ModelError, match=r"others of what it depends on than the run \(entailment\); restart the worker"
+    ):
+        score.run_pass(next(steps), Run(study.workspace.root))
+
+
+def test_the_model_of_the_run_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = prepare(selected(tmp_path))
+    step = next(node.step for node in study.graph if node.id.group == "persuasion" and node.step)
+    wanted = replace(step, arguments=replace(step.arguments, revision="of the run"))
+    with pytest.raises(ModelError, match="and the run asks for of the run; have the same files"):
+        score.run_pass(wanted, Run(study.workspace.root))

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -105,3 +106,8 @@ def test_precision_applies_to_other_dtypes_than_its_reference(dtype: str) -> Non
     precision = MEASURES["precision"]
     assert precision.applies is not None
     assert precision.applies(precision.parameters(), dtype) == (dtype == "bfloat16")
+
+
+def test_a_measure_of_nothing_is_refused() -> None:
+    with pytest.raises(TypeError, match="persuasion: declare the capability of a model, or the measures that it needs"):
+        replace(MEASURES["persuasion"], capability=None)

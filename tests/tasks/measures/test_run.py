@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 
+from data.errors import ScoreError
 from data.records.row import Meaning, table, table_of
 from data.records.score import Score
 from data.storage.artifact import TableArtifact
@@ -201,7 +202,7 @@ def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, mon
         yield {"first": [{"item": "x", "score": None, "engine": "fake"}]}
 
     monkeypatch.setattr(Fake, "compute", broken)
-    with pytest.raises(ValueError, match="score may not be NULL"):
+    with pytest.raises(ScoreError, match="relation capital: table first: score may not be NULL"):
         run(Fake(), "first")
     assert files(outputs) == set()
 

@@ -9,8 +9,10 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from data.errors import ModelError, UnknownName, UsageError
-from tasks.models import load_language_model, transformers_backend
+from tasks.models import backends, load_language_model, transformers_backend
+from tasks.models.backend import Backend
 from tasks.models.backends import capabilities
+from tasks.models.files.identity import ModelIdentity
 from tasks.models.loading import chosen_device, forget_models, loaded_once, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
     CHAT,
@@ -187,3 +189,16 @@ def test_the_tiny_tokenizer_has_tokens_that_span_the_seam() -> None:
     assert tokenizer("Rome")["input_ids"] == byte_tokenizer()("Rome")["input_ids"]
     for text in ("Rome.\nThe cité ", "one two"):
         assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
+
+
+def test_the_revision_of_the_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, wanted = "a" * 40, "b" * 40
+    with pytest.raises(ModelError, match=r"has revision .*, and the run asks for bbbbbbbbbbbb; have the same"):
+        load_language_model(str(folder), device="cpu", revision=wanted)
+    hub = Backend(
+        lambda name: True, frozenset(), lambda name: ModelIdentity(name, here, "hub", name),
+        lambda identity, dtype, device: identity,  # type: ignore[arg-type, return-value]
+    )  # fmt: skip
+    monkeypatch.setattr(backends, "BACKENDS", (hub,))
+    revisions = [load_language_model("made/up", revision=revision).revision for revision in (None, here, wanted)]
+    assert revisions == [here, here, wanted]

@@ -219,3 +219,10 @@ def test_followed_answers_are_tested_one_by_one_and_by_entity() -> None:
 def test_a_relation_without_followed_answers_is_untestable() -> None:
     rows = STATISTICS["followed"].rows({"followed_levels": followed([("Norway", "original", 1.0)] * 3)}, 0)
     assert [(row["n_a"], row["untestable"]) for row in rows] == [(0, "a group is empty")] * 2
+
+
+def test_several_rows_of_a_query_are_refused() -> None:
+    susceptibility, _ = frames()
+    twice = pd.concat([susceptibility, susceptibility.iloc[[5]]])
+    with pytest.raises(ScoreError, match="comparison familiarity: query susceptibility_of_queries has several rows of"):
+        STATISTICS["familiarity"].rows({"susceptibility_of_queries": twice}, 0)

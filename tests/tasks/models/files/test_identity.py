@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import pytest
 from data.catalog import CatalogModel
 from data.errors import ModelError, UnknownName, UsageError
 from tasks.models.backends import identify_language_model
-from tasks.models.files import identity
+from tasks.models.files import hub, identity
+from tasks.models.files.hub import leave_alone
 from tasks.models.files.identity import identify_model
 from tests.tasks.models.tiny import save_language_model
 
@@ -106,3 +108,16 @@ def test_a_package_other_than_the_catalogs_is_refused(
     monkeypatch.setattr(identity, "models", lambda: {"small": CatalogModel(**{**fields, **changes})})
     with pytest.raises(ModelError, match=message):
         identify_language_model("small")
+
+
+def test_the_hub_is_asked_again_after_a_run_without_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants, is_offline_mode
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "0")
+    for offline in (True, False):
+        leave_alone(offline)
+        assert (is_offline_mode(), os.environ["HF_HUB_OFFLINE"]) == (offline, str(int(offline)))
+    monkeypatch.setattr(hub, "_IS_OFFLINE", True)  # as the environment of the process says
+    leave_alone(False)
+    assert is_offline_mode()
