@@ -112,7 +112,7 @@ def _asked() -> argparse.Namespace:
     parser = arguments(__doc__)
     parser.add_argument("--model", default=MODEL, help=f"a language model; by default {MODEL}")
     parser.add_argument("--relations", type=int, default=12, help="of the study of real scores; by default 12")
-    parser.add_argument("--entities", type=int, default=6, help="real ones of a relation, and as many invented ones")
+    parser.add_argument("--entities", type=int, default=2, help="real ones of a relation, and as many invented ones")
     parser.add_argument("--made-up", type=int, default=122, help=f"relations of made-up scores of {MODELS} models")
     parser.add_argument("--rounds", type=int, default=2)
     asked = parser.parse_args()

@@ -62,7 +62,7 @@ def _asked() -> argparse.Namespace:
     parser = arguments(__doc__)
     parser.add_argument("--model", default=MODEL, help="an alias of the catalog, a folder or a hub id")
     parser.add_argument("--relations", type=int, default=2, help="of each study; by default 2")
-    parser.add_argument("--entities", type=int, default=10, help="real ones of a relation, and as many invented ones")
+    parser.add_argument("--entities", type=int, default=3, help="real ones of a relation, and as many invented ones")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--spinning", action="store_true", help="also with OpenMP's own way of waiting")
     asked = parser.parse_args()

@@ -198,7 +198,7 @@ def _followed(means: pd.DataFrame, kind: str) -> str:
         return ""
     rows = (_row(means, contexts=EVERY, query_type=kind, follows=name) for name in ("context", "original"))
     context, original = (100 * row.get("share_answers", 0.0) for row in rows)
-    return f" (greedy answers: {context:.0f}% the context's, {original:.0f}% the original)"
+    return f" (greedy answers after all contexts: {context:.0f}% the context's, {original:.0f}% the original)"
 
 
 def _answer_sets(model: Model, frames: Frames) -> str:

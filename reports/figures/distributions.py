@@ -87,14 +87,17 @@ def draw(score: Score, model: Model, frames: Frames) -> Drawing | None:
     kind, groups = grouping(rows), rows["partition"].value_counts()
     few = f" Only the {MOST_GROUPS} largest of {len(groups)} {kind}s are drawn." if len(groups) > MOST_GROUPS else ""
     drawn = rows[rows["partition"].isin(groups.index[:MOST_GROUPS])].rename(columns={score.column: "value"})
+    has_violins = drawn.groupby(["condition", "partition"]).size().max() >= FEWEST
+    violin = f"a violin the density of {FEWEST} or more, " if has_violins else ""
     caption = (
-        f"Each point is {score.thing}, a violin the density of {FEWEST} or more, a diamond their mean with its 95% "
+        f"Each point is {score.thing}, {violin}a diamond their mean with its 95% "
         f"bootstrap interval (subjects drawn whole); {score.reading}. {model}; n = {len(rows)} values of "
-        f"{plural(rows['question_id'].nunique(), 'question')}, by {kind} under each violin.{few}{found.note('values')}"
+        f"{plural(rows['question_id'].nunique(), 'question')}, by {kind} below.{few}{found.note('values')}"
     )
     means = _means(frames[score.means], score)
     words = "; ".join(f"{row['condition']}, {row['partition']} {row['mean']:.2f}" for row in records(means))
-    alt = f"Violin plots of {score.words} in nats by {kind}, a panel per context, for {model}. Means: {words}."
+    plots = "Violin plots" if has_violins else "Points"
+    alt = f"{plots} of {score.words} in nats by {kind}, a panel per context, for {model}. Means: {words}."
     points = every[["partition", "relation", "question_id", "condition", score.column]]
     return Drawing(caption, alt, points, means, partial(_paint, drawn, means, score))
 

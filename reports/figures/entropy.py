@@ -62,7 +62,7 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
         axes.plot(
             rows["entropy"], rows["coherent_persuasion"], ANSWER_MARKERS[outcome], color=hue, linestyle="none",
             alpha=0.4 if dense else 0.85, markersize=2.4 if outcome == "other" else 4.4, markeredgewidth=0.7,
-            markerfacecolor=hue if outcome != "stubborn" else "none", rasterized=dense,
+            rasterized=dense,
         )  # fmt: skip
     link(axes, data["entropy"], data["coherent_persuasion"], of_each(data))
 
@@ -155,7 +155,7 @@ def _paint(rows: pd.DataFrame, known: pd.DataFrame, when: When) -> Canvas:
                 _title(axes, data, correlation_in_words(known, partition=group, condition=condition))
         line[0].set_ylabel(f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)")
     canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
-    key = [mark("^", "persuaded"), mark("D", "agreed"), mark("s", "stubborn", filled=False), mark("o", "other")]
+    key = [mark("^", "persuaded"), mark("D", "agreed"), mark("s", "stubborn"), mark("o", "other")]
     legend_above(canvas, [*key, mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else key)
     return canvas
 

@@ -56,8 +56,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "Each mark is the mean of semantic entropy with the context minus that without it, with its 95% bootstrap "
         "interval (subjects drawn whole); left of zero the context made the answers agree more. Circle: all instances; "
         "triangle: those whose greedy answer newly states the context's (persuaded); square: those whose answer stays, "
-        "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: as published, by ROUGE-L. The "
-        f"numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, mean "
+        "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: by the paper's rule, ROUGE-L. "
+        f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, mean "
         f"change {row['mean']:.2f} nats."
     )
     said = "; ".join(
@@ -92,7 +92,12 @@ def _paint(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas
     panels[0].set_yticks(middles, [f"all {grouping(rows)}s" if name == "all" else plain(name, 18) for name in groups])
     panels[0].set_ylim(lines - 0.3, -0.7)
     canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
-    key = [mark("o", "all"), mark("^", "persuaded"), mark("s", "stubborn"), mark("s", "as published", filled=False)]
+    key = [
+        mark("o", "all"),
+        mark("^", "persuaded"),
+        mark("s", "stubborn"),
+        mark("s", "by the paper's rule", filled=False),
+    ]
     legend_above(canvas, key)
     return canvas
 

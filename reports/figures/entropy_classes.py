@@ -48,7 +48,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     cut = records(rows)[0]
     bounds = f"low reaches to {cut['low_up_to']:.4g} nats, middle to {cut['middle_up_to']:.4g} ({cut['cut']})"
     caption = (
-        "Each bar is a partition, cut into its instances with low (lightest), middle and high (darkest) semantic "
+        "Each bar is a partition, cut into its instances with low (left), middle and high (right) semantic "
         f"entropy with the context; the numbers count them: {bounds}. {model}; "
         f"n = {sizes['all']} instances. The words of each class stand in a table."
     )

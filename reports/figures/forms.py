@@ -57,7 +57,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"Each dot is a query of the relation {relation}, filled about a real entity and hollow about an invented one; "
         f"higher up contexts sway it further. {HOW_TO_READ}. A panel is a query form. {model}; n = {len(queries)} "
         f"queries, {sizes} a form and group. The "
-        f"numbers have every relation.{found.note('queries')}"
+        f"CSV file has every relation.{found.note('queries')}"
     )
     words = "; ".join(
         f"{row['query_type']} form {row['form']}, {_GROUPS[bool(row['invented'])]} {row['mean']:.2f}"

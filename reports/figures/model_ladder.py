@@ -79,7 +79,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
         "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "
         "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
-        "on either side. Filled marks are the tests as published, whose rows are queries (of followed contexts: "
+        "on either side. Filled marks are the paper's tests, whose rows are queries (of followed contexts: "
         f"answers); hollow ones have entities as rows. n = {span(rows['tested'].min(), rows['tested'].max())} "
         "relations a comparison and query type."
     )
@@ -124,7 +124,7 @@ def _paint(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, 
     canvas.supxlabel(_name_models(grid[-1], at, known, step), fontsize=8.5)
     types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
     marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
-    legend_above(canvas, [*marks, mark("D", "as published"), mark("D", "by entity", filled=False)])
+    legend_above(canvas, [*marks, mark("D", "the paper's test"), mark("D", "by entity", filled=False)])
     return canvas
 
 

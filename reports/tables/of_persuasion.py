@@ -112,16 +112,16 @@ SHARES = Table(
     "How many are persuaded, how many stubborn",
     "An instance is a question with a context: two of each DynamicQA question. Shares with 95% bootstrap intervals, "
     "subjects drawn whole: instances about one subject depend on each other. By whose answer: what the greedy answer "
-    "states; as published: by ROUGE-L over 0.3, which was made for answers of a word and may call one answer both. "
-    "No interval: all instances are alike.",
+    "states; by the paper's rule: by ROUGE-L over 0.3, which was made for answers of a word and may call one answer "
+    "both. No interval: all instances are alike.",
     ("partition_means",),
     lambda frames: side_by_side(
         frames["partition_means"],
         {
             "persuaded": "persuaded, by whose answer",
             "stubborn": "stubborn, by whose answer",
-            "persuaded_as_published": "persuaded, as published",
-            "stubborn_as_published": "stubborn, as published",
+            "persuaded_as_published": "persuaded, by the paper's rule",
+            "stubborn_as_published": "stubborn, by the paper's rule",
         },
         "instances",
     ),

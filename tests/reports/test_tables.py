@@ -136,4 +136,4 @@ def test_shares_have_their_intervals_and_pooled_rows(known: dict[str, pd.DataFra
     shown = rows[(rows["partition"] == "all") & (rows["context"] == "any context")].iloc[0]
     persuaded = means.loc["persuaded_as_published"]
     assert shown["instances"] == persuaded["n"] == 60
-    assert shown["persuaded, as published"].startswith(f"{100 * persuaded['mean']:.1f}% [")
+    assert shown["persuaded, by the paper's rule"].startswith(f"{100 * persuaded['mean']:.1f}% [")
