@@ -64,11 +64,8 @@ class Warehouse:
 
     def rows(self, query: NamedQuery) -> pa.Table:
         """The rows that a query gives; InputError where a file that is read in place has a score that is not finite."""
-        try:
-            with only_finite():
-                return self._connection.sql(query.sql).to_arrow_table()
-        except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-            raise InputError(f"named query {query.name} is no valid SQL: {first_line(error)}") from error
+        with _named(query), only_finite():
+            return self._connection.sql(query.sql).to_arrow_table()
 
     def export(self, table: Table, path: Path) -> int:
         """Writes a table's rows to a Parquet file, and gives how many there are; none writes no file.
@@ -85,15 +82,21 @@ class Warehouse:
 
     def columns(self, query: NamedQuery) -> tuple[Column, ...]:
         """The columns of a query's rows, with their types and units; no row is read."""
-        described, units = self._connection.sql(query.sql), self._units(query)
+        with _named(query):
+            described, units = self._connection.sql(query.sql), self._units(query)
         named = zip(described.columns, described.types, strict=True)
         return tuple(Column(name, str(kind), "", units.get(name, ""), nullable=True) for name, kind in named)
 
-    def tables(self, query: NamedQuery) -> set[str]:
-        """The tables that a query reads, also by the views that it names."""
+    def tables(self, query: NamedQuery) -> tuple[set[str], set[str]]:
+        """The tables that a query reads, also by views, for certain; and those that it may: its own parts hide some."""
         names = self._tables_of(query)
-        of_views = (self.tables(view) for view in self._schema.views if view.name in names)
-        return (names & self._schema.by_name.keys()).union(*of_views)
+        may = names & self._schema.by_name.keys()
+        reads = may - {*re.findall(r'"key":"(\w+)","value":{"aliases"', self._tree(query).lower())}
+        for view in self._schema.views:
+            if view.name in names:
+                for all_of, of_view in zip((reads, may), self.tables(view), strict=True):
+                    all_of |= of_view
+        return reads, may
 
     def _units(self, query: NamedQuery) -> dict[str, str]:
         """The units of the columns that the query reads, by name, but of those that differ; and those it declares."""
@@ -110,9 +113,22 @@ class Warehouse:
         return {column: unit for column, unit in {**passed, **query.units}.items() if unit}
 
     def _tables_of(self, query: NamedQuery) -> set[str]:
-        """The tables and views that a query names, from its syntax tree; a part that it names itself is none."""
+        """The tables and views that a query names."""
+        return {*re.findall(r'"table_name":"(\w+)"', self._tree(query).lower())}
+
+    def _tree(self, query: NamedQuery) -> str:
+        """The syntax tree of a query, as JSON."""
         ((tree,),) = self._connection.execute("SELECT json_serialize_sql(?::VARCHAR)", [query.sql]).fetchall()
-        return {*re.findall(r'"table_name":"(\w+)"', tree)} - {*re.findall(r'"key":"(\w+)","value":{"aliases"', tree)}
+        return str(tree)
+
+
+@contextmanager
+def _named(query: NamedQuery) -> Iterator[None]:
+    """Names the query whose SQL is wrong."""
+    try:
+        yield
+    except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
+        raise InputError(f"named query {query.name} is no valid SQL: {first_line(error)}") from error
 
 
 @contextmanager

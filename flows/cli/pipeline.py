@@ -18,7 +18,7 @@ from flows.cli.views.status import StatusRow
 from flows.execution.progress import report_to
 from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun
-from flows.graph.selection import DISPUTABLE, UNKNOWN_RELATIONS, Selection
+from flows.graph.selection import DISPUTABLE, OF_CLASSES, UNKNOWN_RELATIONS, Selection
 from flows.graph.step import STAGES, Stage
 from flows.stages.build import amounts
 from flows.stages.contents import Contents
@@ -71,7 +71,7 @@ class Selected:
         if any(node.state != "done" for node in self.graph if node.id.subject in ("static", "temporal")):
             known |= {*catalog.relations(), DISPUTABLE}
         fetched = (node.id for node in self.graph if node.id.stage == "fetch")
-        known |= {step.subject for step in fetched if step.group != "invented names"}  # those are of a class
+        known |= {step.subject for step in fetched if step.group != OF_CLASSES}
         if any(node.id.subject == "own" and node.state != "done" for node in self.graph):
             known |= {*self.selection.relations}  # the groups of the file are not read yet
         return sorted(known - {*UNKNOWN_RELATIONS, "study"})

@@ -13,6 +13,9 @@ DISPUTABLE = "disputable"
 UNKNOWN_RELATIONS = ("static", "temporal", "triples", "own")
 """The subjects of steps that may lead to any other relation."""
 
+OF_CLASSES = "invented names"
+"""The group of steps whose subject is a class of entities, and no relation."""
+
 UNKNOWN_MEASURES = "every measure"
 """The group of what stands for all scores of questions that are not known yet."""
 
@@ -69,14 +72,14 @@ class Selection:
         return [other for other in node.after if other.id.stage == "fetch" and self._is_of_a_relation(other.id)]
 
     def failed(self, graph: Graph) -> "Selection":
-        """The same of the relations alone of which a step has failed, or waits for one; the same where none has.
-
-        The subject of a step that fetches may be no relation but a class of entities.
-        """
+        """The same of the relations alone of which a step has failed, or waits for one; the same where none has."""
         failed = {node.id for node in graph if node.state == "failed" and self.matches(node.id)}
-        stopped = {node.id.subject for node in graph if node.id in failed or node.blocked_by in failed}
-        relations = stopped & {node.id.subject for node in graph if node.id.stage in ("build", "score")}
-        return replace(self, relations=tuple(sorted(relations - {*UNKNOWN_RELATIONS, "study"})) or self.relations)
+        stopped = {
+            node.id.subject
+            for node in graph
+            if (node.id in failed and node.id.group != OF_CLASSES) or node.blocked_by in failed
+        }
+        return replace(self, relations=tuple(sorted(stopped - {*UNKNOWN_RELATIONS, "study"})) or self.relations)
 
     def as_json(self) -> dict[str, Any]:
         """The selection as plain values."""

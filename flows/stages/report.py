@@ -42,7 +42,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
         parameters={
             "study": study.model_dump(mode="json", exclude={"execution"}),
             "drawn by": _digest_of_reports(),
-            "added": _digests_of_added(),
+            "added": _added(),
             "catalog": {name: catalog.digest(name) for name in PRINTED},
             "queries": queries_digest(),
             "not_run": [[row.relation, row.model, row.measure, row.reason] for row in not_run],
@@ -51,17 +51,16 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
     )  # fmt: skip
 
 
-def _digests_of_added() -> dict[str, str]:
-    """The digests of the files of figures and tables that were added from outside, by name."""
-    digests = {}
-    for module, registry, code in (("reports.figures", "FIGURES", "draw"), ("reports.tables", "TABLES", "rows")):
-        if module in sys.modules:  # else nobody has added any
-            for name, item in getattr(sys.modules[module], registry).items():
-                function = inspect.unwrap(getattr(getattr(item, code), "func", getattr(item, code)))
-                if not function.__module__.startswith("reports."):
-                    file = inspect.getsourcefile(function)
-                    digests[name] = sha256_of(Path(file)) if file and Path(file).is_file() else ""
-    return digests
+def _added() -> dict[str, list[str]]:
+    """The figures and tables that were added from outside, by name, with the digest of the file that draws each."""
+    added = {}
+    for module, name in (("reports.figures", "FIGURES"), ("reports.tables", "TABLES")):
+        registry = getattr(sys.modules.get(module), name, None)  # else nobody has added any
+        for item in (registry[name] for name in sorted(registry.added)) if registry else ():
+            code = inspect.unwrap(getattr(item, "draw", None) or item.rows)
+            file = getattr(inspect.getmodule(getattr(code, "func", code)), "__file__", None)
+            added[item.name] = [*item.queries, sha256_of(Path(file)) if file else ""]
+    return added
 
 
 @functools.cache

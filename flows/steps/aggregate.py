@@ -94,12 +94,13 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step) -> Any
     leading = {relation_of(one) for one in done if one[0].table.name == query.by_relation[0]}
     read = [one for one in done if one[0].table.name in query.by_relation and relation_of(one) in leading]
     with over({}, schema(), [query]) as warehouse:
-        if {*query.by_relation} != (tables := warehouse.tables(query)):
+        table = Table(query.name, query.sentence, warehouse.columns(query))
+        reads, may = warehouse.tables(query)
+        if not reads <= {*query.by_relation} <= may:
             raise InputError(
                 f"named query {query.name}: `-- by relation:` names {', '.join(query.by_relation)}, and it reads "
-                f"{', '.join(sorted(tables))}; name these, first that without whose rows it has none"
+                f"{', '.join(sorted(reads))}; name these, first that without whose rows it has none"
             )
-        table = Table(query.name, query.sentence, warehouse.columns(query))
     if not read:
         return table.of([])
     inputs = sorted(check.digest_of_all for _, check in read)

@@ -87,10 +87,9 @@ def _check(arguments: Score) -> None:
     """Raises ModelError where what the numbers depend on is another here than where the run was planned."""
     for name, planned in arguments.declarations.items():
         if (here := declaration(name, arguments.parameters)) != planned:
-            differs = {
-                key: value for key, value in here["depends_on"].items() if planned["depends_on"].get(key) != value
-            }
+            differs = {key for key in here if here[key] != planned.get(key)} - {"depends_on"}
+            differs |= {key for key, _ in here["depends_on"].items() ^ planned["depends_on"].items()}
             raise ModelError(
-                f"measure {name}: this process has others of what it depends on than the run "
-                f"({', '.join(differs) or 'those that it needs'}); restart the worker, and have the same files there"
+                f"measure {name}: this worker differs from the run in {', '.join(sorted(differs))}; restart it, and "
+                "give it the same code and the same files of models"
             )

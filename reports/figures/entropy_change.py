@@ -57,8 +57,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "interval (subjects drawn whole); left of zero the context made the answers agree more. Circle: all instances; "
         "triangle: those whose greedy answer newly states the context's (persuaded); square: those whose answer stays, "
         "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: by the paper's rule, ROUGE-L. "
-        f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, mean "
-        f"change {row['mean']:.2f} nats."
+        f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, "
+        f"mean change {row['mean']:.2f} nats."
     )
     said = "; ".join(
         f"{one['outcome']} {one['mean']:.2f}"

@@ -17,13 +17,13 @@ from tasks.models.files.digests import cache_folder, file_state, git_sha1_of, sh
 
 _HASHES = {40: git_sha1_of, 64: sha256_of}
 _OFFLINE = "HF_HUB_OFFLINE"
-_IS_OFFLINE = bool(os.environ.get(_OFFLINE))
+_IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # as the hub reads it
 
 
 def leave_alone(offline: bool) -> None:
     """Whether the hub is not asked from now on in this process, where its environment does not say so for all of it."""
     offline = offline or _IS_OFFLINE
-    os.environ[_OFFLINE] = str(int(offline))
+    os.environ[_OFFLINE] = str(int(offline))  # of processes that it starts, too
     if constants := sys.modules.get("huggingface_hub.constants"):  # it looks at the variable only once
         constants.HF_HUB_OFFLINE = offline  # type: ignore[attr-defined]
 

@@ -41,7 +41,7 @@ def adjusted_difference(
         return Result(None, None, result.untestable), None
     coefficient = result.coefficients[1]  # of a group whose standard deviation is 1
     if not coefficient.cluster_standard_error:
-        return Result(None, None, f"{result.clusters} clusters are too few"), None
+        return Result(None, None, f"no spread between the clusters, or {result.clusters} are too few"), None
     t = coefficient.beta / coefficient.cluster_standard_error
     difference = coefficient.beta / float(group.std())
     return Result(t, float(stats.t.sf(t, result.clusters - 1))), difference / math.sqrt(pooled_variance(a, b))

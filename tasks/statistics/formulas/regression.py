@@ -10,6 +10,7 @@ y given the others, not what causes it.
 Source: statsmodels, whose OLS it is; Liang and Zeger 1986 for the clusters.
 """
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -44,9 +45,7 @@ class Regression(NamedTuple):
     untestable: str | None = None
 
 
-def regression(
-    outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLike], clusters: ArrayLike
-) -> Regression:
+def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLike], clusters: ArrayLike) -> Regression:
     """The regression of an outcome (n,) on predictors (n,), all finite, of rows in clusters (n,).
 
     Untestable, with the name of what is at fault: too few rows, an outcome or a predictor without spread, a predictor
@@ -65,7 +64,10 @@ def regression(
     by_cluster: list[tuple[float, float] | tuple[()]] = [()] * design.shape[1]
     if count > design.shape[1]:
         robust = model.fit(cov_type="cluster", cov_kwds={"groups": codes}, use_t=True)
-        by_cluster = list(zip(robust.bse.tolist(), robust.pvalues.tolist(), strict=True))
+        # Clusters without any spread between them: statsmodels takes the root of a zero that is rounded below it.
+        with np.errstate(invalid="ignore"):
+            errors = zip(robust.bse.tolist(), robust.pvalues.tolist(), strict=True)
+        by_cluster = [one if all(map(math.isfinite, one)) else () for one in errors]
     plain = zip(
         (CONSTANT, *columns), result.params.tolist(), result.bse.tolist(), *result.conf_int().T.tolist(),
         result.pvalues.tolist(), strict=True,

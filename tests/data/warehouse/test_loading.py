@@ -14,6 +14,7 @@ import pytest
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
 from data.records.table import Table
 from data.records.tables import CONTEXTS, FACTS
+from data.records.tables import QUERIES as QUERIES_TABLE
 from data.storage.files import TEMPORARY, write_parquet
 from data.warehouse.loading import update
 from data.warehouse.queries import QUERIES, NamedQuery
@@ -278,3 +279,10 @@ def test_a_query_that_is_no_sql_is_named(sql: str) -> None:
     reading = over({}, [CONTEXTS], [NamedQuery("all", "FROM contexts")])
     with reading as warehouse, pytest.raises(InputError, match="named query wrong is no valid SQL: "):
         warehouse.rows(wrong)
+
+
+def test_a_part_may_have_the_name_of_its_table() -> None:
+    sql = "WITH queries AS (SELECT * FROM queries WHERE form = 1) SELECT * FROM contexts JOIN queries USING (relation)"
+    query = NamedQuery("own", sql)
+    with over({}, [CONTEXTS, QUERIES_TABLE], [query]) as warehouse:
+        assert warehouse.tables(query) == ({"contexts"}, {"contexts", "queries"})

@@ -7,7 +7,7 @@ from flows.cli.pipeline import Selected
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Stage
-from flows.stages.study_graph import NAMES, PROMPTS
+from flows.stages.study_graph import NAMES, OF_PROPERTY, PROMPTS
 from tests.flows.small_study import prepare, selected
 
 
@@ -78,7 +78,8 @@ def test_a_selection_is_read_from_its_plain_values() -> None:
 def test_relations_that_wait_for_failed_names_have_failed(study: Selected) -> None:
     graph = Graph(study.workspace, reruns=study.graph.reruns)
     names = graph.refuse(NAMES, NAMES.id("country"), WorkFailed("no answer"))
+    graph.refuse(OF_PROPERTY, OF_PROPERTY.id("birthplace"), WorkFailed("no answer"))  # no later step knows of it
     for relation, needed in (("capital", [names]), ("father", [])):
         node = graph.refuse(PROMPTS, PROMPTS.id(relation), WorkFailed("waits"), inputs=needed)
         node.state, node.blocked_by = "blocked", names.id if needed else None
-    assert Selection().failed(graph).relations == ("capital",)
+    assert Selection().failed(graph).relations == ("birthplace", "capital")

@@ -181,16 +181,23 @@ def test_a_statistic_that_fails_is_named_and_stops_no_other(tmp_path: Path, monk
     assert len(states) > 1
 
 
-@pytest.mark.parametrize("named", ["susceptibility", "susceptibilty, queries"])
-def test_a_wrong_list_of_tables_by_relation_is_refused(named: str, tmp_path: Path) -> None:
-    sql = (
-        f"-- Every one.\n-- by relation: {named}\nSELECT * FROM susceptibility JOIN queries USING (relation, query_id)"
-    )
+@pytest.mark.parametrize(
+    ("named", "rest", "reason"),
+    [
+        ("susceptibility", "", "names susceptibility, and it reads queries, susceptibility; name these"),
+        ("susceptibilty, queries", "", "names susceptibilty, queries, and it reads queries, susceptibility"),
+        ("susceptibility, queries", "WHERE nobody", "named query every_one is no valid SQL: .*nobody"),
+        ("susceptibility, queries", "WHERE WHERE", "named query every_one is no valid SQL: .*WHERE"),
+    ],
+)
+def test_a_wrong_query_by_relation_is_named(named: str, rest: str, reason: str, tmp_path: Path) -> None:
+    read = f"SELECT * FROM susceptibility JOIN queries USING (relation, query_id) {rest}"
+    sql = f"-- Each.\n-- by relation: {named}\n{read}"
     query = NamedQuery.of_text("every_one", sql)
-    read = Statistic("every_one", 1, Summary, ("every_one",))
+    statistic = Statistic("every_one", 1, Summary, ("every_one",))
     study = score(prepare(selected(tmp_path, questions=None, measures=["susceptibility"])))
-    with added(QUERIES, query), added(STATISTICS, read):
+    with added(QUERIES, query), added(STATISTICS, statistic):
         step = again(study).graph.nodes[StepId("aggregate", "study", "statistics")].step
         assert step is not None
-        with pytest.raises(InputError, match=r"names susceptib.*, and it reads queries, susceptibility; name these"):
+        with pytest.raises(InputError, match=reason):
             compute_statistics(step, Run(study.workspace.root))

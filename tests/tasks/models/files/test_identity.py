@@ -1,6 +1,8 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -121,3 +123,13 @@ def test_the_hub_is_asked_again_after_a_run_without_network(monkeypatch: pytest.
     monkeypatch.setattr(hub, "_IS_OFFLINE", True)  # as the environment of the process says
     leave_alone(False)
     assert is_offline_mode()
+
+
+@pytest.mark.parametrize(("variable", "is_offline"), [("0", False), ("", False), ("1", True), ("true", True)])
+def test_a_worker_is_offline_only_where_its_environment_says_so(variable: str, is_offline: bool) -> None:
+    code = (
+        "import os; from tasks.models.files.hub import leave_alone as a; a(False); print(os.environ['HF_HUB_OFFLINE'])"
+    )
+    variables = {**os.environ, "HF_HUB_OFFLINE": variable}
+    ended = subprocess.run([sys.executable, "-c", code], env=variables, check=True, capture_output=True, text=True)
+    assert ended.stdout.strip() == str(int(is_offline))

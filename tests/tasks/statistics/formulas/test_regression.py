@@ -66,9 +66,7 @@ def test_one_predictor_is_scipys_regression() -> None:
     ],
     ids=["constant", "collinear", "few", "none"],
 )
-def test_a_reason_names_the_predictor(
-    predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str
-) -> None:
+def test_a_reason_names_the_predictor(predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str) -> None:
     some = {name: values[:rows] for name, values in predictors.items()}
     result = regression(("moved", MOVED[:rows]), some, SUBJECTS[:rows])
     assert (result.untestable, result.coefficients, result.r_squared) == (reason, (), None)
@@ -82,3 +80,14 @@ def test_few_clusters_have_no_errors() -> None:
     (_, edits, _) = regression(("moved", MOVED), PREDICTORS, SUBJECTS % 3).coefficients
     assert (edits.cluster_standard_error, edits.cluster_p) == (None, None)
     assert edits.p < 1
+
+
+def test_clusters_without_spread_between_them_have_no_errors() -> None:
+    group, length, clusters = (np.repeat(one, 2) for one in ([0.0, 0, 0, 1], [5.0, 5, 8, 8], [0, 1, 2, 3]))
+    found = set()
+    for seed in range(40):
+        values = np.random.default_rng(seed).random(8)
+        for one in regression(("score", values), {"group": group, "length": length}, clusters).coefficients:
+            found.add(one.cluster_standard_error is None)
+            assert one.cluster_standard_error is None or np.isfinite([one.cluster_standard_error, one.cluster_p]).all()
+    assert found == {True, False}
