@@ -22,6 +22,7 @@ from data.records.table import Table, table_digest
 from data.storage.files import (
     CHARACTERS,
     digest_in_pieces,
+    metadata_of,
     read_parquet,
     verify,
     write_parquet,
@@ -158,6 +159,7 @@ class TableArtifact:
             "digest_of_all": of_all,
             "made_from": dict(self.made_from),
             "made_at": datetime.now(UTC).isoformat(),
+            "number": 1 + max(map(_number, self._of_any_key()), default=0),
             "answers": sorted(self.requests),
             "about": dict(about or {}),
             "rows": rows.num_rows,
@@ -209,6 +211,14 @@ def is_joined(part: Path) -> bool:
         return any(_answers(of_part) <= _answers(whole) for whole in of_wholes)
     except DamagedFile:
         return False
+
+
+def _number(path: Path) -> int:
+    """Which of the files of its name it is, in the order in which they were written: clocks of hosts differ."""
+    try:
+        return int(metadata_of(path).get("number", 0))
+    except (DamagedFile, TypeError, ValueError):
+        return 0
 
 
 def _answers(metadata: Mapping[str, Any]) -> frozenset[str]:

@@ -108,6 +108,14 @@ def verify(path: Path) -> dict[str, Any]:
         return _metadata(pq.read_schema(path))
 
 
+def metadata_of(path: Path) -> dict[str, Any]:
+    """The metadata of a Parquet file, which is not verified; DamagedFile where it cannot be read."""
+    import pyarrow.parquet as pq
+
+    with _readable(path):
+        return _metadata(pq.read_schema(path))
+
+
 def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
     """The rows and the metadata of a Parquet file, verified byte by byte; DamagedFile where one has changed."""
     import pyarrow as pa
