@@ -90,8 +90,8 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
     counts = rows["outcome"].value_counts()
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
-        "spread over more meanings, higher up the context moved them further. Filled triangle: persuaded (the "
-        "greedy answer newly states the context's); diamond: agreed (it does without the context, too); hollow "
+        "spread over more meanings, higher up the context moved them further. Triangle: persuaded (the "
+        "greedy answer newly states the context's); diamond: agreed (it does without the context, too); "
         f"square: stubborn (the answer without the context, not the context's); dot: other. {model}; n = {len(rows)} "
         f"instances of {rows['question_id'].nunique()} questions, {counts.get('persuaded', 0)} persuaded, "
         f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn.{_pooled(known)}"
