@@ -273,7 +273,7 @@ def test_a_missing_or_unwritable_database_is_named(tmp_path: Path) -> None:
         update(tmp_path / "file" / "study.duckdb", "key", TABLES, {})
 
 
-@pytest.mark.parametrize("sql", ["SELEKT 1", "FROM contests", "SELECT nobody FROM contexts"])
+@pytest.mark.parametrize("sql", ["SELECT ,", "FROM contests", "SELECT nobody FROM contexts"])
 def test_a_query_that_is_no_sql_is_named(sql: str) -> None:
     wrong = NamedQuery("wrong", sql)
     reading = over({}, [CONTEXTS], [NamedQuery("all", "FROM contexts")])
