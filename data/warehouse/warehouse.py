@@ -128,7 +128,7 @@ def _named(query: NamedQuery) -> Iterator[None]:
     try:
         yield
     except (duckdb.ParserException, duckdb.BinderException, duckdb.CatalogException) as error:
-        raise InputError(f"named query {query.name} is no valid SQL: {first_line(error)}") from error
+        raise InputError(f"named query {query.name} is not valid SQL: {first_line(error)}") from error
 
 
 @contextmanager

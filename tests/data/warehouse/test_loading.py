@@ -277,7 +277,7 @@ def test_a_missing_or_unwritable_database_is_named(tmp_path: Path) -> None:
 def test_a_query_that_is_no_sql_is_named(sql: str) -> None:
     wrong = NamedQuery("wrong", sql)
     reading = over({}, [CONTEXTS], [NamedQuery("all", "FROM contexts")])
-    with reading as warehouse, pytest.raises(InputError, match="named query wrong is no valid SQL: "):
+    with reading as warehouse, pytest.raises(InputError, match="named query wrong is not valid SQL: "):
         warehouse.rows(wrong)
 
 

@@ -186,8 +186,8 @@ def test_a_statistic_that_fails_is_named_and_stops_no_other(tmp_path: Path, monk
     [
         ("susceptibility", "", "names susceptibility, and it reads queries, susceptibility; name these"),
         ("susceptibilty, queries", "", "names susceptibilty, queries, and it reads queries, susceptibility"),
-        ("susceptibility, queries", "WHERE nobody", "named query every_one is no valid SQL: .*nobody"),
-        ("susceptibility, queries", "WHERE WHERE", "named query every_one is no valid SQL: .*WHERE"),
+        ("susceptibility, queries", "WHERE nobody", "named query every_one is not valid SQL: .*nobody"),
+        ("susceptibility, queries", "WHERE WHERE", "named query every_one is not valid SQL: .*WHERE"),
     ],
 )
 def test_a_wrong_query_by_relation_is_named(named: str, rest: str, reason: str, tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def _leaves(value: Any) -> list[Any]:
     [
         pytest.param(spread, id="two devices"),
         pytest.param(
-            _on_a_gpu, id="a GPU", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+            _on_a_gpu, id="a GPU", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
         ),
     ],
 )
