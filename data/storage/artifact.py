@@ -262,12 +262,12 @@ class FilesArtifact:
             return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
         return Check("done", "", key, self.manifest, answers=answers)
 
-    def is_as_written(self) -> bool:
-        """Whether every file of the manifest is as it was written, whatever the key."""
+    def written(self) -> Mapping[str, str]:
+        """The digests that the manifest has of its files, whatever the key; none where it cannot be read."""
         try:
-            return self._changed(dict(unsealed(self.manifest.read_bytes())["files"])) is None
+            return dict(unsealed(self.manifest.read_bytes())["files"])
         except (OSError, ValueError, KeyError, TypeError):
-            return False
+            return {}
 
     def _changed(self, files: Mapping[str, str]) -> Path | None:
         """The first file that is not as it was written."""

@@ -4,13 +4,14 @@ A Parquet file has the first characters of its own SHA-256 in its name: `<name>-
 would cover the pages alone; the digest covers headers and footer, too, so that no flipped bit goes unnoticed.
 """
 
+import errno
 import hashlib
 import json
 import os
 import uuid
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -73,15 +74,19 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def digest_in_pieces(path: Path) -> str:
+def digest_in_pieces(path: Path, copy: Path | None = None) -> str:
     """The digest (hex) of a large file: the BLAKE2b of the BLAKE2b of each piece, computed side by side.
 
-    SHA-256 is several times slower on processors without instructions for it.
+    SHA-256 is several times slower on processors without instructions for it. copy: where to write the bytes that are
+    digested, too: what is copied is what was verified, and the file is read once.
     """
-    with path.open("rb") as file, ThreadPoolExecutor() as pool:
+    with path.open("rb") as file, ThreadPoolExecutor() as pool, copy.open("wb") if copy else nullcontext() as target:
 
         def hashed(start: int) -> bytes:
-            return hashlib.blake2b(os.pread(file.fileno(), _PIECE, start)).digest()
+            piece = os.pread(file.fileno(), _PIECE, start)
+            if target is not None and os.pwrite(target.fileno(), piece, start) < len(piece):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy))
+            return hashlib.blake2b(piece).digest()
 
         starts = range(0, os.fstat(file.fileno()).st_size, _PIECE)
         return hashlib.blake2b(b"".join(pool.map(hashed, starts))).hexdigest()

@@ -8,8 +8,9 @@ file of the same name are the same.
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ import pyarrow.parquet as pq
 from data.errors import InputError, WorkspaceError, first_line
 from data.records.table import Table
 from data.records.tables import RUNS
-from data.storage.files import TEMPORARY, put
+from data.storage.files import TEMPORARY, digest_in_pieces, put
 from data.warehouse.schema import ABOUT, FILES, ORIGINS, SHARED, Schema, is_large, own_columns, quoted, rows_table
 from data.warehouse.sources import checked_footer, only_finite, selected, shared_values
 from data.warehouse.warehouse import CONFIG, create_views, is_of
@@ -34,7 +35,7 @@ def update(
     files: Mapping[Table, Sequence[Path]],
     *,
     runs: Sequence[Mapping[str, Any]] = (),
-    fresh: bool = False,
+    trusted: Callable[[str], bool] | None = lambda digest: True,
 ) -> None:
     """Makes the database at `path` hold the rows of these files and no others; by the one run that holds the lock.
 
@@ -44,7 +45,7 @@ def update(
         tables: those that it has.
         files: verified files of each table, their names ending in the digest of their content.
         runs: the rows of table runs.
-        fresh: whether the old database is not to be trusted.
+        trusted: whether the old database, whose bytes have this digest, can be gone on with; None where it cannot.
 
     Raises:
         DamagedFile: a file cannot be read, or holds another table.
@@ -53,7 +54,7 @@ def update(
     """
     refusal = f"the database {path} cannot be written: {{}}; free some space or choose another --workspace"
     schema = Schema(tables)
-    for begin in (_copy, _empty) if path.exists() and not fresh else (_empty,):
+    for begin in (partial(_copy, trusted), _empty) if trusted and path.exists() else (_empty,):
         try:
             with _replacing(path) as temporary, begin(temporary, path, schema) as connection:
                 _Loader(connection, schema, path.parent).bring_up_to(files, runs, key)
@@ -95,9 +96,12 @@ def _empty(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckD
 
 
 @contextmanager
-def _copy(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckDBPyConnection]:
+def _copy(
+    trusted: Callable[[str], bool], temporary: Path, path: Path, schema: Schema
+) -> Iterator[duckdb.DuckDBPyConnection]:
     """The old database; duckdb.Error where it cannot be gone on with."""
-    shutil.copyfile(path, temporary)
+    if not trusted(digest_in_pieces(path, temporary)):
+        raise duckdb.CatalogException(f"{path} holds other bytes than were written")
     with duckdb.connect(temporary, config=CONFIG) as connection:
         if not is_of(schema, connection):
             raise duckdb.CatalogException(f"{path} has another schema")

@@ -4,6 +4,7 @@ import importlib
 import json
 import signal
 from collections.abc import Collection, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, partial
@@ -121,10 +122,14 @@ class Selected:
     ) -> tuple[Graph, str | None]:  # fmt: skip
         """Runs what is not done; gives the graph as it is then, and a message where something failed.
 
-        Prefect's API is started only once the workspace is locked and something has to be done.
+        Prefect's API is started only once the workspace is locked and something has to be done, or seems to have.
         """
+        from flows.server.api import is_named, temporary_api
+
         selection = self._stages(name)
-        with self.workspace.lock(warn if wait else None) as memory:
+        with self.workspace.lock(warn if wait else None) as memory, ExitStack() as stack:
+            is_likely = self.workspace.seems_changed() and not is_named()
+            starting = stack.enter_context(temporary_api()) if is_likely else None  # while the graph is resolved
             graph = study_graph(self.study, self.workspace, memory)
             self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
@@ -134,7 +139,7 @@ class Selected:
 
             report_to(progress)
             kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
-            with prefect_api(meanwhile=partial(_import, undone)) as url, progress:
+            with prefect_api(meanwhile=partial(_import, undone), starting=starting) as url, progress:
                 from prefect.exceptions import TerminationSignal
 
                 flow = importlib.import_module(FLOW)

@@ -5,9 +5,12 @@ The temporary API writes into the same database that `make ui` shows, so its run
 
 import logging
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
@@ -17,24 +20,44 @@ from flows.server.settings import STOP_SECONDS, TEMPORARY, client_of, keep_quiet
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True)
+class Starting:
+    """A temporary API that need not answer yet: its process, its URL and its log."""
+
+    server: subprocess.Popen[bytes]
+    url: str
+    log: IO[bytes]
+
+
 @contextmanager
-def prefect_api(meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]:
+def temporary_api() -> Iterator[Starting]:
+    """Starts a temporary API, which takes seconds, and stops it on leaving; Prefect is not imported."""
+    with tempfile.TemporaryFile() as output, api_child(0, settings=TEMPORARY, log=output) as (server, url):
+        yield Starting(server, url, output)
+
+
+def is_named() -> bool:
+    """Whether the environment names an API; a profile or a settings file may name one, too."""
+    return bool(os.environ.get("PREFECT_API_URL"))
+
+
+@contextmanager
+def prefect_api(meanwhile: Callable[[], object] = lambda: None, starting: Starting | None = None) -> Iterator[str]:
     """Give the URL of a Prefect API that answers, and point this process and its children to it.
 
     It is the configured one (environment or profile), or else a temporary one, which stops on leaving.
 
     Args:
         meanwhile: Called while a temporary API starts: for imports that take seconds.
+        starting: A temporary one that was started before, and is stopped by whoever did so.
 
     Raises:
         ServerError: The configured API does not answer, or the temporary one did not start.
     """
     keep_quiet()
     with ExitStack() as stack:
-        output = stack.enter_context(tempfile.TemporaryFile())
-        # Before Prefect is imported, which takes a second.
-        is_named = bool(os.environ.get("PREFECT_API_URL"))
-        started = None if is_named else stack.enter_context(api_child(0, settings=TEMPORARY, log=output))
+        if starting is None and not is_named():  # before Prefect is imported, which takes a second
+            starting = stack.enter_context(temporary_api())
         from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
 
         if url := get_current_settings().api.url or "":
@@ -42,10 +65,11 @@ def prefect_api(meanwhile: Callable[[], object] = lambda: None) -> Iterator[str]
             _check(url)
             meanwhile()
         else:
-            server, url = started or stack.enter_context(api_child(0, settings=TEMPORARY, log=output))
+            starting = starting or stack.enter_context(temporary_api())
+            url = starting.url
             meanwhile()
-            wait_until_ready(server, url, output)
-            log.debug("temporary Prefect API at %s, process %d", url, server.pid)
+            wait_until_ready(starting.server, url, starting.log)
+            log.debug("temporary Prefect API at %s, process %d", url, starting.server.pid)
             stack.enter_context(client_of(url))
             # They tell a server that watches for crashed runs, which this one does not; a flow ends a second sooner.
             stack.enter_context(temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}))

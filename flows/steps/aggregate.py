@@ -71,18 +71,26 @@ def compute_statistics(step: Step, run: Run) -> None:
 
 def _compute(statistic: Statistic, frames: Mapping[str, Any], done: Sequence[Done], step: Step) -> None:
     """Writes a statistic; where it gives rows of single relations, those of unchanged relations are kept."""
-    table, rows, digests = step.table(statistic.name), list[dict[str, Any]](), dict[str, str]()
+    table = step.table(statistic.name)
+    digests = digests_of(table, done) if statistic.of_relations is not None else {}
+    is_empty = bool(frames) and all(frame.empty for frame in frames.values())
+    rows = [] if is_empty else _rows(statistic, frames, table, digests, step)
+    table.write(statistic.table.of(rows), {"relations": digests})
+    table.discard_others()
+
+
+def _rows(
+    statistic: Statistic, frames: Mapping[str, Any], table: TableArtifact, digests: Mapping[str, str], step: Step
+) -> list[dict[str, Any]]:
     seed, _ = step.arguments
+    rows: list[dict[str, Any]] = []
     if statistic.of_relations is not None:
-        digests = digests_of(table, done)
         kept, known = kept_rows(table, digests, anew=bool(step.forced))
         new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
         rows = [*kept.to_pylist(), *statistic.of_relations(new, seed)]
         texts = [column.name for column in statistic.table.columns if column.type == "VARCHAR"]
         rows.sort(key=lambda row: [str(row[name]) for name in texts])  # the same order whatever was kept
-    rows = statistic.finish([*rows, *statistic.compute(frames, seed)])
-    table.write(statistic.table.of(rows), {"relations": digests})
-    table.discard_others()
+    return statistic.finish([*rows, *statistic.compute(frames, seed)])
 
 
 def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step) -> Any:
@@ -133,9 +141,12 @@ def load_database(step: Step, run: Run) -> None:
     loaded: Loaded = step.arguments
     imports = {annotation.key: (annotation, annotation.check()) for annotation in loaded.annotations}
     tables = [*_done(step), *(one for one in imports.values() if one[1].state == "done")]
-    fresh = bool(step.forced) or not artifact.is_as_written()
     path = artifact.folder / "study.duckdb"
-    update(path, artifact.key, schema(), _files(tables), runs=_runs(tables, loaded, run), fresh=fresh)
+    written = None if step.forced else artifact.written().get(path.name)
+    update(
+        path, artifact.key, schema(), _files(tables), runs=_runs(tables, loaded, run),
+        trusted=(lambda digest: digest == written) if written else None,
+    )  # fmt: skip
     write_manifest(artifact.manifest, artifact.key, [path], artifact.requests)
 
 

@@ -21,7 +21,8 @@ class Statistic:
     """A statistic: rows of one table, made from the answers to named queries.
 
     `compute` and `of_relations` get frames and the study's seed, and give the same rows whatever the order of the
-    frames' rows; they raise ScoreError for a score that is not finite.
+    frames' rows; they raise ScoreError for a score that is not finite. Where all frames are empty, there are no rows,
+    and neither is called.
 
     Attributes:
         name: of the statistic.

@@ -1,3 +1,4 @@
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +8,7 @@ import pytest
 
 from data.errors import DamagedFile, MissingFile, WorkspaceError
 from data.records.tables import FACTS
+from data.storage import files
 from data.storage.files import put, read_parquet, sha256_of, unfinished, verify, write_parquet, written_whole
 from tests.data.warehouse.small_study import row
 
@@ -89,3 +91,11 @@ def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Pat
     with pytest.raises(error, match=message) as raised:
         read(file)
     assert isinstance(raised.value, MissingFile) == (content == "nothing")
+
+
+def test_a_copy_in_pieces_has_the_bytes_that_were_digested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "_PIECE", 10)
+    path, copy = tmp_path / "file", tmp_path / "copy"
+    path.write_bytes(os.urandom(95))
+    assert files.digest_in_pieces(path, copy) == files.digest_in_pieces(path) == files.digest_in_pieces(copy)
+    assert copy.read_bytes() == path.read_bytes()

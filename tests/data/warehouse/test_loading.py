@@ -141,7 +141,7 @@ def test_a_full_disk_at_the_checkpoint_is_named(database: Path) -> None:
         "import resource, sys; from pathlib import Path; from data.errors import WorkspaceError\n"
         "from data.warehouse.loading import update; from tests.data.warehouse.small_study import TABLES\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))\n"
-        "try:\n    update(Path(sys.argv[1]), 'new', TABLES, {}, fresh=True)\n"
+        "try:\n    update(Path(sys.argv[1]), 'new', TABLES, {}, trusted=None)\n"
         "except WorkspaceError as error:\n    print(error)"
     )
     ended = subprocess.run([sys.executable, "-c", filled, str(database)], check=True, capture_output=True, text=True)

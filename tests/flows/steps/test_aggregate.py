@@ -172,7 +172,8 @@ def test_a_statistic_that_fails_is_named_and_stops_no_other(tmp_path: Path, monk
     broken = replace(STATISTICS[first], compute=lambda frames, seed: frames["nothing"])
     monkeypatch.setitem(STATISTICS, first, broken)
     study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}}))
-    step = study.graph.nodes[StepId("aggregate", "study", "statistics")].step
+    score_pairs(study, "capital", 0.5)
+    step = again(study).graph.nodes[StepId("aggregate", "study", "statistics")].step
     assert step is not None
     with pytest.raises(ScoreError, match=rf"statistic {first} \(of .*\): KeyError\('nothing'\)$"):
         compute_statistics(step, Run(study.workspace.root))
