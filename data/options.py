@@ -86,6 +86,7 @@ _UNKNOWN = "unknown_key"
 _MESSAGES = {
     "missing": "is missing; add it",
     "invalid_key": "is not a text; write it in quotes",
+    "string_unicode": "is not text in UTF-8; write it anew",
     "string_type": "expected a text in quotes, not {input}",
     "string_too_short": "may not be empty",
     "string_too_long": "may have at most {max_length} characters",

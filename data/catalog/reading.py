@@ -160,7 +160,7 @@ class UniqueKeyLoader(SafeLoader):
             if node.tag in _NUMBERS and len(node.value) > LONGEST_NUMBER:
                 raise ValueError(f"it has {len(node.value):,} characters")
             return super().construct_object(node, deep)
-        except ValueError as error:
+        except (ValueError, LookupError, AttributeError) as error:  # the last two: of a text with a tag, as !!int ""
             problem = f"{str(node.value)[:40]!r} is not a valid number or date: {error}"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark) from None
 

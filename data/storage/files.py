@@ -68,6 +68,11 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def is_endless(path: Path) -> bool:
+    """Whether it is a device or a pipe, whose reading may never end."""
+    return path.is_char_device() or path.is_block_device() or path.is_fifo()
+
+
 def sha256_of(path: Path) -> str:
     """The SHA-256 (hex) of a file's bytes; OSError where it cannot be read."""
     with path.open("rb") as file:

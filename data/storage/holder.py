@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from data.storage.files import written_whole
+from data.storage.sealed import json_object
 
 NAME = ".holder.json"
 LONGEST_COMMAND = 200
@@ -33,8 +34,8 @@ def note_holder(root: Path) -> None:
 def describe_holder(root: Path) -> str:
     """Who uses the workspace since when, in a sentence; "another run" where no note of it can be read."""
     try:
-        return _sentence(root, json.loads((root / NAME).read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
+        return _sentence(root, json_object((root / NAME).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return f"another run uses the workspace {root}"
 
 

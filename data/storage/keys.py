@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from data.errors import MissingFile
+from data.storage.files import is_endless, sha256_of
 
 
 def content_key(made_from: Mapping[str, object]) -> str:
@@ -19,7 +20,9 @@ def content_key(made_from: Mapping[str, object]) -> str:
 def file_digest(file: Path, key: str) -> str:
     """The SHA-256 (hex) of a file that a study names under that key; MissingFile where it cannot be read."""
     try:
-        return hashlib.sha256(file.read_bytes()).hexdigest()
+        if is_endless(file):
+            raise MissingFile(f"{key}: {file} is a device or a pipe; name a file")
+        return sha256_of(file)
     except OSError as error:
         raise MissingFile(f"{key}: {file} cannot be read: {error.strerror}; correct the path or get the file") from None
 

@@ -33,7 +33,7 @@ from data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from data.storage.files import CHARACTERS, TEMPORARY, written_whole
 from data.storage.holder import describe_holder, note_holder
 from data.storage.keys import content_key
-from data.storage.sealed import sealed, unsealed
+from data.storage.sealed import json_object, sealed, unsealed
 
 log = logging.getLogger(__name__)
 
@@ -213,9 +213,7 @@ class Workspace:
         file = self.root / "workspace.json"
         try:
             text = file.read_text(encoding="utf-8")
-            content = json.loads(text)
-            if not isinstance(content, dict):
-                return {}
+            content = json_object(text)
             return unsealed(text) if {"study", "sha256"} & content.keys() else content  # the last of a version before
         except (FileNotFoundError, NotADirectoryError):
             return None

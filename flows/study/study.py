@@ -1,5 +1,6 @@
 """A study: what is asked, of which models, with which measures, and how public services are treated."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,9 +98,9 @@ class Study(Options):
         if self.frequency and not {"susceptibility", "persuasion"} & self.requested().keys():
             wrong = "is compared with susceptibility and persuasion; name one of them under `measures`"
             raise refused([Problem(("frequency",), wrong)])
+        called = Counter(model.label or model.name for model in self.models)
         for place, model in enumerate(self.models):
-            others = self.models[:place] + self.models[place + 1 :]
-            if model.label in {other.label or other.name for other in others}:
+            if model.label and called[model.label] > 1:
                 raise refused([Problem(("models", place, "label"), "another model is called so; write another label")])
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):

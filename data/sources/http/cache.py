@@ -19,6 +19,7 @@ import requests
 
 from data.errors import ServiceClosed, WorkspaceError
 from data.sources.http.answer import Reply
+from data.storage.sealed import json_object
 
 log = logging.getLogger(__name__)
 
@@ -101,7 +102,7 @@ def _value(key: str, response: Reply, address: str) -> bytes:
 
 
 def _response(key: str, value: bytes) -> Reply:
-    content = json.loads(value)
+    content = json_object(value)
     if content.pop("sha256") != _checksum(key, content):
         raise ValueError("its checksum does not match")
     retrieved_at, reruns = datetime.fromisoformat(content["retrieved_at"]), frozenset(content.get("reruns", ()))

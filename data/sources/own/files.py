@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
@@ -10,10 +11,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from data.errors import InputError, first_line
+from data.storage.files import is_endless
 
-LARGEST_FILE = 512 << 20
+LARGEST_FILE = 128 << 20
 LARGEST_CELL = 64 << 20
+MOST_ROWS = 500_000
+MOST_VALUES = 8_000_000
+"""Cells and values of a file: an empty one takes a byte there, and a hundred in memory."""
 MOST_BROKEN = 1000
+MOST_REREAD = 1 << 30
+"""Characters that are read again behind lines that are not CSV: each of them may open a quote up to the file's end."""
+_TOGETHER = 8
+"""Rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
 FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
 
@@ -31,8 +40,9 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
     if file.suffix.lower() not in FORMATS:
         raise InputError(f"{file} ends in none of {', '.join(FORMATS)}; save it as one of these")
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{file} is larger than {LARGEST_FILE >> 20} MiB; cut it into several studies")
+        if is_endless(file):
+            raise InputError(f"{file} is a device or a pipe; name a file")
+        _refuse_more(file.stat().st_size >> 20, LARGEST_FILE >> 20, "MiB", file)
         if file.suffix.lower() == ".parquet":
             return list(_of_parquet(file, needed))
         text = _decoded(file.read_bytes(), file)
@@ -40,7 +50,18 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
         raise InputError(f"{file} cannot be read: {error.strerror}; correct the path") from None
     if not text.strip():
         raise InputError(f"{file} is empty; write a header and rows")
-    return list(_of_json(text) if file.suffix.lower() in (".jsonl", ".ndjson") else _of_csv(text, file, needed))
+    _refuse_more(text.count("\n"), MOST_ROWS, "lines", file)
+    if file.suffix.lower() in (".jsonl", ".ndjson"):
+        _refuse_more(sum(map(text.count, ",[{")), MOST_VALUES, "values", file)
+        return list(_of_json(text))
+    separator = _separator(text, file, needed)
+    _refuse_more(text.count(separator), MOST_VALUES, "cells", file)
+    return list(_of_csv(text, file, separator))
+
+
+def _refuse_more(count: int, most: int, what: str, file: Path) -> None:
+    if count > most:
+        raise InputError(f"{file} has more than {most:,} {what}; cut it into several studies")
 
 
 def _decoded(content: bytes, file: Path) -> str:
@@ -56,19 +77,19 @@ def _decoded(content: bytes, file: Path) -> str:
         ) from None
 
 
-def _of_csv(text: str, file: Path, needed: str) -> Iterator[FileRow]:
-    separator = _separator(text, file, needed)
+def _of_csv(text: str, file: Path, separator: str) -> Iterator[FileRow]:
     lines = [line for line in re.split(r"(?<=\n)", text) if line]
     header = [name.strip() for name in next(csv.reader(lines[:1], delimiter=separator, strict=True))]
-    if doubled := sorted({name for name in header if name and header.count(name) > 1}):
-        raise InputError(f"{file}, line 1: has the column {doubled[0]} twice; rename one")
-    broken = 0
-    for line, cells, problem in _records(lines, separator):
+    if doubled := _doubled(header):
+        raise InputError(f"{file}, line 1: has the column {doubled} twice; rename one")
+    broken = reread = 0
+    for line, cells, problem, length in _records(lines, separator):
         place = f"line {line}"
         if problem:
             broken += 1
-            if broken > MOST_BROKEN:
-                raise InputError(f"{file}: over {MOST_BROKEN} lines are not CSV, the last {place}; is it CSV at all?")
+            reread += length
+            if broken > MOST_BROKEN or reread > MOST_REREAD:
+                raise InputError(f"{file}: {broken:,} lines are not CSV, the last {place}; is it CSV at all?")
             yield FileRow(place, {}, problem)
             continue
         if len(cells) == len(header):
@@ -78,8 +99,8 @@ def _of_csv(text: str, file: Path, needed: str) -> Iterator[FileRow]:
             yield FileRow(place, {}, problem)
 
 
-def _records(lines: list[str], separator: str) -> Iterator[tuple[int, list[str], str]]:
-    """Every record behind the header: its first line, and its cells or what is wrong with it.
+def _records(lines: list[str], separator: str) -> Iterator[tuple[int, list[str], str, int]]:
+    """Every record behind the header: its first line, and its cells, or what is wrong and how many characters it took.
 
     Behind a line that is not CSV, such as one with a quote that is never closed, reading goes on with the next line.
     """
@@ -90,11 +111,12 @@ def _records(lines: list[str], separator: str) -> Iterator[tuple[int, list[str],
         try:
             with _large_cells():
                 for cells in reader:
-                    yield start + 1, cells, ""
+                    yield start + 1, cells, "", 0
                     start = begin + reader.line_num
             return
         except csv.Error as error:
-            yield start + 1, [], f"is not CSV: {error}; a quote may be missing or never closed"
+            length = sum(map(len, islice(lines, start, begin + reader.line_num)))
+            yield start + 1, [], f"is not CSV: {error}; a quote may be missing or never closed", length
             begin = start + 1
 
 
@@ -130,7 +152,7 @@ def _of_json(text: str) -> Iterator[FileRow]:
             continue
         place = f"line {number}"
         try:
-            cells = json.loads(line, parse_constant=_refuse_constant)
+            cells = json.loads(line, parse_constant=_refuse_constant, object_pairs_hook=each_key_once)
         except (ValueError, RecursionError) as error:
             yield FileRow(place, {}, f"is not JSON: {first_line(error)}")
             continue
@@ -142,17 +164,46 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a value of JSON")
 
 
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ValueError where it has a key twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError(f"it has the key {_doubled(name for name, _ in pairs)!r} twice; leave one out")
+    return found
+
+
+def _doubled(names: Iterable[str]) -> str | None:
+    """The first of the names that is there twice."""
+    return next((name for name, count in Counter(names).items() if name and count > 1), None)
+
+
 def _of_parquet(file: Path, needed: str) -> Iterator[FileRow]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(file) as opened:
-            if needed.lower() not in map(str.lower, opened.schema_arrow.names):
-                names = ", ".join(opened.schema_arrow.names)
-                raise InputError(f"{file} has no column {needed}; it has {names}")
-            batches: Iterable[Any] = opened.iter_batches()
-            rows = (row for batch in batches for row in batch.to_pylist())
+            names = opened.schema_arrow.names
+            if needed.lower() not in map(str.lower, names):
+                raise InputError(f"{file} has no column {needed}; it has {', '.join(names)}")
+            if doubled := _doubled(names):
+                raise InputError(f"{file} has the column {doubled} twice; rename one")
+            about = opened.metadata
+            _refuse_more(about.num_rows, MOST_ROWS, "rows", file)
+            _refuse_more(about.num_rows * about.num_columns, MOST_VALUES, "cells", file)
+            rows = _unpacked(opened, file)
             yield from (FileRow(f"row {number}", row) for number, row in enumerate(rows, 1))
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         raise InputError(f"{file} is not a Parquet file that can be read: {first_line(error)}") from None
+
+
+def _unpacked(opened: Any, file: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, a few at a time: it packs a text that is in every row once."""
+    groups = (opened.metadata.row_group(number) for number in range(opened.num_row_groups))
+    _refuse_more(sum(group.total_byte_size for group in groups) >> 20, LARGEST_FILE >> 20, "MiB", file)
+    size = 0
+    for batch in opened.iter_batches(batch_size=_TOGETHER):
+        for row in batch.to_pylist():
+            size += len(repr(row))  # the batch may still have a text of many rows once
+            _refuse_more(size >> 20, LARGEST_FILE >> 20, "MiB", file)
+            yield row

@@ -15,7 +15,7 @@ from data import reasons
 from data.errors import InputError
 from data.options import Problem, problems, refused
 from data.records import ALONE, OwnKind, Question, Rejected, RelationName, identity
-from data.sources.own.files import FileRow
+from data.sources.own.files import FileRow, each_key_once
 
 LONGEST = 1_000_000
 SHOWN = 20
@@ -102,7 +102,7 @@ class OwnContext(BaseModel):
 
 def _contexts(value: Any) -> Any:
     try:
-        listed = json.loads(value) if isinstance(value, str) else value
+        listed = json.loads(value, object_pairs_hook=each_key_once) if isinstance(value, str) else value
     except (ValueError, RecursionError):
         listed = None
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
@@ -195,6 +195,9 @@ def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, 
         try:
             if problem:
                 raise InputError(problem)
+            if len(named) < len(cells):
+                ours = Counter(_ours(str(name), theirs) for name in cells)
+                raise InputError(f"{ours.most_common(1)[0][0]}: stands there twice, in other letters; rename one")
             row = row_of(OwnRow, named)
             _join(asked, place, row)
         except InputError as error:
@@ -334,10 +337,18 @@ def _names(groups: Iterable[str]) -> dict[str, RelationName]:
 
 
 def _rejected(place: str, cells: Mapping[str, Any], error: InputError, origin: Origin) -> Rejected:
+    question = cells.get("question")
     return Rejected(
-        partition="own", relation=RelationName("own"), part=place, subject=str(cells.get("question") or "")[:200],
-        reason=reasons.ROW_NOT_USABLE, source=origin.source, licence=origin.licence, detail=f"{place}: {error}",
+        partition="own", relation=RelationName("own"), part=place,
+        subject=_writable(str(question)[:200]) if isinstance(question, str | int | float) else "",
+        reason=reasons.ROW_NOT_USABLE, source=origin.source, licence=origin.licence,
+        detail=_writable(f"{place}: {error}"),
     )  # fmt: skip
+
+
+def _writable(text: str) -> str:
+    """The text with lone surrogates, which no file holds, as codes."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def lines(rejected: Iterable[Rejected]) -> Iterator[str]:

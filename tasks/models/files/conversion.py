@@ -17,6 +17,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from data.errors import ModelError
+from data.storage.sealed import json_object
 from tasks.models.files.digests import cache_folder, sha256_of
 
 _log = logging.getLogger(__name__)
@@ -91,9 +92,9 @@ def _seal(folder: Path) -> None:
 def _damage(folder: Path) -> str | None:
     """What is wrong with a sealed folder; None where its files are those of its manifest."""
     try:
-        digests = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
+        digests = json_object((folder / _MANIFEST).read_text(encoding="utf-8"))
         files = {file.name: file for file in folder.iterdir() if file.name != _MANIFEST}
-        if not isinstance(digests, dict) or set(files) != set(digests):
+        if set(files) != set(digests):
             return "its files are not those of its manifest"
         changed = [name for name, file in files.items() if sha256_of(file) != digests[name]]
     except (OSError, ValueError) as error:

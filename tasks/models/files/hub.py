@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from data.errors import ModelError
+from data.storage.sealed import json_object
 from tasks.models.files.digests import cache_folder, file_state, git_sha1_of, sha256_of
 
 _HASHES = {40: git_sha1_of, 64: sha256_of}
@@ -56,10 +57,9 @@ def verify_snapshot(name: str, folder: Path) -> None:
 
 def _verified() -> dict[str, list[int]]:
     try:
-        known = json.loads((cache_folder() / "verified.json").read_text(encoding="utf-8"))
+        return json_object((cache_folder() / "verified.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return known if isinstance(known, dict) else {}
 
 
 def _remember(known: dict[str, list[int]]) -> None:

@@ -8,7 +8,6 @@ A name is an alias of the catalog, a folder, or an id on the hub. The revision i
 
 import base64
 import hashlib
-import json
 import logging
 import os
 import re
@@ -21,6 +20,7 @@ from typing import Literal
 
 from data.catalog import CatalogModel, models
 from data.errors import ModelError, UnknownName, UsageError, first_line
+from data.storage.sealed import json_object
 from tasks.models.files.digests import sha256_of
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
@@ -145,7 +145,7 @@ def check_index(name: str, folder: Path) -> None:
     """Raises ModelError where a folder's index names weights that are not safetensors files of the folder itself."""
     for index in folder.glob("*.safetensors.index.json"):
         try:
-            files = sorted(map(str, set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())))
+            files = sorted(map(str, set(json_object(index.read_text(encoding="utf-8"))["weight_map"].values())))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ModelError(f"model {name!r}: {index.name} cannot be read ({error}); get the folder again") from None
         for file in files:

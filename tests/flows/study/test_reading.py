@@ -68,6 +68,9 @@ HOSTILE = {
     "number": ("seed: " + "7" * 5_000, r"line 1, column 7: '7{40}' is not a valid number or date: it has 5,000 char"),
     "base 60": ("seed: 1" + ":11" * 300_000, "line 1, column 7: .* is not a valid number or date: it has 900,001 char"),
     "date": ("name: 2001-99-99", "line 1, column 7: '2001-99-99' is not a valid number or date: month must be in 1"),
+    "truth value": ("name: !!bool maybe", "line 1, column 7: 'maybe' is not a valid number or date"),
+    "empty number": ("seed: !!int ''", "line 1, column 7: '' is not a valid number or date"),
+    "day": ("name: !!timestamp today", "line 1, column 7: 'today' is not a valid number or date"),
     "surrogate": ('name: "\\ud800"', "line 1, column 10: found invalid Unicode character escape code"),
     "size": ("# " + "x" * 2**21, "it has more than 1 MiB"),
 }
@@ -81,6 +84,13 @@ def test_hostile_files_are_refused_within_a_second(name: str, tmp_path: Path) ->
     with pytest.raises(StudyFileError, match=f"study.yaml is not valid YAML: .*{message}"):
         read_study(tmp_path / "study.yaml")
     assert time.process_time() - began < 1
+
+
+def test_a_study_of_ten_thousand_models_is_read_at_once(tmp_path: Path) -> None:
+    models = [{"name": f"model-{number}"} for number in range(10_000)]
+    began = time.process_time()
+    assert len(read_study(write_study(tmp_path, SOUND | {"models": models})).models) == len(models)
+    assert time.process_time() - began < 20
 
 
 @pytest.mark.parametrize("name", ["missing.yaml", "", "x" * 300, "."])

@@ -8,12 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.errors import InputError
+from data.errors import InputError, MissingFile
 from data.options import refused
-from data.records import Case, Question
+from data.records import Case, Question, as_row
+from data.records.tables import REJECTED
+from data.sources.own import files
 from data.sources.own.files import read_file
 from data.sources.own.rows import Origin, ReadQuestions, questions_of
 from data.sources.own.source import OWN_QUESTIONS, OwnQuestions, read_questions
+from data.storage.keys import file_digest
 
 HEADER = "id,question,answer,aliases,context,kind,context_answer,chapter"
 PAYLOAD = 'q1,What does it lift?,8 kg,eight kilograms|8 kilograms,It lifts 8 kg.,supporting,,"one, two"'
@@ -158,11 +161,73 @@ def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
         ("mine.csv", "question\n".encode("utf-16"), "is in UTF-16"),
         ("mine.xlsx", b"PK", r"ends in none of \.csv"),
         ("mine.parquet", b"PAR1", "is not a Parquet file that can be read"),
+        ("mine.csv", csv("," * 8_000_001), "has more than 8,000,000 cells; cut it into several studies"),
+        ("mine.jsonl", f'{{"x": [{"{}," * 4_000_001}{{}}]}}', "has more than 8,000,000 values"),
+        ("mine.csv", csv("\n" * 500_001), "has more than 500,000 lines"),
     ],
-)
+    ids=range(10),
+)  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
         read(tmp_path, content, name)
+
+
+@pytest.mark.timeout(20)
+def test_quotes_that_open_on_every_line_end_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MOST_REREAD", 1 << 20)
+    with pytest.raises(InputError, match=r"lines are not CSV, the last line .*; is it CSV at all"):
+        read(tmp_path, csv(*['a","x'] * 900, *["w" * 60] * 10_000))
+
+
+PACKED: dict[str, tuple[list[str], int, str]] = {
+    "rows": (["Who?"], 500_001, "has more than 500,000 rows"),
+    "long texts": (["Who?" * 2**18], 200, "has more than 128 MiB"),
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_a_packed_parquet_file_does_not_fill_the_memory(name: str, tmp_path: Path) -> None:
+    texts, rows, message = PACKED[name]
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(texts))
+    pq.write_table(pa.table({"question": column}), tmp_path / "mine.parquet", compression="zstd")
+    assert (tmp_path / "mine.parquet").stat().st_size < 100_000
+    with pytest.raises(InputError, match=message):
+        read_file(tmp_path / "mine.parquet", "question")
+
+
+def test_what_is_there_twice_is_never_chosen_silently(tmp_path: Path) -> None:
+    row = json.dumps({"question": "Who?", "answer": "Oslo", "context": "c"})
+    found = read(tmp_path, "\n".join([row[:-1] + f', "{name}": "Lima"}}' for name in ("answer", "Answer")]), "a.jsonl")
+    assert found.questions == []
+    assert reasons(found) == [
+        "line 1: is not JSON: it has the key 'answer' twice; leave one out",
+        "line 2: answer: stands there twice, in other letters; rename one",
+    ]
+    columns = pa.Table.from_arrays([pa.array(["Who?"]), *[pa.array(["Oslo"])] * 2], ["question", "answer", "answer"])
+    pq.write_table(columns, tmp_path / "mine.parquet")
+    with pytest.raises(InputError, match="has the column answer twice"):
+        read_file(tmp_path / "mine.parquet", "question")
+
+
+def test_a_parquet_text_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    text = pa.Array.from_buffers(pa.string(), 1, pa.array([b"Wh\xffo"]).buffers())
+    pq.write_table(pa.table({"question": text}), tmp_path / "mine.parquet")
+    with pytest.raises(InputError, match=r"mine\.parquet is not a Parquet file that can be read: 'utf-8' codec"):
+        read_file(tmp_path / "mine.parquet", "question")
+
+
+def test_a_device_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").symlink_to("/dev/zero")
+    with pytest.raises(InputError, match="is a device or a pipe; name a file"):
+        read_file(tmp_path / "mine.csv", "question")
+    with pytest.raises(MissingFile, match=r"questions\.file: .* is a device or a pipe"):
+        file_digest(tmp_path / "mine.csv", "questions.file")
+
+
+def test_rejected_rows_with_lone_surrogates_are_stored(tmp_path: Path) -> None:
+    row = {"question": "W\ud800", "answer": "Oslo", "contexts": [{"text": "c", "\udc00": 1}]}
+    found = read(tmp_path, json.dumps(row), "mine.jsonl")
+    assert REJECTED.of([as_row(one) for one in found.rejected]).to_pylist()[0]["subject"] == "W\\ud800"
 
 
 def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:

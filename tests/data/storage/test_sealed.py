@@ -1,0 +1,44 @@
+"""Small JSON files that somebody else wrote, or a damaged disk."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from data.errors import WorkspaceError
+from data.sources.http.cache import HttpCache
+from data.storage.artifact import FilesArtifact
+from data.storage.digests import remembered_digests
+from data.storage.holder import NAME, describe_holder
+from data.storage.sealed import unsealed
+from data.storage.workspace import Workspace
+
+ODD = ["5", "null", "[]", '"text"', "[" * 100_000, '{"sha256": ' + "[" * 100_000, "", "\x00", '{"process": 1e999}']
+
+
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_what_is_not_sealed_json_is_damage(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"JSON|checksum|deeply|Expecting"):
+        unsealed(text)
+    manifest, root = tmp_path / "manifest.json", tmp_path / "workspace"
+    manifest.write_text(text)
+    assert FilesArtifact(manifest, {"step": "report"}).check().state == "damaged"
+    root.mkdir()
+    (root / NAME).write_text(text)
+    assert describe_holder(root) == f"another run uses the workspace {root}"
+    (tmp_path / "digests.json").write_text(text)
+    assert len(remembered_digests([manifest], tmp_path)) == 1
+
+
+@pytest.mark.parametrize("text", ODD[:6], ids=range(6))
+def test_a_workspace_with_another_note_is_named(text: str, tmp_path: Path) -> None:
+    (tmp_path / "workspace.json").write_text(text)
+    with pytest.raises(WorkspaceError, match=r"workspace\.json is damaged"):
+        Workspace(tmp_path).check_layout()
+
+
+@pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
+def test_a_cached_response_of_another_form_is_damaged(text: str, tmp_path: Path) -> None:
+    with closing(HttpCache(tmp_path / "a.sqlite")) as cache:
+        cache._database.execute("INSERT INTO cached_responses VALUES ('k', ?)", (text.encode(),))
+        assert cache.get("k") is None
