@@ -54,7 +54,8 @@ def load_embedder(name: str = "all-minilm-l6-v2", *, device: str = "auto") -> Em
 @loaded_once
 def _loaded(identity: ModelIdentity, device: str) -> Embedder:
     folder = Path(identity.location).parent if identity.kind == "embedded" else None
-    model = pretrained(identity, AutoModel.from_pretrained, folder=folder, **weights_options("float32", device))
+    options = weights_options("float32", device)
+    model = pretrained(identity, AutoModel.from_pretrained, folder=folder, unused=("pooler.",), **options)
     tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
     hub = identity.kind == "hub"
     files = folder or (snapshot_folder(identity.location, identity.revision) if hub else Path(identity.location))

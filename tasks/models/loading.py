@@ -14,7 +14,7 @@ import importlib.util
 import logging
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -102,14 +102,23 @@ def resolve_dtype(dtype: str, device: str) -> str:
     return dtype if dtype in DTYPES else chosen_dtype(dtype, chosen_device(device, spread=True))
 
 
-def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Path | None = None, **options: Any) -> Any:
+def pretrained(
+    identity: ModelIdentity,
+    load: Callable[..., Any],
+    *,
+    folder: Path | None = None,
+    unused: tuple[str, ...] = (),
+    **options: Any,
+) -> Any:
     """What load, a from_pretrained of transformers, makes of the model; files from the hub are verified.
 
-    folder: read in place of the identity's location; options: of load, "dtype" among them where weights are loaded.
-    Raises ModelError where it cannot be loaded, a file is damaged, or a weight is not finite.
+    folder: read in place of the identity's location; unused: how weights begin that nothing is computed with; options:
+    of load, "dtype" among them where weights are loaded.
+    Raises ModelError where it cannot be loaded, a file is damaged, or a weight is missing or not finite.
     """
     _quieten()
-    loads_weights = "dtype" in options
+    if loads_weights := "dtype" in options:
+        options["output_loading_info"] = True
     if identity.kind == "hub":
         source = identity.location
         snapshot = snapshot_folder(source, identity.revision)
@@ -132,8 +141,20 @@ def pretrained(identity: ModelIdentity, load: Callable[..., Any], *, folder: Pat
         verify_snapshot(identity.name, snapshot)  # what had to be downloaded
         check_index(identity.name, snapshot)
     if loads_weights:
+        loaded, about = loaded
+        _refuse_missing(identity, (name for name in about["missing_keys"] if not name.startswith(unused)))
         _check_weights(identity, loaded)
     return loaded
+
+
+def _refuse_missing(identity: ModelIdentity, missing: Iterable[str]) -> None:
+    """ModelError where the files lack weights: transformers draws them at random, with a warning at most."""
+    if names := sorted(missing):
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        raise ModelError(
+            f"model {identity.name!r}: its files have no weight {names[0]}{more}, though its config.json says that it "
+            "has; get the model again, or one that was trained for this"
+        )
 
 
 def _is_damaged(error: Exception) -> bool:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from data.errors import ModelError, UnknownName, UsageError
@@ -103,7 +104,7 @@ class Linear4bit(torch.nn.Linear):
 
 def _gives(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
     """Whatever is asked for, transformers gives this network."""
-    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: network)
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: (network, {"missing_keys": []}))
     monkeypatch.setattr(transformers_backend, "_loaded", loaded_once(transformers_backend._load))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
 
@@ -145,6 +146,15 @@ def test_truncated_weights_name_the_folder_to_remove(tmp_path: Path) -> None:
     (weights,) = folder.glob("*.safetensors")
     weights.write_bytes(weights.read_bytes()[:-100])
     with pytest.raises(ModelError, match=rf"its weights are damaged: remove the folder {folder} and get the model"):
+        load_language_model(str(folder), device="cpu")
+
+
+def test_weights_that_the_files_lack_are_never_drawn(tmp_path: Path) -> None:
+    folder = save_language_model(tmp_path / "tiny")
+    weights = load_file(folder / "model.safetensors")
+    del weights["model.layers.1.mlp.up_proj.weight"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match=r"its files have no weight model\.layers\.1\.mlp\.up_proj\.weight, though"):
         load_language_model(str(folder), device="cpu")
 
 
