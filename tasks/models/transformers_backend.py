@@ -30,6 +30,7 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> LanguageModel:
     tokenizer = loading.pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
     if len(tokenizer) == 0:
         raise ModelError(f"model {identity.name!r}: its tokenizer is empty; does its folder have tokenizer files?")
+    _check_vocabulary(identity, tokenizer, model.get_input_embeddings().weight.shape[0])
     _check_dtype(identity, model, dtype)
     inputs = str(model.get_input_embeddings().weight.device)
     loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
@@ -42,6 +43,18 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> LanguageModel:
 
 
 _loaded = loading.loaded_once(_load)
+
+
+def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> None:
+    """ModelError for a tokenizer of another model; tokens that were added to it need not be known to this one."""
+    added = tokenizer.get_added_vocab()
+    own = ((place, token) for token, place in tokenizer.get_vocab().items() if token not in added)
+    place, token = max(own, default=(0, ""))
+    if place >= size:
+        raise ModelError(
+            f"model {identity.name!r}: its tokenizer has token {place}, {token!r}, and the model only {size:,} tokens; "
+            "get the folder again, with the tokenizer of this model"
+        )
 
 
 def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:

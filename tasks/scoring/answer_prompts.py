@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import transformers
+from jinja2 import Environment
 from transformers import PreTrainedTokenizerBase
 
 from data import catalog
@@ -212,6 +213,8 @@ def _chat_template(model: LanguageModel) -> str:
         template = model.tokenizer.get_chat_template()
     except ValueError as error:  # several templates, and none of them is the default
         raise _cannot_write(model, error) from error
+    if any(sign == "**" for _, kind, sign in Environment().lex(template) if kind == "operator"):
+        raise _cannot_write(model, "it has a power, 9 ** (9 ** 9), which nothing can stop; write it without **")
     return _CALENDAR + template if "strftime_now" in template else template
 
 

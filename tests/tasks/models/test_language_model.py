@@ -1,4 +1,5 @@
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -155,6 +156,15 @@ def test_weights_that_the_files_lack_are_never_drawn(tmp_path: Path) -> None:
     del weights["model.layers.1.mlp.up_proj.weight"]
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(ModelError, match=r"its files have no weight model\.layers\.1\.mlp\.up_proj\.weight, though"):
+        load_language_model(str(folder), device="cpu")
+
+
+def test_a_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
+    folder = save_language_model(tmp_path / "tiny")
+    tokenizer = json.loads((folder / "tokenizer.json").read_text())
+    tokenizer["model"]["vocab"]["L"] = 5_000
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+    with pytest.raises(ModelError, match="its tokenizer has token 5000, 'L', and the model only 261 tokens"):
         load_language_model(str(folder), device="cpu")
 
 

@@ -236,6 +236,15 @@ def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.Monk
     assert time.process_time() - began < 3
 
 
+@pytest.mark.timeout(30)
+def test_template_with_a_power_is_refused() -> None:
+    bold = tiny_language_model(chat_template="**Tools**" + CHAT)
+    assert answer_prompt(bold, "Where is Lima?").tokens
+    endless = tiny_language_model(chat_template="{{ 9 ** (9 ** 9) }}" + CHAT)
+    with pytest.raises(ModelError, match="the chat template of tiny cannot write a question: it has a power"):
+        answer_prompt(endless, "Where is Lima?")
+
+
 @pytest.mark.parametrize(("form", "day"), [("%d %b %Y", "26 Jul 2024"), ("%Y-%m-%d", "2024-07-26")])
 def test_prompt_is_the_same_on_every_day(form: str, day: str) -> None:
     dated = "Today is {{ strftime_now('" + form + "') }}.\n" + CHAT
