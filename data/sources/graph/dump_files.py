@@ -8,7 +8,6 @@ import gzip
 import hashlib
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import IO, cast
 
@@ -20,6 +19,8 @@ from data.storage.digests import remembered_digests
 FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".nt": ox.RdfFormat.N_TRIPLES, ".nq": ox.RdfFormat.N_QUADS}
 MAX_TRIPLES_IN_MEMORY = 250_000
 """Triples that are in memory while a dump is loaded, with some 350 MiB; more load no faster."""
+MAX_CHARACTERS_IN_MEMORY = 1 << 26
+"""Characters of these triples: a literal may have 16 MiB."""
 
 
 def dump_digest(files: Sequence[Path], folder: Path) -> str:
@@ -46,8 +47,7 @@ def parsed(file: Path) -> Iterator[Iterable[ox.Quad]]:
     kind = rdf_format(file)
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as handle:
-            quads = iter(ox.parse(cast(IO[bytes], handle), format=kind, rename_blank_nodes=True))
-            while batch := list(islice(quads, MAX_TRIPLES_IN_MEMORY)):
+            for batch in _batches(ox.parse(cast(IO[bytes], handle), format=kind, rename_blank_nodes=True)):
                 yield map(_without_graph, batch) if kind == ox.RdfFormat.N_QUADS else batch
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
@@ -61,6 +61,19 @@ def parsed(file: Path) -> Iterator[Iterable[ox.Quad]]:
         raise InputError(f"{file} is not RDF in UTF-8: {error}") from None
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error}; it is needed until its graph is loaded") from None
+
+
+def _batches(quads: Iterable[ox.Quad]) -> Iterator[list[ox.Quad]]:
+    batch: list[ox.Quad] = []
+    characters = 0
+    for quad in quads:
+        batch.append(quad)
+        characters += len(str(quad))  # a short prefix may stand for a long address
+        if len(batch) == MAX_TRIPLES_IN_MEMORY or characters > MAX_CHARACTERS_IN_MEMORY:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
 def rdf_format(file: Path) -> ox.RdfFormat:

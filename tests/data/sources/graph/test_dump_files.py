@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from data.errors import InputError
+from data.sources.graph import dump_files
 from data.sources.graph.dump import shared_dump
-from data.sources.graph.dump_files import dump_digest
+from data.sources.graph.dump_files import dump_digest, parsed
 from data.storage.digests import content_digest
 from tests.data.sources.graph.dumps import ALL, TRIPLES, TURTLE, flipped, rows, written
 
@@ -86,6 +87,17 @@ def test_a_literal_over_16_mib_is_refused_by_name(tmp_path: Path) -> None:
     file = written(tmp_path, "a.nt", f'<http://a/s> <http://a/p> "{"x" * 17 * 2**20}" .')
     with pytest.raises(InputError, match=r"a\.nt has a literal, or another term, of more than 16 MiB"):
         shared_dump([file], tmp_path / "graphs")
+
+
+@pytest.mark.parametrize("text", [
+    "".join(f'<http://a/{n}> <http://a/p> "{n}{"x" * 2**16}" .\n' for n in range(50)),
+    f"@prefix p: <http://a/{'x' * 2**16}> .\n" + "".join(f"p:{n} p:p p:o .\n" for n in range(50)),
+], ids=["long literals", "a prefix of a long address"])  # fmt: skip
+def test_long_terms_are_loaded_a_few_at_a_time(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dump_files, "MAX_CHARACTERS_IN_MEMORY", 2**19)
+    sizes = [len(list(batch)) for batch in parsed(written(tmp_path, "a.ttl", text))]
+    assert sum(sizes) == 50
+    assert max(sizes) < 10
 
 
 def test_a_damaged_dump_is_loaded_only_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
