@@ -26,6 +26,8 @@ LARGEST_FILE = 512 * 2**20
 """Most bytes of a .csv, or of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
 MOST_TAGS = 3_000_000
 """Most tags of a workbook's XML, eight for a cell with a text of its own; `<c/>` takes 300 bytes of memory."""
+MOST_CELLS = 4_000_000
+"""Most cells of a .csv, all separators and ends of lines counted, also those inside of texts."""
 _PIECE = 2**20
 
 
@@ -132,6 +134,8 @@ def _rows_of_csv(path: Path, names: set[str]) -> list[tuple[int, list[str]]]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not in UTF-8; save it as `CSV UTF-8`, or as .xlsx") from None
+    if sum(map(text.count, ",;\t\n")) > MOST_CELLS:
+        raise _too_large(path)
     try:
         by_separator = {sign: next(csv.reader([text.partition("\n")[0]], delimiter=sign), []) for sign in ",;\t"}
         separator = max(by_separator, key=lambda sign: len(names.intersection(by_separator[sign])))
@@ -179,6 +183,8 @@ def _text(value: Any, where: str) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
+        if any("\ud800" <= sign <= "\udfff" for sign in value):  # of a code such as _xD800_
+            raise InputError(f"{where} holds half of a character, which no file can store; type it again")
         return value.replace("\r\n", "\n").replace("\r", "\n")
     if isinstance(value, bool):
         return str(value)

@@ -41,6 +41,17 @@ def test_the_sheet_is_found_under_another_title_and_behind_another(tmp_path: Pat
 
 
 @BOTH
+def test_half_of_a_character_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if name.endswith("xlsx"):
+        as_xlsx(path, HEADER, ["_xD800_", "", "q-1"])
+    else:
+        as_csv(path, "context,choice,key\n_xD800_,,q-1\n")
+    with pytest.raises(InputError, match=r"row 2, column context holds half of a character"):
+        read_sheet(path, COLUMNS)
+
+
+@BOTH
 def test_missing_and_doubled_columns_are_named(name: str, tmp_path: Path) -> None:
     def sheet(*header: str) -> Path:
         path = tmp_path / name
@@ -60,7 +71,9 @@ def test_missing_and_doubled_columns_are_named(name: str, tmp_path: Path) -> Non
         (b'context,choice,key\n"Oslo,,q-1\n', "is not CSV: unexpected end of data"),
         (b"", "has no column 'context', 'choice', 'key'"),
         (b"<html>", "has no column"),
+        (b"context,choice,key\n" + b"," * 4_000_000, "too large to be a sheet of questions"),
     ],
+    ids=range(6),
 )
 def test_a_csv_that_is_none_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=message):
