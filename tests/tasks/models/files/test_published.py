@@ -9,7 +9,7 @@ import pytest
 
 from data.catalog import CatalogModel
 from data.errors import ModelError
-from tasks.models import load_embedder
+from tasks.models import load_embedder, loading
 from tasks.models.files import identity
 from tasks.models.files.hub import verify_snapshot
 from tests.tasks.models.files.conftest import flip_bit
@@ -47,6 +47,16 @@ def _large(content: bytes) -> str:
 
 def _small(content: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def test_an_index_from_the_hub_that_points_elsewhere_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "snapshot_folder", lambda hub_id, commit: tmp_path)
+    (tmp_path / "model.safetensors.index.json").write_text('{"weight_map": {"a": "pytorch_model.bin"}}')
+    model = identity.ModelIdentity("somebody/some-model", "0123", "hub", "somebody/some-model")
+    with pytest.raises(ModelError, match=r"index\.json names 'pytorch_model\.bin', which is not a safetensors file"):
+        loading.pretrained(model, lambda *_, **__: None)
 
 
 @pytest.mark.parametrize("digest", [_large, _small])
