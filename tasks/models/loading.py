@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from data.errors import ModelError, UsageError, first_line
+from data.storage.sealed import json_object
 from tasks.models.files.hub import snapshot_folder, verify_snapshot
 from tasks.models.files.identity import ModelIdentity, check_index
 
@@ -130,7 +131,11 @@ def pretrained(
         if loads_weights:
             options["use_safetensors"] = True
     try:
+        if loads_weights and identity.kind != "hub":
+            _refuse_more_layers(identity, Path(source))
         loaded = load(source, trust_remote_code=False, **options)
+    except ModelError:
+        raise
     except Exception as error:
         place = snapshot if identity.kind == "hub" else source
         reason = first_line(error)
@@ -145,6 +150,24 @@ def pretrained(
         _refuse_missing(identity, (name for name in about["missing_keys"] if not name.startswith(unused)))
         _check_weights(identity, loaded)
     return loaded
+
+
+def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
+    """ModelError for a configuration with more layers than the files can hold, which would take hours to build."""
+    from safetensors import safe_open
+
+    config = json_object((folder / "config.json").read_text(encoding="utf-8"))
+    named = [config.get(name) for name in ("num_hidden_layers", "n_layer", "n_layers", "num_layers")]
+    layers = max((number for number in named if isinstance(number, int)), default=0)
+    weights = 0
+    for file in folder.glob("*.safetensors"):
+        with safe_open(file, "np") as opened:
+            weights += len(opened.keys())
+    if layers > weights:
+        raise ModelError(
+            f"model {identity.name!r}: its config.json says {layers:,} layers, and its files have {weights:,} weights; "
+            "get the folder again"
+        )
 
 
 def _refuse_missing(identity: ModelIdentity, missing: Iterable[str]) -> None:

@@ -159,6 +159,15 @@ def test_weights_that_the_files_lack_are_never_drawn(tmp_path: Path) -> None:
         load_language_model(str(folder), device="cpu")
 
 
+@pytest.mark.timeout(30)
+def test_more_layers_than_weights_are_refused_at_once(tmp_path: Path) -> None:
+    folder = save_language_model(tmp_path / "tiny")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 200_000}))
+    with pytest.raises(ModelError, match=r"its config\.json says 200,000 layers, and its files have \d+ weights"):
+        load_language_model(str(folder), device="cpu")
+
+
 def test_a_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
     folder = save_language_model(tmp_path / "tiny")
     tokenizer = json.loads((folder / "tokenizer.json").read_text())

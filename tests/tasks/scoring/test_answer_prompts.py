@@ -10,7 +10,7 @@ from transformers import ByT5Tokenizer
 from data.catalog import AnswerPrompts, prompts
 from data.errors import ModelError, ScoreError
 from tasks.models import LanguageModel
-from tasks.scoring import answer_prompts
+from tasks.scoring import answer_prompts, time_limit
 from tasks.scoring.answer_ends import end_tokens
 from tasks.scoring.answer_prompts import AnswerPrompt, answer_header, answer_prompt, prompt_form
 from tasks.scoring.generation.answers import Ends
@@ -234,6 +234,14 @@ def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.Monk
     with pytest.raises(ModelError, match=r"the chat template of tiny .*: it does not end within 0\.3 s"):
         answer_prompt(model, "Where is Lima?")
     assert time.process_time() - began < 3
+
+
+@pytest.mark.parametrize("doubled", ["ns.x ~ ns.x", "ns.x + ns.x"])
+def test_template_that_fills_the_memory_is_stopped(doubled: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time_limit, "MOST_BYTES", 50 << 20)
+    grows = f"{{% set ns = namespace(x='x') %}}{{% for a in range(34) %}}{{% set ns.x = {doubled} %}}{{% endfor %}}"
+    with pytest.raises(ModelError, match=r"the chat template of tiny .*: it takes more than 50 MiB of memory"):
+        answer_prompt(tiny_language_model(chat_template=grows + CHAT), "Where is Lima?")
 
 
 @pytest.mark.timeout(30)
