@@ -16,16 +16,16 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from data.errors import InputError, UsageError, WorkspaceError
+from data.errors import InputError, UsageError, WorkspaceError, first_line
 from data.storage.files import TEMPORARY
 from tasks.contexts.annotation.cells import SheetColumn, fits, guarded, unguarded
 
 TITLE = "questions"
 FORMATS = (".xlsx", ".csv")
-LARGEST_FILE = 512 * 2**20
+LARGEST_FILE = 128 * 2**20
 """Most bytes of a .csv, or of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
 MOST_TAGS = 3_000_000
-"""Most tags of a workbook's XML, eight for a cell with a text of its own; `<c/>` takes 300 bytes of memory."""
+"""Most tags of a workbook's XML, eight for a cell with a text of its own, and most attributes; `<c/>` takes 300 bytes."""
 MOST_CELLS = 4_000_000
 """Most cells of a .csv, all separators and ends of lines counted, also those inside of texts."""
 _PIECE = 2**20
@@ -160,18 +160,19 @@ def _rows_of_xlsx(path: Path, names: set[str]) -> list[tuple[int, list[Any]]]:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from None
     except Exception as error:  # a damaged workbook makes openpyxl raise nearly anything
-        problem = f"{type(error).__name__}: {error}"
+        problem = f"{type(error).__name__}: {first_line(error)}"
         raise InputError(f"{path} is not a workbook that can be read ({problem}); save it again as .xlsx") from None
 
 
 def _tags(packed: zipfile.ZipFile) -> int:
-    """The tags of all parts, counted without parsing them."""
-    count = 0
+    """The tags of all parts, or their attributes where these are more, counted without parsing them."""
+    tags = attributes = 0
     for part in packed.infolist():
         with packed.open(part) as unpacked:
             while piece := unpacked.read(_PIECE):
-                count += piece.count(b"<")
-    return count
+                tags += piece.count(b"<")
+                attributes += piece.count(b"=")
+    return max(tags, attributes)
 
 
 def _too_large(path: Path) -> InputError:

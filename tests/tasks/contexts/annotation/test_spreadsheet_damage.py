@@ -107,6 +107,8 @@ BOMBS = {
     "last row": ('<row r="1000000000"><c><v>1</v></c></row>', "number 16,384"),
     "last column": ("".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, 2_001)), "no column"),
     "column of no program": ('<row r="1"><c r="ZZZZZZ1"><v>1</v></c></row>', "not a workbook|no column"),
+    "attributes": (f"<row{' a=1' * 3_000_001}/>", "too large to be a sheet of questions"),
+    "a text": (f"<row><c><v>{'x' * 2**27}</v></c></row>", "too large to be a sheet of questions"),
     "cells": (f"<row>{'<c/>' * 4_000_000}</row>", "too large to be a sheet of questions"),
 }
 
