@@ -25,7 +25,7 @@ FORMATS = (".xlsx", ".csv")
 LARGEST_FILE = 128 * 2**20
 """Most bytes of a .csv, or of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
 MOST_TAGS = 3_000_000
-"""Most tags of a workbook's XML, eight for a cell with a text of its own, and most attributes; `<c/>` takes 300 bytes."""
+"""Most tags of a workbook's XML, eight for a cell with a text of its own, and most attributes: they take 300 bytes."""
 MOST_CELLS = 4_000_000
 """Most cells of a .csv, all separators and ends of lines counted, also those inside of texts."""
 _PIECE = 2**20
