@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from data.errors import UsageError
+from data.errors import StudyFileError, UsageError
 from flows.cli import options
 from flows.cli.commands.stages import carry_out
-from flows.cli.console import print_line
+from flows.cli.console import first_names, print_line
 
 cluster = typer.Typer(help="Run a study on workers that a cluster's queue starts, and that end with it.")
 
@@ -42,17 +42,22 @@ def slurm(
     """
     from flows.cli.pipeline import Selected
     from flows.execution.workers.slurm import Jobs
+    from flows.stages.refusals import refusals
 
     selected = Selected.of(study, workspace, runner="dask")
     if selected.study.execution.address:
         raise UsageError(f"{study}: execution.address names a cluster that is there already; leave it out")
     if gpus is None:
         gpus = int(any(model.device != "cpu" for model in selected.study.models))
-    jobs = Jobs(f"swaymeter-{selected.workspace.root.name}", gpus, cores, memory, walltime, partition, account)
+    folder = selected.workspace.root
+    jobs = Jobs(f"swaymeter-{folder.name}", folder / ".cluster.pem", gpus, cores, memory, walltime, partition, account)
     if dry_run:
         typer.echo(jobs.script(), nl=False)
         return
     selected.check_models("run")
-    print_line(f"{workers} jobs are submitted; the run begins with the first worker, Ctrl-C ends them")
-    with jobs.started(workers):
-        carry_out("run", selected, offline=offline, traceback=traceback)
+    with selected.workspace.lock():  # nothing is submitted for a workspace that another run uses
+        if problems := [*refusals(selected.graph, selected.study, selected.selection.of(selected.graph))]:
+            raise StudyFileError(f"{study}: {first_names(problems, separator='; ')}")
+        print_line(f"{workers} jobs are submitted; the run begins with the first worker, Ctrl-C ends them")
+        with jobs.started(workers):
+            carry_out("run", selected, offline=offline, traceback=traceback)

@@ -55,11 +55,11 @@ class Cluster(Elsewhere):
         try:
             self._client = distributed.Client(self._local or self._address, set_as_default=False)
             self._client.wait_for_workers(1, timeout=SECONDS_TO_COME)
-        except (OSError, TimeoutError) as error:
+        except (OSError, TimeoutError, TypeError) as error:  # the last where TLS is asked for and not configured
             self.__exit__()
             raise UsageError(
                 f"the Dask cluster at {self._address} cannot be used: {first_line(error)}; start its scheduler and "
-                "workers, or correct `execution.address`"
+                "workers, or correct `execution.address` or Dask's configuration of TLS"
             ) from None
         self._roster = Roster(self._client, self._run)
         try:

@@ -1,4 +1,7 @@
-"""Dask workers that SLURM starts, one a job, through dask-jobqueue: they end with the run."""
+"""Dask workers that SLURM starts, one a job, through dask-jobqueue: they end with the run.
+
+They and their scheduler speak TLS, with a key in a file that only the user can read: a cluster has many users.
+"""
 
 import os
 import shutil
@@ -8,19 +11,29 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from data.errors import UsageError
+from flows.execution.workers.encryption import configuration, written
 
-PLACEHOLDER = "tcp://SCHEDULER:8786"
+PLACEHOLDER = "tls://SCHEDULER:8786"
 """Stands for the scheduler's address, which is known once it runs."""
+
+SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
+"""Its page is not encrypted."""
 
 
 @dataclass(frozen=True)
 class Jobs:
-    """What each of the jobs asks SLURM for; a job is one worker. gpus: 0 for a worker that computes on processors."""
+    """What each of the jobs asks SLURM for; a job is one worker.
+
+    key: the file of the cluster's key and certificate, in a folder that all nodes share; there while the jobs run.
+    gpus: 0 for a worker that computes on processors.
+    """
 
     name: str
+    key: Path
     gpus: int = 1
     cores: int = 4
     memory: str = "32GB"
@@ -30,7 +43,9 @@ class Jobs:
 
     def script(self) -> str:
         """The job script as sbatch gets it, but for the address of the scheduler."""
-        job = _jobqueue().slurm.SLURMJob(PLACEHOLDER, name=self.name, **self._options())
+        slurm = _jobqueue().slurm
+        with self._encrypted() as security:
+            job = slurm.SLURMJob(PLACEHOLDER, name=self.name, protocol="tls://", security=security, **self._options())
         return str(job.job_script())
 
     @contextmanager
@@ -38,8 +53,12 @@ class Jobs:
         """A scheduler in this process and so many jobs, once the first has begun; runs of the runner dask use them."""
         if shutil.which("sbatch") is None:
             raise UsageError("sbatch was not found; run this on a machine that submits jobs, or look at --dry-run")
-        before = os.environ.get("DASK_SCHEDULER_ADDRESS")
-        with _jobqueue().SLURMCluster(scheduler_options={"dashboard": False}, **self._options()) as cluster:
+        jobqueue, before = _jobqueue(), os.environ.get("DASK_SCHEDULER_ADDRESS")
+        with (
+            written(self.key),
+            self._encrypted() as security,
+            jobqueue.SLURMCluster(scheduler_options=SCHEDULER, security=security, **self._options()) as cluster,
+        ):
             cluster.scale(jobs=workers)
             cluster.wait_for_workers(1)
             os.environ["DASK_SCHEDULER_ADDRESS"] = cluster.scheduler_address
@@ -49,6 +68,12 @@ class Jobs:
                 del os.environ["DASK_SCHEDULER_ADDRESS"]
                 if before is not None:
                     os.environ["DASK_SCHEDULER_ADDRESS"] = before
+
+    @contextmanager
+    def _encrypted(self) -> Iterator[Any]:
+        """What Dask knows of TLS, also for a client in this process meanwhile."""
+        with import_module("dask").config.set(configuration(self.key)):
+            yield import_module("distributed").Security()
 
     def _options(self) -> dict[str, Any]:
         mark = "GPU" if self.gpus else "CPU"

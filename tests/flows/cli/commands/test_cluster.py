@@ -1,14 +1,29 @@
-import re
-import shlex
-import subprocess
+import asyncio
+import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
+import dask
+import distributed
 import pytest
+from distributed.comm import connect
 
+from data.storage.workspace import Workspace
+from flows.execution.workers.cluster import Cluster
+from flows.execution.workers.encryption import written
 from flows.execution.workers.slurm import PLACEHOLDER, Jobs
+from flows.graph.step import Run, Step, StepId
 from tests.flows.conftest import Command
 from tests.flows.small_study import small_study, write_study
+
+OF_A_CLIENT = ("tls_ca_file", "tls_client_cert", "tls_client_key")
+
+
+def nothing(step: Step, run: Run) -> None:
+    """A step that does nothing."""
 
 
 def test_a_dry_run_prints_the_script_of_a_job(tmp_path: Path, swaymeter: Command) -> None:
@@ -21,7 +36,9 @@ def test_a_dry_run_prints_the_script_of_a_job(tmp_path: Path, swaymeter: Command
     assert {f"#SBATCH {one}" for one in asked} <= {*lines}
     assert lines[-2] == "export OMP_NUM_THREADS=6"
     assert lines[-1].startswith(f"{sys.executable} -m distributed.cli.dask_worker {PLACEHOLDER} ")
-    assert lines[-1].endswith(" --memory-limit 0 --resources GPU=1")
+    assert " --memory-limit 0 --resources GPU=1 --protocol tls:// " in lines[-1]
+    key = tmp_path / "workspace" / ".cluster.pem"
+    assert lines[-1].endswith(f" --tls-ca-file {key} --tls-cert {key} --tls-key {key}")
     assert "--nthreads 1 " in lines[-1]
 
 
@@ -34,22 +51,56 @@ def test_models_of_processors_take_no_gpu(device: str, mark: str, tmp_path: Path
     assert ("--gres" in ended.out) == (mark == "GPU=1")
 
 
-def test_the_command_of_a_script_starts_a_worker() -> None:
-    import distributed
+SBATCH = """#!/bin/sh
+cp "$1" "$0.job"
+setsid sh "$0.job" >"$0.log" 2>&1 & echo $! >> "$0.pids"
+echo "Submitted batch job $!"
+"""
+"""Runs a job at once, as a process of this machine."""
 
-    with (
-        distributed.LocalCluster(
-            n_workers=0, host="127.0.0.1", protocol="tcp://", dashboard_address="127.0.0.1:0"
-        ) as local,
-        distributed.Client(local, set_as_default=False) as client,
-    ):
-        command = Jobs("small", gpus=0).script().splitlines()[-1].replace(PLACEHOLDER, local.scheduler_address)
-        with subprocess.Popen(shlex.split(command), stderr=subprocess.PIPE, text=True) as process:
-            try:
-                client.wait_for_workers(1, timeout=60)
-                (worker,) = client.scheduler_info(n_workers=-1)["workers"].values()
-            finally:
-                process.terminate()
-                message = process.communicate(timeout=30)[1]
-    assert (worker["resources"], worker["nthreads"], worker["memory_limit"]) == ({"CPU": 1}, 1, 0), message
-    assert re.match("small", str(worker["id"]))
+
+@pytest.fixture
+def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The commands of SLURM that submit and cancel jobs."""
+    for name, content in (("sbatch", SBATCH), ("scancel", '#!/bin/sh\nkill -- "-$1"\n')):
+        program = tmp_path / name
+        program.write_text(content)
+        program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with dask.config.set({"jobqueue.slurm.interface": "lo"}):
+        yield
+    for file in tmp_path.glob("sbatch.pids"):
+        for process in file.read_text().split():
+            with suppress(ProcessLookupError):
+                os.killpg(int(process), signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("slurm")
+def test_only_holders_of_the_key_reach_the_jobs(tmp_path: Path) -> None:
+    workspace = Workspace(tmp_path / "workspace")
+    key = workspace.root / ".cluster.pem"
+    with workspace.lock(), Jobs("small", key, gpus=0).started(1):
+        assert key.stat().st_mode & 0o077 == 0
+        with Cluster(None, None, Run(workspace.root)) as cluster:
+            (worker,) = cluster._client.scheduler_info(n_workers=-1)["workers"].values()
+            address = cluster._client.scheduler.address
+            assert address.startswith("tls://127.0.0.1:")
+            assert cluster.compute(Step(StepId("score", "capital", "m"), nothing, {}, {}, device="cpu"), cluster._run)
+        with written(other := tmp_path / "other.pem"):
+            another = distributed.Security(**dict.fromkeys(OF_A_CLIENT, str(other))).get_connection_args("client")
+        plain = address.replace("tls", "tcp")
+        for there, arguments in ((address, another), (plain, {"require_encryption": False})):
+            with pytest.raises(OSError, match=r"certificate|closed|reset"):
+                asyncio.run(connect(there, timeout=3, **arguments))
+    assert (worker["resources"], worker["nthreads"], worker["memory_limit"]) == ({"CPU": 1}, 1, 0)
+    assert not key.exists()
+
+
+@pytest.mark.usefixtures("slurm")
+def test_nothing_is_submitted_for_what_is_refused(tmp_path: Path, swaymeter: Command) -> None:
+    study = small_study(tmp_path)
+    study["contexts"] |= {"per_query": {"contexts": 256, "relevant": 8}}
+    ended = swaymeter("cluster", "slurm", write_study(tmp_path, study))
+    assert ended.code == 2
+    assert "contexts.per_query" in ended.err
+    assert not (tmp_path / "sbatch.pids").exists()
