@@ -9,6 +9,7 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
@@ -16,6 +17,7 @@ from prefect.utilities.annotations import quote
 from data.sources.http.session import close_sessions
 from data.storage.workspace import Workspace
 from flows.execution.artifacts import show_outcome, shown_progress
+from flows.execution.events import is_first_run
 from flows.execution.names import run_name
 from flows.execution.progress import progress, report_within
 from flows.execution.runner import Runner
@@ -59,6 +61,7 @@ def study(
     runner: RunnerName | None = None,
     failed: bool = False,
     wait: bool = False,
+    event: str | None = None,
 ) -> State[Any]:
     """Fetches, builds, scores, aggregates and reports; run again, it does only what is missing, failed or changed.
 
@@ -75,11 +78,12 @@ def study(
         runner: where models are asked, in place of what the study file says.
         failed: only the relations of which a step has failed; where none has, as after a killed run, all.
         wait: where another run uses the workspace, this one waits for its end; otherwise it fails, and says who it is.
+        event: the id of Prefect's event that started the run; of several runs for one the first alone does anything.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
     kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
     chosen = read_study(study).run_by(runner)
-    return _run(chosen, workspace, selection, kinds, offline=offline, failed=failed, wait=wait)
+    return _run(chosen, workspace, selection, kinds, offline=offline, failed=failed, wait=wait, event=event)
 
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
@@ -101,7 +105,7 @@ def run_without_prefect(
 
 
 def _run(
-    chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], **options: bool
+    chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], **options: Any
 ) -> State[Any]:
     def start(name: str, step: Step, run: Run, workers: Workers) -> Any:
         return step_task(step.id.stage).submit(name, quote(step), quote(run), quote(workers))
@@ -122,6 +126,7 @@ def _executed(
     offline: bool = False,
     failed: bool = False,
     wait: bool = False,
+    event: str | None = None,
 ) -> tuple[Graph, Selection]:
     """The graph after a run, and what of it was selected; start: gives the future of a step's state."""
     limit_threads()  # in a worker's process; nothing has imported torch yet
@@ -139,6 +144,9 @@ def _executed(
         return study_graph(chosen, workspace, memory)
 
     with workspace.lock(log.warning if wait else None) as memory:
+        if event and not is_first_run(workspace, event, str(flow_run.id)):
+            log.warning("another run has begun for the same event of Prefect's; this one does nothing")
+            return study_graph(chosen, workspace, memory), Selection(stages=())
         if failed:
             selection = selection.failed(study_graph(chosen, workspace, memory))
         _request(workspace, selection, kinds)
