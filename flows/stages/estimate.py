@@ -7,7 +7,6 @@ tell an hour from a day, not from two.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from data import catalog
 from flows.graph.graph import Graph, Node
 from flows.graph.selection import UNKNOWN_MEASURES, Selection
 from flows.stages.build import amounts
@@ -16,6 +15,7 @@ from flows.study.study import Study
 from tasks.measures import MEASURES
 from tasks.measures.measure import About
 from tasks.measures.passes import passes
+from tasks.models.size import parameters_of
 
 OPERATIONS_PER_SECOND = 100e12
 """What a data-centre GPU reaches on short prompts in 16 bits, about a tenth to a fourth of what its maker states."""
@@ -75,7 +75,7 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
             continue
         about: About = "questions" if node.id.group == UNKNOWN_MEASURES else MEASURES[node.id.group].about
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and study.contexts.sample else TOKENS[about]
-        size = _parameters(node.id.model)
+        size = parameters_of(node.id.model)
         stored += count * BYTES[about]
         for name in (study.called(node.id.model, node.id.dtype), ""):
             work = works.setdefault(name, _Work())
@@ -91,12 +91,6 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
     if len(works) > 1:
         yield from (f"{name}: {work.prompts:,} prompts; {work.duration}" for name, work in works.items())
     yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(stored)}"
-
-
-def _parameters(model: str) -> int | None:
-    """How large a model is, where the catalog knows it."""
-    entry = catalog.models().get(model) or next((one for one in catalog.models().values() if one.hub == model), None)
-    return entry.parameters if entry else None
 
 
 def _disk(stored: int) -> str:

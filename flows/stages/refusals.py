@@ -1,4 +1,4 @@
-"""What is known to be impossible before anything runs: missing files, too few facts or names, devices that are absent.
+"""What is known to be impossible before anything runs: missing files, too few facts, devices that are absent or small.
 
 Only steps that are not done are considered: scores that a GPU gave are aggregated on any machine.
 """
@@ -121,6 +121,7 @@ def _too_few_contexts(
 
 def _no_device(number: int, model: ModelPart, runner: RunnerName) -> Iterator[str]:
     from tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
+    from tasks.models.size import SMALL, check_fits, weights_of
 
     dtype, device = model.dtype, model.device
     if runner == "dask":
@@ -131,9 +132,12 @@ def _no_device(number: int, model: ModelPart, runner: RunnerName) -> Iterator[st
             "cuda, or runner threads"
         )
         return
-    if device == "cpu" or (device == "auto" and dtype not in QUANTISED):
+    if device == "cpu":
+        return
+    if device == "auto" and dtype not in QUANTISED and weights_of(model.name, dtype) <= SMALL:
         return  # torch, which knows the devices, takes seconds to import
     try:
-        chosen_dtype(dtype, chosen_device(device, spread=True))
+        place = chosen_device(device, spread=True)
+        check_fits(model.name, chosen_dtype(dtype, place), place)
     except (ModelError, UsageError) as error:
         yield f"models.{number}: {error}"

@@ -1,0 +1,59 @@
+"""How large a language model is, and whether GPUs can hold it: known before anything is loaded.
+
+What a model needs beside its weights is not counted, so one that is refused here would never have fitted.
+"""
+
+from math import prod
+from pathlib import Path
+
+from data import catalog
+from data.errors import ModelError
+from tasks.models.loading import BALANCED
+
+BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.5}
+"""Of a parameter, by dtype."""
+
+SMALL = 2 << 30
+"""Bytes of weights that any GPU holds."""
+
+GB = 1e9
+
+
+def parameters_of(name: str) -> int | None:
+    """How many parameters a model has: as the catalog says of an alias or a hub id, or a folder's files of weights."""
+    entries = catalog.models()
+    if entry := entries.get(name) or next((one for one in entries.values() if one.hub == name), None):
+        return entry.parameters
+    files = [*Path(name).expanduser().glob("*.safetensors")]
+    try:
+        return sum(map(_parameters_in, files)) or None
+    except Exception:  # it is damaged, or not one: loading says so
+        return None
+
+
+def weights_of(name: str, dtype: str) -> float:
+    """The bytes of a model's weights; 0 where its size is not known. dtype: auto is the smaller one, of a GPU."""
+    return (parameters_of(name) or 0) * BYTES.get(dtype, BYTES["bfloat16"])
+
+
+def check_fits(name: str, dtype: str, device: str) -> None:
+    """Raises ModelError for a model whose weights are larger than what it is to lie on; both as chosen for loading."""
+    if device == "cpu":
+        return
+    import torch
+
+    numbers = range(torch.cuda.device_count()) if device == BALANCED else [int(device.partition(":")[2])]
+    has = sum(torch.cuda.get_device_properties(number).total_memory for number in numbers)
+    if (needs := weights_of(name, dtype)) > has:
+        where = "the GPUs of this machine have" if device == BALANCED else f"{device} has"
+        raise ModelError(
+            f"model {name!r} in {dtype} has {needs / GB:.0f} GB of weights, and {where} {has / GB:.0f} GB; use "
+            f"{'' if device == BALANCED else 'device balanced, '}dtype 8bit or 4bit, or more GPUs"
+        )
+
+
+def _parameters_in(file: Path) -> int:
+    from safetensors import safe_open
+
+    with safe_open(file, framework="np") as weights:
+        return sum(prod(weights.get_slice(name).get_shape()) for name in weights.keys())  # noqa: SIM118
