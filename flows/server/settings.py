@@ -37,9 +37,11 @@ CHILD = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
 
-# One run has no use for the page, for schedules, or for automations that would start other runs.
+# One run has no use for the page, for schedules, or for automations that would start other runs. Its events are of use
+# to these alone: to store each, beside the states that follow from them, was a third of the server's work.
 TEMPORARY = {
     **CHILD,
+    "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
     "PREFECT_UI_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": "false",

@@ -4,6 +4,7 @@ measures that are not stored -> passes -> chunks whose parts are not stored -> c
 """
 
 import contextlib
+import functools
 import importlib.metadata
 import itertools
 import logging
@@ -228,8 +229,9 @@ def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
     return measure.count_prompts(inputs.parameters.get(measure.name), **amounts)
 
 
-def versions() -> dict[str, str]:
-    """The versions that scores are computed with."""
+@functools.cache
+def versions() -> Mapping[str, str]:
+    """The versions that scores are computed with; found out once, as each is parsed from a package's description."""
     return {f"{name}_version": importlib.metadata.version(name) for name in ("swaymeter", "torch", "transformers")}
 
 
