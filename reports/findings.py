@@ -271,9 +271,9 @@ def _tests(frames: Frames, comparison: str, kind: str) -> str:
         return "not tested"
     tested, untestable = int(row["tested"]), int(row["untestable"])
     if not tested:
-        return f"untestable in all {plural(untestable, 'relation')}"
+        return f"untestable in {plural(untestable, 'relation')}: {row['reasons']}"
     mean = f", mean d {row['mean_effect_size']:.2f}" if row["finite_effects"] else ""
-    rest = f", {untestable} untestable" if untestable else ""
+    rest = f", {untestable} untestable: {row['reasons']}" if untestable else ""
     return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
 
 

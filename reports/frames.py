@@ -10,16 +10,18 @@ import pandas as pd
 
 from data import catalog
 from data.records import CONDITIONS, OWN_KINDS, PARTITIONS, identity
+from data.records.statistics import FEWEST_FOR_INTERVAL
 from data.storage.workspace import slug
 
 Frames = Mapping[str, pd.DataFrame]
 """Frames by the named query of the warehouse that they answer."""
 
-ALPHA = 0.05
 FULL_PRECISION = frozenset({"float32", "float64"})
 CONTEXTS = tuple(condition for condition in CONDITIONS if condition != "none")
 RUNS = "runs_in_short"
 """The query that says what a study calls its models."""
+INTERVAL = f"95% bootstrap interval (none of fewer than {FEWEST_FOR_INTERVAL} values)"
+"""How captions name the interval of a mean."""
 SHARE = "share"
 """The unit of a share of 1, which the page shows in percent."""
 _IN_UNIT = (

@@ -9,6 +9,11 @@ from typing import Annotated
 
 from data.records.row import Meaning, table
 
+ALPHA = 0.05
+"""A test is significant where its p-value is at most this."""
+FEWEST_FOR_INTERVAL = 5
+"""The fewest values, or clusters of values, whose mean has an interval (decision 0055)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelScores:

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from reports.frames import INTERVAL
 from reports.style import INK
 
 FEWEST = 30
@@ -16,7 +17,7 @@ _BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3":
         "whishi": "percentile_95"}  # fmt: skip
 HOW_TO_READ = (
     "A box is the middle half of the values, the line in it their median, whiskers from the 5th to the 95th percentile "
-    f"(under {FEWEST} values, a dot each); a diamond is the mean with its 95% bootstrap interval"
+    f"(under {FEWEST} values, a dot each); a diamond is the mean with its {INTERVAL}"
 )
 
 

@@ -10,10 +10,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from data.records.statistics import ALPHA
 from reports.figures.figure import Drawing, Figure
 from reports.figures.how_known import counted_in, missing, of_values, spearman
 from reports.figures.panels import query_types
-from reports.frames import ALPHA, Frames, Model, plural
+from reports.frames import Frames, Model, plural
 from reports.style import INK, QUERY_HUES, blank, headed, legend_above, mark
 
 COUNTS = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}

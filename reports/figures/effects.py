@@ -6,9 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from data.records.statistics import ALPHA
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types, relation_panels, relations_by
-from reports.frames import ALPHA, Frames, Model, as_published, by_entity, in_order, span, unit_of, units, where
+from reports.frames import Frames, Model, as_published, by_entity, in_order, span, unit_of, units, where
 from reports.style import INK, QUERY_HUES, legend_above, mark, strokes
 
 SHOWN = (
@@ -47,13 +48,14 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     words = _significant(drawn)
     entities = by_entity(of_comparison)
     clustered = _significant(entities[entities["untestable"].isna()])
+    untested = _untestable(entities)
     caption = (
         f"Right of the zero line, the mean {measure} in {unit} is larger for {first} than for {second}; a diamond is "
         f"significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over relations), a "
         f"tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations ({words}), "
-        f"{span(sizes.min(), sizes.max())} rows a test; untestable: {len(rows) - len(drawn)}. Sorted by the open "
+        f"{span(sizes.min(), sizes.max())} rows a test; untestable: {_untestable(rows)}. Sorted by the open "
         f"queries' d. A row of a test is a {rows['unit_of_analysis'].iloc[0]}, as published; "
-        f"with an entity as a row: {clustered or 'untestable'}."
+        f"with an entity as a row: {clustered or 'no test'}; untestable: {untested}."
     )
     alt = (
         f"Forest plot of Cohen's d of {measure}, {first} against {second}, for {model}: {words}; d from "
@@ -69,6 +71,12 @@ def _significant(drawn: pd.DataFrame) -> str:
         p = drawn.loc[drawn["query_type"] == kind, "p_adjusted"]
         words.append(f"{kind} {int((p <= ALPHA).sum())} of {len(p)} significant")
     return "; ".join(words)
+
+
+def _untestable(rows: pd.DataFrame) -> str:
+    """How many of the tests cannot be made, and why."""
+    reasons = rows["untestable"].dropna() if len(rows) else rows
+    return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if len(reasons) else "none"
 
 
 def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.records import CONDITIONS
+from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, grouping, in_order, partitions, present, records, where, without_unit
 from reports.style import ANSWER_MARKERS, CONDITION_NAMES, INK, MUTED, PARTITION_HUES, blank, legend_above, mark, plain
@@ -54,7 +55,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     row = next(iter(records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))))
     caption = (
         "Each mark is the mean of semantic entropy with the context minus that without it, with its 95% bootstrap "
-        "interval (subjects drawn whole); left of zero the context made the answers agree more. Circle: all instances; "
+        f"interval (subjects drawn whole; none of fewer than {FEWEST_FOR_INTERVAL}); left of zero the context made "
+        "the answers agree more. Circle: all instances; "
         "triangle: those whose greedy answer newly states the context's (persuaded); square: those whose answer stays, "
         "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: by the paper's rule, ROUGE-L. "
         f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, "

@@ -9,10 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.catalog import published
+from data.records.statistics import ALPHA
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
 from reports.frames import (
-    ALPHA,
+    INTERVAL,
     Frames,
     Model,
     as_published,
@@ -61,10 +62,11 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     caption = (
         "Across, what the greedy answer with the context is: the context's answer, the query's original one, or "
         "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line "
-        "is a relation, a diamond the mean of the relations' means with its 95% bootstrap interval. "
+        "is a relation, a diamond the mean of the relations' means with its "
+        f"{INTERVAL}. "
         f"{model}; n = {answers} answers in {plural(relations, 'relation')}, each query with all "
         f"its contexts; {conflicts} of them under a context in conflict with the query's answer, which the "
-        f"numbers show apart.{'' if relations > 1 else ' One relation gives no interval.'}{note}"
+        f"numbers show apart.{note}"
     )
     tests = where(frames["statistics_in_short"], comparison="followed")
     found = {str(row["query_type"]): _significant(row) for row in records(as_published(tests))}
@@ -85,7 +87,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
 def _significant(row: Mapping[str, Any]) -> str:
     """In how many testable relations contexts that are followed persuade more than those that are not."""
     if not row["tested"]:
-        return f"untestable in {plural(int(row['untestable']), 'relation')}"
+        return f"untestable in {plural(int(row['untestable']), 'relation')} ({row['reasons']})"
     share = f"{100 * row['share_significant']:.0f}%"
     return f"context > original in {row['significant']} of {plural(int(row['tested']), 'relation')} ({share})"
 
@@ -99,8 +101,8 @@ def _tested(tests: pd.DataFrame) -> str:
     return (
         " Above each panel, in how many relations the contexts that are followed persuade more than those after which "
         f"the answer is the original one: p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided permutation "
-        "test, a row an answer. A relation that lacks one of the two answers is untestable, and not counted "
-        f"({untestable} tests). With an entity as a row, and the signs of its differences turned: {words}."
+        "test, a row an answer. A relation that lacks one of the two answers, or has too few, is untestable, and "
+        f"not counted ({untestable} tests). With an entity as a row, and the signs of its differences turned: {words}."
     )
 
 

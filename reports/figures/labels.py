@@ -8,10 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from data.records.statistics import ALPHA
 from reports.figures.boxes import HOW_TO_READ, column_of_values
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
-from reports.frames import ALPHA, Frames, Model, in_order, plural, records, where, without_unit
+from reports.frames import Frames, Model, in_order, plural, records, where, without_unit
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
 EVERY = "all"
@@ -91,12 +92,15 @@ def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _significant(tests: pd.DataFrame) -> str:
-    """How many of the tests are significant, by query type."""
+    """How many of the tests are significant, and how many cannot be made, by query type."""
     words = []
     for kind in query_types(tests):
         known = where(tests, query_type=kind)
         tested = known[known["untestable"].isna()]
-        words.append(f"{kind} queries {int((tested['p_adjusted'] <= ALPHA).sum())} of {len(tested)} significant")
+        found = f"{int((tested['p_adjusted'] <= ALPHA).sum())} of {len(tested)} significant" if len(tested) else ""
+        reasons = "; ".join(sorted(set(known["untestable"].dropna())))
+        untested = f"{len(known) - len(tested)} untestable ({reasons})" if reasons else ""
+        words.append(f"{kind} queries {', '.join(filter(None, (found, untested)))}")
     return "; ".join(words) or "no test"
 
 

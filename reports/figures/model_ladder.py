@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from data.catalog import published
+from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import reference
 from reports.frames import RUNS, Frames, Model, as_published, by_entity, in_order, models, records, sizes, span, where
@@ -79,7 +80,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
         "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "
         "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
-        "on either side. Filled marks are the paper's tests, whose rows are queries (of followed contexts: "
+        f"on either side; fewer than {FEWEST_FOR_INTERVAL} relations have none. Filled marks are the paper's tests, "
+        "whose rows are queries (of followed contexts: "
         f"answers); hollow ones have entities as rows. n = {span(rows['tested'].min(), rows['tested'].max())} "
         "relations a comparison and query type."
     )

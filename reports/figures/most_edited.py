@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 
 from reports.addresses import of_each
 from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, are_own, finite, records, where
+from reports.frames import INTERVAL, Frames, Model, are_own, finite, records, where
 from reports.style import FEW_DOTS, INK, MUTED, blank, dots, legend_above, link, mark
 
 WHEN = ("without", "with")
@@ -64,7 +64,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "dots of an outcome the instances whose fact has the most edits (plus) and whose subject has the most page "
         "views (star): 100 of each, or a tenth of the instances where there are fewer than 1,000; an instance is "
         "a question with one context, so that a question may count twice; then the mean of "
-        f"all of the outcome with its 95% bootstrap interval. {sentences} {model}; n = {len(rows)} persuaded or "
+        f"all of the outcome with its {INTERVAL}. {sentences} {model}; n = {len(rows)} persuaded or "
         f"stubborn of {len(every)} instances.{found.note('instances')}"
     )
     alt = (

@@ -10,9 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
-from reports.frames import ALPHA, Frames, Model, in_order, plural, records, span, where, without_unit
+from reports.frames import Frames, Model, in_order, plural, records, span, where, without_unit
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 TONES = ("negative", "neutral", "positive")
@@ -87,8 +88,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "and permutations turn the signs of differences)."
     )
     caption = (
-        "Mean persuasion of contexts by what they say and how strongly, with its 95% bootstrap interval over entities, "
-        "each with the mean over its queries of a type; solid: contexts about the queried entity, or about both of the "
+        "Mean persuasion of contexts by what they say and how strongly, with its 95% bootstrap interval over entities "
+        f"(none of fewer than {FEWEST_FOR_INTERVAL}), each with the mean over its queries of a type; "
+        "solid: contexts about the queried entity, or about both of the "
         f"queried pair; dotted: about others, or nobody. {model}; n = "
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
         f"{', '.join(labels)}.{tested if known else ''}"
@@ -119,13 +121,20 @@ def tones(tests: pd.DataFrame) -> str:
         for row, side in product(sorted(rows, key=lambda row: -row["n_a"]), "ab"):  # as many in b
             if pd.notna(row[f"mean_{side}"]):
                 means.setdefault(row[f"group_{side}"], row[f"mean_{side}"])
-        hits = sum(row["p_adjusted"] <= ALPHA for row in rows if pd.notna(row["p_adjusted"]))
+        hits = [row["p_adjusted"] <= ALPHA for row in rows if pd.notna(row["p_adjusted"])]
         order = sorted(means, key=lambda label: (_rank(label), label))
         of_labels = ", ".join(f"{means[label]:.3f} ({label})" for label in order)
         of_set = f"{relation}, " if len(sets) > 1 else ""
-        count = plural(len(rows), "difference")
-        words.append(f"{of_set}{kind} queries by {of_labels} nats, {hits} of {count} significant")
+        words.append(f"{of_set}{kind} queries by {of_labels} nats, {_tested(hits, rows)}")
     return "; ".join(words)
+
+
+def _tested(hits: Sequence[bool], rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many of the differences that can be tested are significant; why the others cannot."""
+    reasons = "; ".join(sorted({str(row["untestable"]) for row in rows if pd.notna(row["untestable"])}))
+    found = f"{sum(hits)} of {plural(len(hits), 'difference')} significant" if hits else ""
+    untested = f"{len(rows) - len(hits)} untestable ({reasons})" if reasons else ""
+    return ", ".join(filter(None, (found, untested)))
 
 
 def _paint(means: pd.DataFrame, labels: Sequence[str]) -> Canvas:

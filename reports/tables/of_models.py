@@ -5,7 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from reports.frames import Frames, Model, models, records, span
+from data.records.statistics import FEWEST_FOR_INTERVAL
+from reports.frames import SHARE, Frames, Model, models, records, span
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
@@ -21,6 +22,10 @@ QUANTITIES = {
     "coherent_persuasion": "coherent persuasion",
     "susceptibility": "susceptibility",
 }
+
+
+FEW = "too few"
+"""What stands in place of a share of fewer items than have an interval."""
 
 
 def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
@@ -45,7 +50,10 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     frame = frames["models_side_by_side"]
     means = {(row["quantity"], row["group"], str(Model(row["model"], row["dtype"]))): row for row in records(frame)}
     names = [str(model) for model in models(frame)]
-    differ = {(row["quantity"], _group(row)): row["verdict"] or "" for row in records(frames["model_differences"])}
+    differ = {
+        (row["quantity"], _group(row)): row["verdict"] or row["untestable"] or ""
+        for row in records(frames["model_differences"])
+    }
     rows = []
     for quantity, group in dict.fromkeys((quantity, group) for quantity, group, _ in means):
         of_models = [means.get((quantity, group, name)) for name in names]
@@ -61,7 +69,9 @@ def _group(row: Mapping[str, Any]) -> str:
 
 
 def _with_interval(row: Mapping[str, Any]) -> str:
-    factor, digits, sign = (100, 0, "%") if row["unit"] == "share" else (1, 2, "")
+    if row["unit"] == SHARE and row["n"] < FEWEST_FOR_INTERVAL:
+        return FEW
+    factor, digits, sign = (100, 0, "%") if row["unit"] == SHARE else (1, 2, "")
     mean, low, high = (f"{factor * row[name]:.{digits}f}" for name in ("mean", "low", "high"))
     return f"{mean}{sign}" if pd.isna(row["low"]) else f"{mean}{sign} [{low}, {high}]"
 
@@ -70,7 +80,9 @@ AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
     "Shares of greedy answers, and means in nats, with 95% bootstrap intervals; a group is the context before the "
-    "question, or the type of a query. n counts questions, for susceptibility entities. Of two models, tied: nothing "
+    "question, or the type of a query. n counts questions, for susceptibility entities; "
+    f"of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few questions no share ({FEW}). "
+    "Of two models, tied: nothing "
     "shows that they differ on the items of both.",
     ("models_side_by_side", "model_differences"),
     _at_a_glance,
@@ -79,7 +91,8 @@ AT_A_GLANCE = Table(
 SIDE_BY_SIDE = Table(
     "models-side-by-side",
     "The models side by side",
-    "Means with 95% bootstrap intervals. Shares are of greedy answers, by their words; a group is the context before "
+    f"Means with 95% bootstrap intervals, none of fewer than {FEWEST_FOR_INTERVAL}. Shares are of greedy answers, by "
+    "their words; a group is the context before "
     "the question, or the type of a query. n counts questions, for susceptibility entities. The rows of a "
     "right and of a wrong answer count the questions that the model answers so without a context.",
     ("models_side_by_side",),

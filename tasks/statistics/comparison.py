@@ -61,7 +61,7 @@ class Comparison:
     alternative: Alternative
     unit: str = "nats"
     weight: str = ""
-    version: int = 3
+    version: int = 4
 
     @property
     def statistic(self) -> Statistic:

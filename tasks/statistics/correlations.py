@@ -106,5 +106,5 @@ def correlated(pairs: Frame, first: str, second: str) -> Row:
 
 
 STATISTIC = Statistic(
-    "correlations", 4, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), compute, of_relations, _sorted
+    "correlations", 5, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), compute, of_relations, _sorted
 )

@@ -51,5 +51,5 @@ def _effects(queries: Frame) -> Frame:
 
 
 STATISTIC = Statistic(
-    "effects_by_frequency", 1, CorrelationRow, ("frequency_of_queries", "susceptibility_of_queries"), _compute
+    "effects_by_frequency", 2, CorrelationRow, ("frequency_of_queries", "susceptibility_of_queries"), _compute
 )

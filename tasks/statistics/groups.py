@@ -192,6 +192,6 @@ def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bo
 
 
 COMPARISONS = Statistic(
-    "group_comparisons", 2, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_sets, compare_relations, finished
+    "group_comparisons", 3, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_sets, compare_relations, finished
 )
-MEANS = Statistic("group_means", 1, Summary, (SUSCEPTIBILITY, PERSUASION), of_relations=summarise)
+MEANS = Statistic("group_means", 2, Summary, (SUSCEPTIBILITY, PERSUASION), of_relations=summarise)

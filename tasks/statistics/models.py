@@ -27,7 +27,7 @@ from itertools import combinations
 from typing import Any
 
 from data.records import CONFLICTING, OWN_KINDS, SUPPORTING
-from data.records.statistics import ModelDifference, Summary
+from data.records.statistics import ALPHA, ModelDifference, Summary
 from tasks.statistics.formulas.corrections import benjamini_hochberg
 from tasks.statistics.formulas.paired import paired_difference
 from tasks.statistics.frames import ALL, by, sorted_by
@@ -41,7 +41,6 @@ SHARES = (
 )  # fmt: skip
 UNITS = {**dict.fromkeys(SHARES, "share"), "coherent_persuasion": "nats", "susceptibility": "nats"}
 GROUP = ("condition", "query_type")
-ALPHA = 0.05
 
 
 def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
@@ -145,5 +144,5 @@ def adjusted(rows: list[Row]) -> list[Row]:
     return rows
 
 
-MEANS = Statistic("model_means", 4, Summary, QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 4, ModelDifference, QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 5, Summary, QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 5, ModelDifference, QUERIES, differences, finish=adjusted)

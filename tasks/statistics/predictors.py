@@ -19,7 +19,7 @@ Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7,
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from data.records.statistics import InstanceCorrelation, RegressionRow
+from data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
 from tasks.statistics.formulas.clustered import clustered_pearson
 from tasks.statistics.formulas.correlation import correlation
 from tasks.statistics.formulas.interval import COVERAGE
@@ -68,7 +68,7 @@ def _correlated(both: Frame, measure: str, seed: int) -> Row:
     r, p, reason = correlation("pearson", x, y)
     row: Row = {"n": len(both), "subjects": int(both["subject"].nunique()), "pearson": r, "p": p, "untestable": reason}
     ends = dict.fromkeys(("low", "high", "subject_low", "subject_high"))
-    if r is not None and len(both) > 3:
+    if r is not None and len(both) >= FEWEST_FOR_INTERVAL:
         by_subject = clustered_pearson(x, y, both["subject"], seed)
         plain = stats.pearsonr(x, y).confidence_interval(COVERAGE)
         ends = {
@@ -134,4 +134,4 @@ REGRESSION = Regression(
     ("edits", "object_popularity", "subject_popularity", "semantic_entropy_without", "semantic_entropy_with"),
 )
 REGRESSIONS = REGRESSION.statistic
-CORRELATIONS = Statistic("instance_correlations", 2, InstanceCorrelation, ("instances",), correlations)
+CORRELATIONS = Statistic("instance_correlations", 3, InstanceCorrelation, ("instances",), correlations)

@@ -73,9 +73,34 @@ def test_the_ten_most_persuasive_contexts_come_first(known: dict[str, pd.DataFra
     assert rows["entity_independent_persuasion"][:10].is_monotonic_decreasing
 
 
+@pytest.fixture(scope="module")
+def few() -> dict[str, pd.DataFrame]:
+    """Every frame of a study of two entities and two questions, which nothing can be tested with."""
+    return frames(tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=2))
+
+
+def test_what_cannot_be_significant_is_not_called_insignificant(few: dict[str, pd.DataFrame]) -> None:
+    familiarity = findings(few)[f"{MODEL} (float32)"][0]
+    assert familiarity.count("(untestable in 1 relation: n is too small for p ≤ 0.05)") == 2
+    assert "significant" not in familiarity
+
+
+def test_shares_of_few_answers_are_not_shown(few: dict[str, pd.DataFrame], known: dict[str, pd.DataFrame]) -> None:
+    column = f"{MODEL} (float32)"
+    shown, enough = (filled(TABLES["models-at-a-glance"], study).rows for study in (few, known))
+    follows = "states the context's answer"
+    assert set(shown.loc[shown["quantity"] == follows, column]) == {"too few"}
+    assert enough.loc[enough["quantity"] == follows, column].str.contains("%").all()
+
+
 def test_tests_in_short_count_what_the_tests_say(known: dict[str, pd.DataFrame]) -> None:
-    tests = as_published(known["statistics"]).query("comparison == 'relevance' and query_type == 'open'")
-    (row,) = as_published(known["statistics_in_short"].query("comparison == 'relevance' and query_type == 'open'")).iloc
+    relations = [f"relation {number}" for number in range(6)]
+    of_six = frames(tables([(MODEL, "float32")], relations=relations, entities=4, questions=6))
+    open_relevance = "comparison == 'relevance' and query_type == 'open'"
+    tests = as_published(of_six["statistics"]).query(open_relevance)
+    (row,) = as_published(of_six["statistics_in_short"].query(open_relevance)).iloc
+    (of_four,) = as_published(known["statistics_in_short"].query(open_relevance)).iloc
+    assert of_four[["share_low", "share_high", "effect_low", "effect_high"]].isna().all()
     assert (row["asked"], row["tested"], row["untestable"]) == ("relevant > irrelevant", len(tests), 0)
     assert row["significant"] == (tests["p_adjusted"] <= 0.05).sum()
     effects = tests["effect_size"]

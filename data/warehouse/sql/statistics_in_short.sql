@@ -1,8 +1,9 @@
--- The tests of a comparison over all relations: how many there are and are significant, the mean effect size, with intervals.
+-- The tests of a comparison over all relations: how many there are and are significant, why others are not made, the effect.
 -- unit: share_significant = share
 -- unit: share_low = share
 -- unit: share_high = share
 -- Intervals have 95%, over the relations: the share's is Wilson's, the mean's has 1.96 standard errors on either side.
+-- Fewer than 5 relations have none.
 -- Sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
 WITH counted AS (
     SELECT
@@ -10,6 +11,7 @@ WITH counted AS (
         any_value(group_a) || if(any_value(alternative) = 'two-sided', ' ≠ ', ' > ') || any_value(group_b) AS asked,
         count(*) FILTER (WHERE untestable IS NULL) AS tested,
         count(untestable) AS untestable,
+        string_agg(DISTINCT untestable, '; ' ORDER BY untestable) AS reasons,
         count(*) FILTER (WHERE p_adjusted <= 0.05) AS significant,
         significant / nullif(tested, 0) AS share_significant,
         avg(effect_size::DECIMAL(38, 18))::DOUBLE AS mean_effect_size,
@@ -21,15 +23,15 @@ WITH counted AS (
 bounded AS (
     SELECT
         *,
-        1.959964 AS z,
+        if(tested < 5, NULL, 1.959964) AS z,
         (share_significant + z * z / (2 * tested)) / (1 + z * z / tested) AS middle,
         z / (1 + z * z / tested)
             * sqrt(share_significant * (1 - share_significant) / tested + z * z / (4 * tested * tested)) AS share_error,
-        z * sqrt(greatest(mean_square - mean_effect_size ** 2, 0) / nullif(finite_effects - 1, 0)) AS effect_error
+        if(finite_effects < 5, NULL, z) * sqrt(greatest(mean_square - mean_effect_size ** 2, 0) / nullif(finite_effects - 1, 0)) AS effect_error
     FROM counted
 )
 SELECT
-    model, dtype, comparison, test, unit_of_analysis, query_type, asked, measure, tested, untestable, significant,
+    model, dtype, comparison, test, unit_of_analysis, query_type, asked, measure, tested, untestable, reasons, significant,
     share_significant, middle - share_error AS share_low, middle + share_error AS share_high,
     mean_effect_size, mean_effect_size - effect_error AS effect_low, mean_effect_size + effect_error AS effect_high,
     finite_effects

@@ -73,7 +73,7 @@ def _tested(a: Levels, b: Levels, seed: int) -> tuple[Result, float | None]:
         return permutation_of_levels(a, b, seed, PERMUTATIONS)
     first, second = (scores(np.repeat(of.means, of.counts.astype(int))) for of in (a, b))
     (result,) = permutation([(first, second)], COMPARISON.alternative, seed, PERMUTATIONS)
-    return result, cohens_d(first, second)
+    return result, None if result.untestable else cohens_d(first, second)
 
 
-STATISTIC = Statistic(COMPARISON.name, 1, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted)
+STATISTIC = Statistic(COMPARISON.name, 2, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted)

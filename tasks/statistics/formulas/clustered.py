@@ -4,7 +4,8 @@
                 there are, drawn with replacement
 
 Values of a cluster depend on each other, as the two contexts of one question do. It shows how far a result would move
-with other clusters; with few clusters it is too narrow. Values that are all equal have no interval: a share of 0 or 1
+with other clusters; with few clusters it is too narrow, and
+fewer than 5 have none (decision 0055). Values that are all equal have no interval: a share of 0 or 1
 says nothing of its own spread.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
@@ -16,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from data.records.statistics import FEWEST_FOR_INTERVAL
 from data.storage.keys import generator
 from tasks.statistics.formulas.groups import Scores, has_spread, scores
 from tasks.statistics.formulas.interval import COVERAGE, DRAWS
@@ -35,7 +37,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interva
     """The interval of the mean of finite values (n,), each of the cluster (n,) that it belongs to."""
     vector = scores(values)
     sums = _sums(clusters, np.ones(len(vector)), vector)
-    if len(sums) < 2 or not has_spread(vector):
+    if len(sums) < FEWEST_FOR_INTERVAL or not has_spread(vector):
         return Interval(len(sums))
     drawn = _drawn_sums(sums, seed)
     return Interval(len(sums), *_ends(drawn[:, 1] / drawn[:, 0]))
@@ -48,7 +50,7 @@ def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int
         return Interval(len(_sums(clusters, first)))
     first, second = first - first.mean(), second - second.mean()
     sums = _sums(clusters, np.ones(len(first)), first, second, first**2, second**2, first * second)
-    if len(sums) < 3 or not (has_spread(first) and has_spread(second)):
+    if len(sums) < FEWEST_FOR_INTERVAL or not (has_spread(first) and has_spread(second)):
         return Interval(len(sums))
     n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = _drawn_sums(sums, seed).T
     spread_x, spread_y = sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n

@@ -18,6 +18,7 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
+from data.records.statistics import FEWEST_FOR_INTERVAL
 from tasks.statistics.formulas.groups import Result, has_spread, scores
 from tasks.statistics.formulas.interval import COVERAGE
 
@@ -45,10 +46,10 @@ def correlation(kind: Kind, x: ArrayLike, y: ArrayLike) -> Result:
 
 
 def spearman_interval(rho: float | None, n: int) -> tuple[float | None, float | None]:
-    """The ends of the 95% interval of Spearman's rho of n pairs; none of fewer than four, nor where rho is 1 or -1."""
+    """The ends of the 95% interval of Spearman's rho of n pairs; none of fewer than five, nor where rho is 1 or -1."""
     from scipy import stats
 
-    if rho is None or n < 4 or abs(rho) >= 1:
+    if rho is None or n < FEWEST_FOR_INTERVAL or abs(rho) >= 1:
         return None, None
     half = stats.norm.ppf((1 + COVERAGE) / 2) * math.sqrt((1 + rho**2 / 2) / (n - 3))
     return math.tanh(math.atanh(rho) - half), math.tanh(math.atanh(rho) + half)

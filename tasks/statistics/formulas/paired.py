@@ -5,6 +5,8 @@
     p        = share of the ways to turn the signs of whole clusters under which |d| is at least as large, two-sided; of
                10,000 ways drawn, with the observed one among them, where there are more than that (all of them else)
 
+Fewer than 5 clusters have no interval, and so few that p cannot be 0.05 no p (`interval`, `reach`).
+
 Pairs of a cluster depend on each other (the forms of a query, the contexts of a question): they are drawn, and turned,
 together. It asks whether the sign of the differences is arbitrary, assuming no normal distribution.
 
@@ -18,9 +20,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from data.records.statistics import FEWEST_FOR_INTERVAL
 from data.storage.keys import generator
 from tasks.statistics.formulas.groups import ROUNDING, scores
 from tasks.statistics.formulas.interval import COVERAGE, DRAWS
+from tasks.statistics.formulas.reach import unreachable_by_signs
 
 WAYS = 10_000
 BATCH = 1_000
@@ -56,11 +60,15 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int) ->
     n, k = len(values), len(counts)
     if k < 2:
         return Paired(n, k, float(values.mean()) if n else None, untestable="one cluster" if k else "no pair")
+    difference, unreachable = float(sums.sum() / n), unreachable_by_signs(k, two_sided=True)
+    if k < FEWEST_FOR_INTERVAL:
+        return Paired(n, k, difference, untestable=unreachable)
     rng = generator(seed, "paired", k)
     drawn = rng.integers(0, k, size=(DRAWS, k))
     means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    low, high = np.quantile(means, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
-    return Paired(n, k, float(sums.sum() / n), float(low), float(high), _p_value(sums, rng))
+    low, high = (float(end) for end in np.quantile(means, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]))
+    p = None if unreachable else _p_value(sums, rng)
+    return Paired(n, k, difference, low, high, p, unreachable or None)
 
 
 def _p_value(sums: NDArray[np.float64], rng: np.random.Generator) -> float:

@@ -7,7 +7,7 @@
 
 It asks whether the groups could be one, or which of a pair is which be arbitrary, assuming no normal distribution; the
 first is not paired, nor Welch's t test. Where there are no more ways to deal the rows than permutations asked for, all
-are taken and p is exact, without the ones.
+are taken and p is exact, without the ones. Rows that are too few for p <= 0.05 are untestable (`reach`).
 
 Dealing keeps the rows' sum and sum of squares, so t rises with the sum of the first group: permutations are compared by
 that sum, which for all tests of equal group sizes is one matrix product. These tests share their permutations, drawn
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from data.storage.keys import generator
 from tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable
+from tasks.statistics.formulas.reach import unreachable_by_dealing, unreachable_by_signs
 
 Alternative = Literal["greater", "two-sided"]
 Pair = tuple[Scores, Scores]
@@ -53,7 +54,8 @@ def permutation(
         permutations: how many are drawn at most.
 
     Returns:
-        Student's t and p of each pair; untestable for groups of fewer than two rows or without any spread.
+        Student's t and p of each pair; untestable for groups of fewer than two rows, without any spread, or
+        of so few rows that p cannot be 0.05.
     """
 
     def ways(family: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.float64], Ways]:
@@ -64,7 +66,7 @@ def permutation(
         batches = _every(n_a, n_b) if every else _drawn(n_a, n_b, permutations, seed)
         return rows, rows[:n_a].sum(axis=0), (batches, every)
 
-    return _tested(pairs, untestable, ways, _t, alternative)
+    return _tested(pairs, _not_dealt, ways, _t, alternative)
 
 
 def sign_flips(pairs: Sequence[Pair], alternative: Alternative, seed: int) -> list[Result]:
@@ -81,13 +83,13 @@ def sign_flips(pairs: Sequence[Pair], alternative: Alternative, seed: int) -> li
 
 def _tested(
     pairs: Sequence[Pair],
-    reason: Callable[[Scores, Scores], str],
+    reason: Callable[[Scores, Scores, Alternative], str],
     ways: Callable[[Sequence[Pair]], tuple[NDArray[np.float64], NDArray[np.float64], Ways]],
     statistic: Callable[[Scores, Scores], float],
     alternative: Alternative,
 ) -> list[Result]:
     """The results of pairs of groups; those of equal sizes are tested together."""
-    results = [Result(None, None, reason(a, b)) for a, b in pairs]
+    results = [Result(None, None, reason(a, b, alternative)) for a, b in pairs]
     families: dict[tuple[int, int], list[int]] = {}
     for number, (a, b) in enumerate(pairs):
         if not results[number].untestable:
@@ -156,6 +158,13 @@ def _paired_t(a: Scores, b: Scores) -> float:
     return float((a - b).mean() / ((a - b).std(ddof=1) / np.sqrt(len(a))))
 
 
-def _not_paired(a: Scores, b: Scores) -> str:
-    """Why pairs (n,) and (n,) cannot be compared; empty where they can."""
-    return untestable(a, b) or ("" if has_spread(a - b) else "no spread in the differences")
+def _not_dealt(a: Scores, b: Scores, alternative: Alternative) -> str:
+    """Why groups (n_a,) and (n_b,) cannot be tested; empty where they can."""
+    return untestable(a, b) or unreachable_by_dealing(len(a), len(b), two_sided=alternative == "two-sided")
+
+
+def _not_paired(a: Scores, b: Scores, alternative: Alternative) -> str:
+    """Why pairs (n,) and (n,) cannot be tested; empty where they can."""
+    if reason := untestable(a, b) or ("" if has_spread(a - b) else "no spread in the differences"):
+        return reason
+    return unreachable_by_signs(len(a), two_sided=alternative == "two-sided")

@@ -65,4 +65,4 @@ def _pooled(queries: Frame, keys: tuple[str, ...], measure: str, seed: int, tota
     )  # fmt: skip
 
 
-STATISTIC = Statistic("both_susceptibilities", 2, Summary, ("both_susceptibilities_of_queries",), compute)
+STATISTIC = Statistic("both_susceptibilities", 3, Summary, ("both_susceptibilities_of_queries",), compute)

@@ -35,4 +35,4 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     return rows + summaries(frame, MODEL, "entities", unit="", unit_of_analysis=UNIT_OF_ANALYSIS, quantiles=True)
 
 
-STATISTIC = Statistic("entity_independent_spread", 2, Summary, ("entity_independent_of_contexts",), compute)
+STATISTIC = Statistic("entity_independent_spread", 3, Summary, ("entity_independent_of_contexts",), compute)

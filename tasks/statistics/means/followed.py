@@ -69,4 +69,4 @@ def _share(relations: "pd.DataFrame") -> Row:
     return {"prompts": answers, "share": answers / int(relations["of_type"].iloc[0])}
 
 
-STATISTIC = Statistic("followed_means", 1, Summary, ("followed",), compute)
+STATISTIC = Statistic("followed_means", 2, Summary, ("followed",), compute)

@@ -40,4 +40,4 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     return rows
 
 
-STATISTIC = Statistic("memorization_bins", 2, Summary, ("memorization_of_queries",), compute)
+STATISTIC = Statistic("memorization_bins", 3, Summary, ("memorization_of_queries",), compute)

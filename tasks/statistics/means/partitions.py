@@ -110,4 +110,4 @@ def _means(frame: Frame, groups: tuple[str, ...], column: str, quantity: str, un
     )  # fmt: skip
 
 
-STATISTIC = Statistic("partition_means", 1, Summary, ("answers_of_questions", "instances"), compute)
+STATISTIC = Statistic("partition_means", 2, Summary, ("answers_of_questions", "instances"), compute)

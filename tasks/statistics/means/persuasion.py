@@ -1,7 +1,8 @@
 """How far each kind of context persuades, about the query's entity or about others.
 
 Groups: relevant and irrelevant contexts, by kind and together. Unit of analysis: a prompt within a relation; over all
-relations, a relation with its mean.
+relations, a relation with its mean. Beside them, how many of a query's contexts are
+relevant; unit of analysis: a query.
 """
 
 import math
@@ -12,6 +13,7 @@ from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
 
 QUANTITY = "persuasion"
+COUNT = "relevant_contexts"
 KEYS = (*RELATION, "relevant", "kind")
 
 
@@ -31,8 +33,12 @@ def compute(frames: Frames, seed: int) -> list[Row]:
 
 
 def of_relations(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary` for the persuasion of each relation."""
-    return summaries(_kinds(_sorted(frames)), KEYS, QUANTITY, unit_of_analysis="prompt", others=_of_relation)
+    """The rows of `Summary` for the persuasion of each relation, and for its queries' numbers of relevant contexts."""
+    frame = _sorted(frames)
+    return [
+        *summaries(_kinds(frame), KEYS, QUANTITY, unit_of_analysis="prompt", others=_of_relation),
+        *summaries(_relevant(frame), RELATION, COUNT, unit="", unit_of_analysis="query", quantiles=True),
+    ]
 
 
 def _sorted(frames: Frames) -> Frame:
@@ -45,6 +51,13 @@ def _kinds(frame: Frame) -> Frame:
     """The mean persuasion of each kind of context in a relation, with the numbers of queries and prompts."""
     queries = frame.groupby(list(KEYS), as_index=False, sort=True, observed=True)["query_id"].nunique()
     return weighted_means(frame, KEYS, QUANTITY, "contexts").assign(queries=queries["query_id"])
+
+
+def _relevant(frame: Frame) -> Frame:
+    """How many contexts of each query mention its entity, none included."""
+    counts = frame["contexts"].where(frame["relevant"] == "relevant", 0)
+    queries = frame.assign(**{COUNT: counts}).groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)
+    return queries[COUNT].sum()
 
 
 def _counts(kinds: Frame) -> Row:
@@ -61,4 +74,4 @@ def _of_model(rows: Frame) -> Row:
     return {"n": pairs, "items": int(rows["query_id"].nunique()), "prompts": pairs}
 
 
-STATISTIC = Statistic("persuasion_means", 2, Summary, ("persuasion_by_kind",), compute, of_relations)
+STATISTIC = Statistic("persuasion_means", 3, Summary, ("persuasion_by_kind",), compute, of_relations)

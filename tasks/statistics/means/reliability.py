@@ -21,4 +21,4 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     )  # fmt: skip
 
 
-STATISTIC = Statistic("reliability_means", 1, Summary, ("reliability_of_relations",), compute)
+STATISTIC = Statistic("reliability_means", 2, Summary, ("reliability_of_relations",), compute)

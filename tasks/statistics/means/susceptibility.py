@@ -37,4 +37,4 @@ def _sorted(frames: Frames) -> Frame:
     return sorted_by(frame, [*KEYS, "entity", "query_id"])
 
 
-STATISTIC = Statistic("susceptibility_means", 2, Summary, ("susceptibility_of_queries",), compute, of_relations)
+STATISTIC = Statistic("susceptibility_means", 3, Summary, ("susceptibility_of_queries",), compute, of_relations)

@@ -12,6 +12,7 @@ from data.records.statistics import GroupTest
 from tasks.statistics import STATISTICS
 from tasks.statistics.formulas.adjusted_difference import adjusted_difference
 from tasks.statistics.formulas.corrections import benjamini_hochberg
+from tasks.statistics.formulas.reach import TOO_FEW
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
 Row = dict[str, Any]
@@ -60,23 +61,30 @@ def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
         {**query("q2"), "kind": "base", "relevant": True, "contexts": 2, "persuasion": 1.0},
         {**query("q2"), "kind": "base", "relevant": False, "contexts": 2, "persuasion": 3.0},
         {**query("q2"), "kind": "assertive", "relevant": False, "contexts": 1, "persuasion": 6.0},
+        {**query("q3"), "kind": "base", "relevant": True, "contexts": 1, "persuasion": 9.0},
+        {**query("q3"), "kind": "base", "relevant": False, "contexts": 2, "persuasion": 1.0},
+        {**query("q3"), "kind": "assertive", "relevant": False, "contexts": 1, "persuasion": 4.0},
     ]
     susceptibility = [
         {**query(name, invented=invented), "contexts": 7, "susceptibility": value}
-        for name, invented, value in (("q1", False, 1.0), ("q2", False, 2.0), ("q3", True, 3.0), ("q4", True, 4.0))
-    ]
+        for name, invented, value in (
+            ("q1", False, 1.0), ("q2", False, 2.0), ("q3", True, 3.0), ("q4", True, 4.0), ("q5", False, 1.5),
+            ("q6", True, 3.5),
+        )
+    ]  # fmt: skip
     return pd.DataFrame(susceptibility), pd.DataFrame(persuasion)
 
 
 # Relevance weighs each context once: q1 relevant (1*4 + 3*8) / 4 = 7, irrelevant 0; q2 relevant 1, irrelevant
-# (2*3 + 1*6) / 3 = 4. Of the six ways to deal 7, 1, 0, 4 those of at least the observed sum 8 are 7+1 and 7+4.
-# Assertiveness takes all contexts of a kind: assertive 8 and 6; base (4 + 3*0) / 4 = 1 and (2*1 + 2*3) / 4 = 2.
+# (2*3 + 1*6) / 3 = 4; q3 relevant 9, irrelevant (2*1 + 1*4) / 3 = 2. Of the twenty ways to deal 7, 1, 9, 0, 4, 2 those
+# of at least the observed sum 17 are 7+9 with 1, 4 or 2. Assertiveness takes all contexts of a kind: assertive 8, 6 and
+# 4; base (4 + 3*0) / 4 = 1, (2*1 + 2*3) / 4 = 2 and (1*9 + 2*1) / 3 = 11/3.
 @pytest.mark.parametrize(
     ("comparison", "measure", "groups", "means", "p"),
     [
-        ("relevance", "persuasion", ("relevant", "irrelevant"), (4, 2), 2 / 6),
-        ("assertiveness", "persuasion", ("assertive", "base"), (7, 1.5), 1 / 6),
-        ("familiarity", "susceptibility", ("invented", "real"), (3.5, 1.5), 1 / 6),
+        ("relevance", "persuasion", ("relevant", "irrelevant"), (17 / 3, 2), 3 / 20),
+        ("assertiveness", "persuasion", ("assertive", "base"), (6, 20 / 9), 1 / 20),
+        ("familiarity", "susceptibility", ("invented", "real"), (3.5, 1.5), 1 / 20),
     ],
 )
 def test_a_comparison_by_hand(
@@ -85,19 +93,19 @@ def test_a_comparison_by_hand(
     row = one(compare(*by_hand(), seed=0), comparison)
     about = tuple(row[name] for name in ("measure", "test", "unit_of_analysis", "alternative", "untestable"))
     assert about == (measure, "permutation", "query", "greater", None)
-    assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == (*groups, 2, 2)
-    assert (row["mean_a"], row["mean_b"], row["p"]) == (*means, pytest.approx(p))
+    assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == (*groups, 3, 3)
+    assert (row["mean_a"], row["mean_b"], row["p"]) == pytest.approx((*means, p))
 
 
 def test_the_effect_size_of_relevance_by_hand() -> None:
-    # Sums of squares 18 and 8 over 2 degrees of freedom: s = sqrt(13).
-    assert one(compare(*by_hand(), seed=0), "relevance")["effect_size"] == pytest.approx(2 / np.sqrt(13))
+    # Sums of squares 104/3 and 8 over 4 degrees of freedom: s = sqrt(32/3).
+    assert one(compare(*by_hand(), seed=0), "relevance")["effect_size"] == pytest.approx(11 / 3 / np.sqrt(32 / 3))
 
 
 def test_an_empty_group_is_untestable_and_keeps_its_row() -> None:
     row = one(compare(*by_hand(), seed=0), "negation")
     assert (row["untestable"], row["alternative"]) == ("a group is empty", "two-sided")
-    assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == (0, 2, None, 1.5)
+    assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == (0, 3, None, pytest.approx(20 / 9))
     assert [row[name] for name in ("statistic", "p", "p_adjusted", "effect_size")] == [None] * 4
 
 
@@ -144,10 +152,12 @@ def entity_row(rows: list[Row], comparison: str) -> Row:
 
 
 def test_entities_are_pairs_of_their_queries_means() -> None:
-    # Of Norway's two queries, relevant 4 and 8, irrelevant 1 and 2; of Peru's one 5 and 2; Oman lacks the second group.
+    # Of Norway's two queries, relevant 4 and 8, irrelevant 1 and 2; of others one; Oman lacks the second group.
     scores = [
         (1, "Norway", True, 4.0), (1, "Norway", False, 1.0), (2, "Norway", True, 8.0), (2, "Norway", False, 2.0),
-        (3, "Peru", True, 5.0), (3, "Peru", False, 2.0), (4, "Oman", True, 99.0),
+        (3, "Peru", True, 5.0), (3, "Peru", False, 2.0), (4, "Oman", True, 99.0), (5, "Mali", True, 7.0),
+        (5, "Mali", False, 1.0), (6, "Fiji", True, 3.0), (6, "Fiji", False, 2.0), (7, "Cuba", True, 4.0),
+        (7, "Cuba", False, 1.5),
     ]  # fmt: skip
     persuasion = pd.DataFrame(
         {**query(f"q{number}"), "entity": entity, "kind": "base", "relevant": relevant, "contexts": 1,
@@ -155,10 +165,10 @@ def test_entities_are_pairs_of_their_queries_means() -> None:
         for number, entity, relevant, value in scores
     )  # fmt: skip
     row = entity_row(STATISTICS["relevance"].rows({"persuasion_by_kind": persuasion}, 0), "relevance")
-    assert (row["test"], row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == ("sign flip", 2, 2, 5.5, 1.75)
-    assert row["statistic"] == pytest.approx(stats.ttest_rel([6, 5], [1.5, 2]).statistic)
-    assert row["p"] == pytest.approx(1 / 4)
-    assert row["effect_size"] == pytest.approx(3.75 / np.sqrt((0.5 + 0.125) / 2))
+    assert (row["test"], row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == ("sign flip", 5, 5, 5.0, 1.6)
+    assert row["statistic"] == pytest.approx(stats.ttest_rel([6, 5, 7, 3, 4], [1.5, 2, 1, 2, 1.5]).statistic)
+    assert row["p"] == pytest.approx(1 / 32)
+    assert row["effect_size"] == pytest.approx(3.4 / np.sqrt((2.5 + 0.175) / 2))
 
 
 def test_entities_of_a_relation_without_pairs_are_untestable() -> None:
@@ -172,9 +182,9 @@ def test_forms_of_an_entity_count_once() -> None:
     twice["query_id"] = [f"{name}{number}" for number, name in enumerate(twice["query_id"])]
     rows = STATISTICS["familiarity"].rows({"susceptibility_of_queries": twice}, 0)
     row = entity_row(rows, "familiarity")
-    assert (row["test"], row["n_a"], row["mean_a"], row["mean_b"]) == ("permutation", 2, 3.5, 1.5)
-    assert row["p"] == pytest.approx(1 / 6)
-    assert one(rows, "familiarity")["n_a"] == 4
+    assert (row["test"], row["n_a"], row["mean_a"], row["mean_b"]) == ("permutation", 3, 3.5, 1.5)
+    assert row["p"] == pytest.approx(1 / 20)
+    assert one(rows, "familiarity")["n_a"] == 6
 
 
 def test_familiarity_holds_the_length_of_names() -> None:
@@ -213,7 +223,8 @@ def test_followed_answers_are_tested_one_by_one_and_by_entity() -> None:
     assert row["statistic"] == pytest.approx(stats.ttest_ind([3, 5, 4], [1, 3, 2]).statistic)
     assert row["p"] == pytest.approx(2 / 20)  # 3 + 4 + 5 twice, as there are two 3
     row = entity_row(rows, "followed")
-    assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["p"]) == (2, 2, 4.0, 2.0, 0.25)
+    assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["p"]) == (2, 2, 4.0, 2.0, None)
+    assert (row["untestable"], row["effect_size"]) == (TOO_FEW, None)  # four ways to turn the signs of two pairs
 
 
 def test_a_relation_without_followed_answers_is_untestable() -> None:

@@ -16,12 +16,13 @@ from tasks.statistics.groups import COMPARISONS, MEANS, PERSUASION, SUSCEPTIBILI
 from tasks.statistics.statistic import Frames
 
 Row = dict[str, Any]
-LABELS = {"Ann": "old", "Bea": "old", "Cat": "old", "Dan": "young", "Eli": "young"}
+LABELS = {"Ann": "old", "Bea": "old", "Cat": "old", "Dan": "young", "Eli": "young", "Fay": "old", "Gus": "young"}
+TYPES = {"Ann": "x", "Bea": "x", "Cat": "y", "Dan": "x", "Eli": "x"}
 TONES = (("negative", 2), ("negative", 1), ("neutral", None), ("positive", 1))
 
 
 def frames(sets: tuple[str, ...] = ("one", "two"), types: bool = False, seed: int = 0) -> Frames:
-    """Made-up scores of five entities, with two forms, in each set."""
+    """Made-up scores of seven entities, with two forms, in each set."""
     rng = np.random.default_rng(seed)
     queries: list[Row] = []
     prompts: list[Row] = []
@@ -29,7 +30,7 @@ def frames(sets: tuple[str, ...] = ("one", "two"), types: bool = False, seed: in
         about = {
             "model": "m", "dtype": "float32", "relation": relation, "query_type": "open", "form": form,
             "entity": entity, "label": LABELS[entity], "query_id": f"{relation}{entity}{form}",
-            "type": ("x" if entity in ("Ann", "Bea", "Dan", "Eli") else "y") if types else None,
+            "type": TYPES.get(entity) if types else None,
         }  # fmt: skip
         queries.append({**about, "contexts": 4, "susceptibility": rng.random()})
         for (label, strength), relevant in product(TONES, (True, False)):
@@ -54,7 +55,7 @@ def test_labels_are_compared_by_entity_as_by_hand() -> None:
     known = frames()
     (row,) = selected(COMPARISONS.rows(known, 3), comparison="label", relation="two")
     a, b = (list(means(known, relation="two", label=label).values()) for label in ("old", "young"))
-    assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == ("old", "young", 3, 2)
+    assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == ("old", "young", 4, 3)
     assert (row["mean_a"], row["mean_b"]) == pytest.approx((np.mean(a), np.mean(b)))
     expected = stats.permutation_test(
         (a, b), lambda x, y: abs(np.mean(x) - np.mean(y)), permutation_type="independent", alternative="greater"
@@ -70,9 +71,9 @@ def test_sets_are_compared_on_the_same_entities() -> None:
     assert {row["relation"] for row in rows} == {"all"}
     one, two = (means(known, relation=name) for name in ("one", "two"))
     differences = np.array([one[name] - two[name] for name in LABELS])
-    signs = np.array(list(product((1, -1), repeat=5)))
+    signs = np.array(list(product((1, -1), repeat=7)))
     expected = np.mean(np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12)
-    assert (rows[0]["test"], rows[0]["n_a"], rows[0]["p"]) == ("sign flip", 5, pytest.approx(expected))
+    assert (rows[0]["test"], rows[0]["n_a"], rows[0]["p"]) == ("sign flip", 7, pytest.approx(expected))
 
 
 def test_contexts_are_compared_about_the_same_entity_alone() -> None:
@@ -92,7 +93,7 @@ def test_contexts_are_compared_about_the_same_entity_alone() -> None:
 def test_labels_are_compared_within_types_that_have_both() -> None:
     rows = COMPARISONS.rows(frames(("one",), types=True), 3)
     labels = selected(rows, comparison="label")
-    assert [(row["within"], row["n_a"], row["n_b"]) for row in labels] == [("all", 3, 2), ("x", 2, 2)]
+    assert [(row["within"], row["n_a"], row["n_b"]) for row in labels] == [("all", 4, 3), ("x", 2, 2)]
     types = selected(rows, comparison="type")
     assert [(row["group_a"], row["group_b"], row["untestable"]) for row in types] == [
         ("x", "other types", "a group has one row"), ("y", "other types", "a group has one row"),
@@ -118,9 +119,9 @@ def test_means_are_over_entities_by_label_type_and_context() -> None:
     rows = MEANS.rows(known, 3)
     by_label = {tuple(row["group_values"]): row for row in rows}
     old = list(means(known, label="old").values())
-    assert (by_label[("old",)]["n"], by_label[("old",)]["mean"]) == (3, pytest.approx(np.mean(old)))
+    assert (by_label[("old",)]["n"], by_label[("old",)]["mean"]) == (4, pytest.approx(np.mean(old)))
     assert by_label["old", "y"]["mean"] == pytest.approx(means(known)["Cat"])
-    assert by_label["young", "the same", "neutral", ""]["n"] == 2
+    assert by_label["young", "the same", "neutral", ""]["n"] == 3
     assert len(rows) == 2 + 3 + 2 * 2 * len(TONES)
 
 

@@ -79,9 +79,7 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
     assert mean("semantic_entropy_change", "static", "all", "persuaded") == (1, -3.0)
     assert mean("semantic_entropy_with", "all", "all", "stubborn") == (1, 5.0)
     everything = found(made, quantity="partition_coherent_persuasion", group_values=["all", "all"])
-    assert everything["items"] == 2
-    assert everything["low"] == 2.0
-    assert everything["high"] == 8.0
+    assert (everything["items"], everything["low"], everything["high"]) == (2, None, None)
 
 
 def test_persuasion_is_correlated_by_partition_and_pooled() -> None:

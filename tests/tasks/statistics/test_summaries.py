@@ -11,6 +11,7 @@ import pytest
 from data.errors import ScoreError
 from tasks.statistics import STATISTICS
 from tasks.statistics.envelopes import envelope
+from tasks.statistics.formulas.clustered import clustered_mean
 from tests.reports.study import frames as report_frames
 
 Row = dict[str, Any]
@@ -62,7 +63,19 @@ def test_persuasion_weighs_each_context_once() -> None:
     assert (capital["mean"], capital["items"], capital["prompts"], capital["low"]) == (1.0, 2, 4, None)
     every = found(made, "relevant", "base", relation="all")
     assert (every["mean"], every["n"], every["items"], every["prompts"]) == (2.0, 2, 3, 9)
-    assert (found(made)["items"], found(made)["prompts"]) == (3, 9)
+    model = found(made, quantity="persuasion")
+    assert (model["items"], model["prompts"]) == (3, 9)
+
+
+def test_relevant_contexts_are_counted_query_by_query() -> None:
+    rows = [
+        {**QUERY, "query_id": name, "kind": kind, "relevant": relevant, "contexts": contexts, "persuasion": 1.0}
+        for name, kind, relevant, contexts in (
+            ("a", "base", True, 2), ("a", "negation", True, 1), ("a", "base", False, 9), ("b", "base", False, 12),
+        )
+    ]  # fmt: skip
+    counted = found(computed("persuasion_means", persuasion_by_kind=rows), quantity="relevant_contexts")
+    assert (counted["n"], counted["smallest"], counted["largest"]) == (2, 0, 3)
 
 
 def test_answers_without_persuasion_are_counted_and_in_no_mean() -> None:
@@ -129,6 +142,20 @@ def test_gamma_is_the_mean_of_a_forms_contexts() -> None:
     assert (kappa["mean"], kappa["items"], kappa["unit_of_analysis"]) == (1.5, 2, "context")
 
 
+def test_pooled_intervals_draw_entities_whole() -> None:
+    entities = [f"entity {number // 2}" for number in range(10)]
+    rows = [
+        {**QUERY, "query_id": str(number), "entity": entity, "invented": False, "wording": "question",
+         "susceptibility": float(number // 2), "fisher": None}
+        for number, entity in enumerate(entities)
+    ]  # fmt: skip
+    made = computed("both_susceptibilities", both_susceptibilities_of_queries=rows)
+    pooled = found(made, quantity="pooled_susceptibility", query_type="open")
+    expected = clustered_mean([row["susceptibility"] for row in rows], entities, 0)
+    assert (pooled["items"], pooled["low"], pooled["high"]) == expected
+    assert expected.clusters == 5
+
+
 def test_both_susceptibilities_are_pooled_over_queries() -> None:
     rows = [
         {**QUERY, "relation": f"relation {number}", "query_id": str(number), "query_type": kind, "entity": entity,
@@ -142,9 +169,6 @@ def test_both_susceptibilities_are_pooled_over_queries() -> None:
     made = computed("both_susceptibilities", both_susceptibilities_of_queries=rows)
     every = found(made, quantity="pooled_susceptibility", query_type="all")
     assert (every["n"], every["items"], every["mean"]) == (5, 2, pytest.approx(0.6))
-    of_open = found(made, quantity="pooled_susceptibility", query_type="open")
-    # Entities are drawn whole: the mean of a sample is that of Norway (0.55), of Orvania (0.2) or of both.
-    assert (of_open["low"], of_open["high"]) == (pytest.approx(0.2), pytest.approx(0.55))
     assert found(made, "invented", quantity="pooled_fisher", query_type="open")["mean"] == 6.0
     assert found(made, "question", quantity="pooled_fisher", query_type="open")["mean"] == 3.5
     bins = {row["group_values"][0]: (row["n"], row["share"]) for row in made

@@ -5,7 +5,7 @@ from tasks.statistics.formulas.interval import mean_interval
 
 
 def test_an_interval_covers_the_mean_whatever_the_order() -> None:
-    values = [3.0, 1.0, 2.0, 5.0]
+    values = [3.0, 1.0, 2.0, 5.0, 2.75]
     mean, low, high = mean_interval(values)
     assert (mean, low, high) == mean_interval(values[::-1])
     assert low is not None
@@ -21,7 +21,8 @@ def test_large_samples_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    ("values", "expected"), [([], (None,) * 3), ([2.0], (2.0, None, None)), ([2.0] * 7, (2.0,) * 3)]
+    ("values", "expected"),
+    [([], (None,) * 3), ([2.0], (2.0, None, None)), ([1.0, 2.0, 3.0, 6.0], (3.0, None, None)), ([2.0] * 7, (2.0,) * 3)],
 )
 def test_few_or_equal_values_have_no_width(values: list[float], expected: tuple[float | None, ...]) -> None:
     assert mean_interval(values) == expected

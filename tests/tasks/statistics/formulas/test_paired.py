@@ -8,6 +8,7 @@ from statsmodels.regression.linear_model import OLS
 
 from data.errors import ScoreError
 from tasks.statistics.formulas.paired import WAYS, paired_difference
+from tasks.statistics.formulas.reach import TOO_FEW
 
 RNG = np.random.default_rng(5)
 MANY = RNG.normal(0.3, 1, 40)
@@ -31,7 +32,7 @@ def ends(values: NDArray[np.float64], clusters: NDArray[np.int64]) -> NDArray[np
     return np.mean([paired_difference(values, clusters, seed)[3:5] for seed in SEEDS], axis=0)
 
 
-@pytest.mark.parametrize("clusters", [2, 5, 8, 13])
+@pytest.mark.parametrize("clusters", [6, 8, 13])
 @pytest.mark.parametrize("kind", ["normal", "whole"])
 def test_p_of_few_clusters_is_scipys_exact_one(clusters: int, kind: str) -> None:
     rng = np.random.default_rng(clusters)
@@ -87,6 +88,14 @@ def test_pairs_of_a_cluster_are_drawn_together() -> None:
 
 def test_equal_models_differ_by_nothing() -> None:
     assert paired_difference(np.zeros(6), np.arange(6), 0)[2:6] == (0, 0, 0, 1)
+
+
+@pytest.mark.parametrize(("clusters", "has_interval"), [(4, False), (5, True)])
+def test_few_clusters_have_no_p_and_fewer_no_interval(clusters: int, has_interval: bool) -> None:
+    result = paired_difference(MANY[:clusters], np.arange(clusters), 0)
+    assert (result.p, result.untestable) == (None, TOO_FEW)
+    assert result.difference == pytest.approx(MANY[:clusters].mean())
+    assert (result.low is not None, result.high is not None) == (has_interval, has_interval)
 
 
 @pytest.mark.parametrize(("values", "reason"), [([], "no pair"), ([1.0, 2.0], "one cluster")])

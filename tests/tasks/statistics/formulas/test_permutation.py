@@ -15,19 +15,19 @@ def outcome(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "greater")
     return result
 
 
-def test_two_against_two_by_hand() -> None:
-    # Means 3.5 and 1.5; both variances 0.5, so s^2 = 0.5 and t = 2 / sqrt(0.5 (1/2 + 1/2)) = 2.828; of the six ways to
-    # deal four rows, the observed one has the greatest t.
-    result = outcome([3, 4], [1, 2])
-    assert (result.statistic, result.p) == (pytest.approx(2 / np.sqrt(0.5)), pytest.approx(1 / 6))
-    assert outcome([1, 2], [3, 4]).p == pytest.approx(1)
+def test_three_against_three_by_hand() -> None:
+    # Means 5 and 2; both variances 1, so s^2 = 1 and t = 3 / sqrt(1/3 + 1/3); of the twenty ways to deal six rows, the
+    # observed one has the greatest t.
+    result = outcome([4, 5, 6], [1, 2, 3])
+    assert (result.statistic, result.p) == (pytest.approx(3 / np.sqrt(2 / 3)), pytest.approx(1 / 20))
+    assert outcome([1, 2, 3], [4, 5, 6]).p == pytest.approx(1)
 
 
 def test_two_sided_counts_both_ends() -> None:
-    for a, b in (([3, 4], [1, 2]), ([1, 2], [3, 4])):
-        assert outcome(a, b, alternative="two-sided").p == pytest.approx(2 / 6)
-    # Of 0, 0, 5 and 9 the sums of two are 0, 5, 5, 9, 9 and 14, around 7: only 0 and 14 are as far as 14.
-    assert outcome([5, 9], [0, 0], alternative="two-sided").p == pytest.approx(2 / 6)
+    for a, b in (([5, 6, 7, 8], [1, 2, 3, 4]), ([1, 2, 3, 4], [5, 6, 7, 8])):
+        assert outcome(a, b, alternative="two-sided").p == pytest.approx(2 / 70)
+    # Groups of unequal size have no mirror image: of 21 sums of two, around 34 / 7, only 17 is as far as 17.
+    assert outcome([8, 9], [0, 0, 0, 0, 0], alternative="two-sided").p == pytest.approx(1 / 21)
 
 
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
@@ -92,13 +92,13 @@ def test_one_constant_group_is_tested() -> None:
     assert outcome([0.1, 0.1, 0.1], [0.2, 0.3, 0.4]).p == pytest.approx(1)
 
 
-# Differences 1, 2 and 3: t = 2 / (1 / sqrt(3)); of the eight ways to turn signs one has a sum of at least 6.
-def test_signs_of_three_pairs_by_hand() -> None:
-    pair = (scores([2, 4, 6]), scores([1, 2, 3]))
+# Differences 1 to 6: t = 3.5 / (sqrt(3.5) / sqrt(6)); of the 64 ways to turn signs one has a sum of at least 21.
+def test_signs_of_six_pairs_by_hand() -> None:
+    pair = (scores([2, 4, 6, 8, 10, 12]), scores([1, 2, 3, 4, 5, 6]))
     ((t, p, _),) = sign_flips([pair], "greater", 1)
-    assert (t, p) == (pytest.approx(2 * np.sqrt(3)), pytest.approx(1 / 8))
+    assert (t, p) == (pytest.approx(np.sqrt(21)), pytest.approx(1 / 64))
     ((_, p, _),) = sign_flips([pair], "two-sided", 1)
-    assert p == pytest.approx(2 / 8)
+    assert p == pytest.approx(2 / 64)
 
 
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
