@@ -26,14 +26,15 @@ def _rows(frames: Frames) -> pd.DataFrame:
                 "published": "; ".join(in_papers.get(key, [])),
             }
         )  # fmt: skip
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).astype({"total": "Int64"})
 
 
 TABLE = Table(
     "what-was-asked-with",
     "What was asked with",
     "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in total; "
-    "and how many the papers had. Contexts of a query are counted for each query. Every model was asked the same.",
+    "and how many the papers had. Contexts of a query are counted for each query; those that "
+    "mention its entity are relevant. Every model was asked the same.",
     ("setup",),
     _rows,
     folded=True,

@@ -1,5 +1,6 @@
 -- What the study asks with: entities, queries, contexts and questions, of a relation at least and at most, and in total.
--- Contexts of a query are those whose persuasion its susceptibility averages, of a query at least and at most.
+-- Contexts of a query are those whose persuasion its susceptibility averages, of a query at least and at most; those
+-- that are relevant mention its entity. Every model is asked with the same contexts.
 WITH counted AS (
     SELECT 'entities' AS quantity, if(invented, 'invented', 'real') AS "of", relation, count(DISTINCT entity) AS n
     FROM queries GROUP BY ALL
@@ -15,5 +16,11 @@ FROM counted
 GROUP BY ALL
 UNION ALL
 SELECT 'contexts of a query', '', count(DISTINCT relation), min(contexts), max(contexts), NULL FROM susceptibility
+HAVING count(*) > 0
+UNION ALL
+SELECT
+    'contexts of a query', 'relevant', count(DISTINCT relation), min(smallest)::BIGINT, max(largest)::BIGINT, NULL
+FROM summaries
+WHERE quantity = 'relevant_contexts'
 HAVING count(*) > 0
 ORDER BY ALL

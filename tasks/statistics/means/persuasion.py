@@ -57,7 +57,7 @@ def _relevant(frame: Frame) -> Frame:
     """How many contexts of each query mention its entity, none included."""
     counts = frame["contexts"].where(frame["relevant"] == "relevant", 0)
     queries = frame.assign(**{COUNT: counts}).groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)
-    return queries[COUNT].sum()
+    return queries[[COUNT]].sum()
 
 
 def _counts(kinds: Frame) -> Row:
