@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.figures.against_susceptibility import correlation
 from reports.figures.answer_set import MEASURE as ANSWER_SETS
 from reports.figures.answer_set import masses
@@ -20,6 +21,7 @@ from reports.figures.panels import query_types
 from reports.figures.precision import cost
 from reports.figures.strength import tones
 from reports.frames import (
+    EQUIVALENCE,
     Frames,
     Model,
     are_own,
@@ -32,6 +34,7 @@ from reports.frames import (
     plural,
     records,
     rows_of,
+    stood_in,
     where,
     with_empty,
 )
@@ -159,11 +162,13 @@ def _answers(model: Model, frames: Frames) -> str:
         moved = where(frames["instances_in_short"], condition=condition, partition=partition)
         nats = f"; mean coherent persuasion {_mean(moved)}" if len(moved) else ""
         words.append(
-            f"{_share(row['share_following'])} of {row['measured']} {partition} questions "
-            f"({_share(row['share_persuaded'])} persuaded, {_share(row['share_stubborn'])} stubborn{nats})"
+            f"{_share(row, 'following')} of {plural(int(row['measured']), f'{partition} question')} "
+            f"({_share(row, 'persuaded')} persuaded, {_share(row, 'stubborn')} stubborn{nats})"
         )
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
-    return f"With {context}, the greedy answer stated the context's answer in {'; '.join(words)}."
+    said = f"With {context}, the greedy answer stated the context's answer in {'; '.join(words)}."
+    judge = stood_in(frames["stand_ins"], EQUIVALENCE) if len(frames["instances_in_short"]) else ""
+    return f"{said} Coherent persuasion does not compare with published values: {judge}." if judge else said
 
 
 def _own_answers(rows: pd.DataFrame) -> str:
@@ -175,7 +180,9 @@ def _own_answers(rows: pd.DataFrame) -> str:
         measured = int(sums.pop("measured"))
         if measured:
             count = plural(measured, f"{condition} context")
-            words.setdefault(said[condition][0], []).append(f"{100 * sums.sum() / measured:.0f}% of {count}")
+            few = measured < FEWEST_FOR_INTERVAL
+            share = f"{int(sums.sum())}" if few else f"{100 * sums.sum() / measured:.0f}%"
+            words.setdefault(said[condition][0], []).append(f"{share} of {count}")
     if not words:
         return NOT_JUDGED
     sentences = [f"{what} with {' and '.join(shares)}" for what, shares in words.items()]
@@ -277,11 +284,15 @@ def _tests(frames: Frames, comparison: str, kind: str) -> str:
     return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
 
 
-def _share(share: float) -> str:
+def _share(row: dict[str, Any], what: str) -> str:
+    """The share of the questions that were measured; of fewer than have an interval their number."""
+    share = row[f"share_{what}"]
+    if row["measured"] < FEWEST_FOR_INTERVAL:
+        return str(int(row["persuaded"] + row["agreed"] if what == "following" else row[what]))
     return "an unmeasured share" if pd.isna(share) else f"{100 * share:.0f}%"
 
 
-ANSWERS = Finding(("outcomes", "instances_in_short"), _answers)
+ANSWERS = Finding(("outcomes", "instances_in_short", "stand_ins"), _answers)
 FINDINGS: tuple[Finding, ...] = (
     Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
     Finding(("persuasion_in_short", "statistics_in_short"), _relevance),

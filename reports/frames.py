@@ -22,6 +22,8 @@ RUNS = "runs_in_short"
 """The query that says what a study calls its models."""
 INTERVAL = f"95% bootstrap interval (none of fewer than {FEWEST_FOR_INTERVAL} values)"
 """How captions name the interval of a mean."""
+EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
+"""The measures that rest on which sampled answers mean the same."""
 SHARE = "share"
 """The unit of a share of 1, which the page shows in percent."""
 _IN_UNIT = (
@@ -179,6 +181,14 @@ def as_published(tests: pd.DataFrame) -> pd.DataFrame:
 def by_entity(tests: pd.DataFrame) -> pd.DataFrame:
     """The tests whose rows are entities, each with the mean over its queries or answers."""
     return where(tests, unit_of_analysis="entity")
+
+
+def stood_in(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
+    """What stood in for what in these measures, in words; empty where nothing did."""
+    if stand_ins.empty:
+        return ""
+    of_measures = stand_ins[stand_ins["measure"].isin(list(measures))]
+    return "; ".join(sorted({str(text) for text in of_measures["stand_in"].dropna() if str(text)}))
 
 
 def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:

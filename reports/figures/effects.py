@@ -75,8 +75,8 @@ def _significant(drawn: pd.DataFrame) -> str:
 
 def _untestable(rows: pd.DataFrame) -> str:
     """How many of the tests cannot be made, and why."""
-    reasons = rows["untestable"].dropna() if len(rows) else rows
-    return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if len(reasons) else "none"
+    reasons = [str(reason) for reason in rows["untestable"].dropna()] if len(rows) else []
+    return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if reasons else "none"
 
 
 def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:

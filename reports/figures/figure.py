@@ -8,7 +8,7 @@ from matplotlib.figure import Figure as Canvas
 
 from data.catalog import paper_items
 from data.errors import InputError
-from reports.frames import EVERY_MODEL, Frames, Model, models, rows_of, with_empty
+from reports.frames import EVERY_MODEL, Frames, Model, models, rows_of, stood_in, with_empty
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,5 @@ def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
 
 def _stand_in(stand_ins: pd.DataFrame, model: Model, measures: tuple[str, ...]) -> str:
     """A sentence on what stood in for what in these measures of a model; empty where nothing did."""
-    if stand_ins.empty:
-        return ""
-    rows = rows_of(stand_ins, model)
-    texts = sorted({str(text) for text in rows[rows["measure"].isin(measures)]["stand_in"].dropna() if str(text)})
-    return f" Stand-in: {'; '.join(texts)}." if texts else ""
+    words = stood_in(rows_of(stand_ins, model), measures)
+    return f" Stand-in: {words}." if words else ""

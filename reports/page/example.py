@@ -7,7 +7,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from reports.addresses import of_query, of_question
-from reports.frames import Frames, Model, records
+from reports.frames import EQUIVALENCE, Frames, Model, records, rows_of, stood_in
 from reports.page.cells import cell
 from reports.page.shell import template
 from reports.style import CONDITION_NAMES
@@ -20,11 +20,12 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
     """The example as a part of the page, empty without scores; answers, queries: their pages, where there are any."""
     query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
     most = math.log(query[0]["contexts"]) if query else 0.0
+    judge = stood_in(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
     filters = {"cell": cell, "nats": _nats, "of_question": _address, "of_query": of_query}
     return Markup(
         template("reports.page", "example.html", filters).render(
-            query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy,
-            names=CONDITION_NAMES,
+            query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy, said=_said,
+            judge=judge, names=CONDITION_NAMES, unfinished=any(map(_is_cut_off, question)),
         )
     )  # fmt: skip
 
@@ -45,5 +46,20 @@ def _greedy(row: dict[str, Any]) -> str | None:
     return f"{row['greedy'] or 'empty'}{follows}"
 
 
+def _said(row: dict[str, Any]) -> str | None:
+    """The greedy answer to a question, marked where the limit of tokens cut it off."""
+    if row["greedy"] is None:
+        return None
+    return f"{row['greedy']} … (unfinished)" if _is_cut_off(row) else row["greedy"] or "empty"
+
+
+def _is_cut_off(row: dict[str, Any]) -> bool:
+    return row["greedy"] is not None and row["finished"] is not None and not row["finished"]
+
+
 def _address(row: dict[str, Any]) -> str:
-    return of_question(row["question_id"], Model(row["model"], row["dtype"]))
+    return of_question(row["question_id"], _model(row))
+
+
+def _model(row: dict[str, Any]) -> Model:
+    return Model(row["model"], row["dtype"])

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from data.records.statistics import FEWEST_FOR_INTERVAL
-from reports.frames import SHARE, Frames, Model, models, records, span
+from reports.frames import EQUIVALENCE, SHARE, Frames, Model, models, records, span, stood_in, where
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
@@ -76,6 +76,13 @@ def _with_interval(row: Mapping[str, Any]) -> str:
     return f"{mean}{sign}" if pd.isna(row["low"]) else f"{mean}{sign} [{low}, {high}]"
 
 
+def _judged(frames: Frames) -> str:
+    """The caption's sentence on what decided which sampled answers mean the same, if it was a stand-in."""
+    scored = where(frames["models_side_by_side"], quantity="coherent_persuasion")
+    judge = stood_in(frames["stand_ins"], EQUIVALENCE) if len(scored) else ""
+    return f" Coherent persuasion does not compare with published values: {judge}." if judge else ""
+
+
 AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
@@ -84,8 +91,9 @@ AT_A_GLANCE = Table(
     f"of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few questions no share ({FEW}). "
     "Of two models, tied: nothing "
     "shows that they differ on the items of both.",
-    ("models_side_by_side", "model_differences"),
+    ("models_side_by_side", "model_differences", "stand_ins"),
     _at_a_glance,
+    note=_judged,
     leads=True,
 )
 SIDE_BY_SIDE = Table(

@@ -1,9 +1,13 @@
 """Tables about queries: the most persuasive contexts, correlations, tests."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pandas as pd
 
+from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.figures.effects import SHOWN
-from reports.frames import Frames, in_order, unit_of, units
+from reports.frames import Frames, in_order, records, unit_of, units
 from reports.published import with_published
 from reports.style import QUERY_HUES
 from reports.tables.table import Table
@@ -29,6 +33,37 @@ def _tests(frames: Frames) -> pd.DataFrame:
     shown = rows[[*first, *SHOWN]].reset_index(drop=True)
     shown.attrs["units"] = units(rows)
     return shown
+
+
+def _tests_in_short(frames: Frames) -> pd.DataFrame:
+    """A row for each comparison, test and query type, its numbers and their intervals in words."""
+    rows = []
+    for row in records(frames["statistics_in_short"]):
+        untestable = f"{row['untestable']}: {row['reasons']}" if row["untestable"] else ""
+        rows.append(
+            {
+                "model": row["model"], "dtype": row["dtype"], "comparison": f"{row['comparison']}: {row['asked']}",
+                "test": f"{row['test']} ({row['unit_of_analysis']})",
+                "queries": row["query_type"], "significant": _share(row), "mean_d": _effect(row),
+                "untestable": untestable,
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _share(row: Mapping[str, Any]) -> str:
+    if not row["tested"]:
+        return ""
+    low, high = (f"{100 * row[name]:.0f}" for name in ("share_low", "share_high"))
+    interval = "" if pd.isna(row["share_low"]) else f" [{low}, {high}]%"
+    return f"{row['significant']} of {row['tested']}{interval}"
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    if pd.isna(row["mean_effect_size"]):
+        return ""
+    interval = "" if pd.isna(row["effect_low"]) else f" [{row['effect_low']:.2f}, {row['effect_high']:.2f}]"
+    return f"{row['mean_effect_size']:.2f}{interval}"
 
 
 def _templates(frames: Frames) -> pd.DataFrame:
@@ -63,14 +98,16 @@ CORRELATIONS = Table(
 TESTS_IN_SHORT = Table(
     "tests-in-short",
     "The tests in short",
-    "A row is a comparison over all relations: in how many the difference is significant (p ≤ 0.05 after "
-    "Benjamini-Hochberg), and the mean of the signed effect sizes that are finite (Cohen's d, above zero where the "
-    "first group is larger), both with their 95% interval over relations. As published, a test's rows are queries or "
-    "answers that count as independent, and permutations deal them to the groups. By entity, a row is an entity with "
-    "its mean; where the entities of both groups are the same, permutations turn the signs of their differences. The "
-    "regression holds the length of the entity's name, and lets the queries of an entity depend on each other.",
+    "A row is a comparison over all relations: in how many of the testable ones the difference is significant "
+    "(p ≤ 0.05 after Benjamini-Hochberg), and the mean of the signed effect sizes that are finite (Cohen's d, above "
+    "zero where the first group is larger), both with their 95% interval over relations, from "
+    f"{FEWEST_FOR_INTERVAL} on; in how many there is no test, and why. In brackets what a row of a test is. As "
+    "published, it is a query or an answer, which count as independent, and permutations deal them to the groups. By "
+    "entity, it is an entity with its mean; where the entities of both groups are the same, permutations turn the "
+    "signs of their differences. The regression holds the length of the entity's name, and lets the queries of an "
+    "entity depend on each other.",
     ("statistics_in_short",),
-    lambda frames: frames["statistics_in_short"],
+    _tests_in_short,
 )
 TESTS = Table(
     "tests-of-relations",

@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 
 from reports.figures import FIGURES
+from reports.findings import findings
 from reports.frames import SHARE
 from reports.page import MOST_ROWS, cell, heading, in_common, linked, page
-from reports.tables import Filled, Table
+from reports.page.example import example
+from reports.tables import TABLES, Filled, Table, filled
 from tests.reports.parsed import Parsed
-from tests.reports.study import CARD
+from tests.reports.study import CARD, MODEL
 
 NOTHING = {"overview": {}, "runs": pd.DataFrame(), "stand_ins": pd.DataFrame()}
 
@@ -113,3 +115,17 @@ def test_the_example_is_the_query_of_middle_susceptibility(html: str, known: dic
         assert said in words
     for term in ("open", "closed", "base", "assertive", "relevant"):
         assert f"<dfn>{term}</dfn>" in words
+
+
+def test_an_answer_that_was_cut_off_is_marked(known: dict[str, pd.DataFrame]) -> None:
+    cut = known["worked_question"].assign(finished=False)
+    assert example({**known, "worked_question": cut}, "", "").count("… (unfinished)") == len(cut)
+    assert "unfinished" not in example(known, "", "")
+
+
+def test_a_stand_in_is_named_where_coherent_persuasion_is(known: dict[str, pd.DataFrame]) -> None:
+    judge, none = "embedder for an entailment model", {**known, "stand_ins": known["stand_ins"].iloc[:0]}
+    for frames, expected in ((known, True), (none, False)):
+        said = " ".join(findings(frames)[f"{MODEL} (float32)"])
+        glance = filled(TABLES["models-at-a-glance"], frames).caption
+        assert [judge in text for text in (said, glance, example(frames, "", ""))] == [expected] * 3

@@ -73,6 +73,13 @@ def test_the_ten_most_persuasive_contexts_come_first(known: dict[str, pd.DataFra
     assert rows["entity_independent_persuasion"][:10].is_monotonic_decreasing
 
 
+def test_relevant_contexts_of_a_query_stand_beside_the_papers(known: dict[str, pd.DataFrame]) -> None:
+    rows = filled(TABLES["what-was-asked-with"], known).rows.set_index("what")
+    row = rows.loc["relevant contexts of a query"]
+    assert (row["relations"], row["of_each"]) == (4, "3")  # one of each kind
+    assert row["published"].startswith("8 (of 256: Pythia and GPT-2")
+
+
 @pytest.fixture(scope="module")
 def few() -> dict[str, pd.DataFrame]:
     """Every frame of a study of two entities and two questions, which nothing can be tested with."""

@@ -29,9 +29,13 @@ cases AS (
 SELECT
     a.model, a.dtype, a.relation, a."partition", a.candidates, a.question_id, a.question,
     q."object", q.replacement, a.context_id, a.condition, contexts."text" AS "context",
-    a.answer AS greedy, a.answers, a."groups", a.semantic_entropy, a.coherent_persuasion, a.outcome
+    a.answer AS greedy, g.finished, a.answers, a."groups", a.semantic_entropy, a.coherent_persuasion, a.outcome
 FROM cases AS a
 JOIN questions AS q USING (relation, question_id)
 LEFT JOIN question_contexts AS contexts USING (relation, question_id, context_id)
+LEFT JOIN answers AS g
+    ON
+        g.sample IS NULL AND (g.model, g.dtype, g.relation, g.question_id, g.context_id)
+        = (a.model, a.dtype, a.relation, a.question_id, a.context_id)
 WHERE a.condition = 'none' OR (a.place IN (1, a.places) AND a.coherent_persuasion IS NOT NULL)
 ORDER BY a.condition <> 'none', a.place
