@@ -52,7 +52,7 @@ class GroupTest(ModelScores):
         float | None,
         Meaning("Cohen's d with pooled standard deviation, its difference adjusted in a regression; NULL: untestable"),
     ]
-    untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
+    untestable: Annotated[str | None, Meaning("why there is no test, as n too small; NULL where there is one")]
 
 
 @table(
@@ -98,7 +98,9 @@ class Summary(ModelScores):
     prompts: Annotated[int | None, Meaning("prompts or answers behind the values")] = None
     share: Annotated[float | None, Meaning("of the group among those of its relation and query type")] = None
     mean: Annotated[float | None, Meaning("mean of the values; NULL where there is none")] = None
-    low: Annotated[float | None, Meaning("lower end of the mean's 95% bootstrap interval")] = None
+    low: Annotated[
+        float | None, Meaning("lower end of the mean's 95% bootstrap interval; NULL of fewer than 5 values")
+    ] = None
     high: Annotated[float | None, Meaning("upper end of the mean's 95% bootstrap interval")] = None
     smallest: Annotated[float | None, Meaning("the smallest value")] = None
     percentile_5: Annotated[float | None, Meaning("the 5th percentile")] = None
