@@ -90,6 +90,11 @@ class Step:
         assert isinstance(artifact, TableArtifact)
         return artifact
 
+    def inputs_of(self, table: Table) -> list[TableArtifact]:
+        """Those of its inputs that hold a table."""
+        tables = (artifact for artifact in self.inputs.values() if isinstance(artifact, TableArtifact))
+        return [artifact for artifact in tables if artifact.table.name == table.name]
+
     def records(self, role: str, kind: type[Record]) -> list[Record]:
         """The rows of one of its tables as records."""
         return [of_row(kind, row) for row in self.table(role).read().to_pylist()]

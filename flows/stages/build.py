@@ -147,16 +147,14 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
         "annotations": [annotation.check().digest for annotation in annotations],
     }  # fmt: skip
-    roles = {role_of(candidate.node, candidate.role): candidate.with_all_columns() for candidate in candidates}
+    roles = {
+        f"{candidate.role} {candidate.node.id.subject} {candidate.node.id.part}": candidate.with_all_columns()
+        for candidate in candidates
+    }
     return graph.add(
         kind, identity, outputs, optional=roles, parameters=parameters, arguments=(study, tuple(annotations)),
         after=lacking,
     )  # fmt: skip
-
-
-def role_of(node: Node, role: str) -> str:
-    """What a table of candidates is called among the inputs of a choice: questions and disputes of a page match."""
-    return f"{role} {node.id.subject} {node.id.part}"
 
 
 def _relations(rows: pa.Table) -> list[str]:

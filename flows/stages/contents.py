@@ -10,7 +10,6 @@ from data.sources.registry import QUESTION_SOURCES
 from data.storage.workspace import Workspace
 from flows.graph.graph import Graph, Node
 from flows.graph.step import StepId
-from flows.stages.build import role_of
 from flows.steps.build import candidates_of
 from flows.study.study import Study
 
@@ -56,12 +55,12 @@ class Contents:
         """
         assert self.study.questions is not None
         choice = self.graph.nodes[StepId("build", partition, "choice of questions")]
-        usable = {
-            role_of(node, role): node.output(role).artifact
+        usable = [
+            node.output(role).artifact
             for node in choice.after
             for role in ("questions", "disputes")
             if node.id.stage == "fetch" and role in node.checks and node.output(role).is_usable
-        }
+        ]
         if not usable:
             lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.after)) if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in lacking[:3])

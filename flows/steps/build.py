@@ -1,13 +1,14 @@
 """The steps that build prompts: queries and contexts from facts, questions from candidates."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
 from data.dataset.dataset import with_current_counts
 from data.errors import InputError
 from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
+from data.records.tables import DISPUTES, QUESTIONS
 from data.sources.own.by_relation import ContextRow
 from data.sources.own.groups import Group
 from data.sources.registry import QUESTION_SOURCES
@@ -50,7 +51,7 @@ def choose(step: Step, run: Run) -> None:
     study, annotations = step.arguments
     partition: Any = step.id.subject
     several = QUESTION_SOURCES[study.questions.source].fetch is None
-    candidates = candidates_of(step.inputs, partition, several=several)
+    candidates = candidates_of(step.inputs.values(), partition, several=several)
     rejected: list[Rejected] = []
     if study.questions.annotated:
         rows = [of_row(Annotation, row) for file in annotations for row in file.read().to_pylist()]
@@ -68,21 +69,22 @@ def choose(step: Step, run: Run) -> None:
     step.write("questions", chosen.questions)
 
 
-def candidates_of(inputs: Mapping[str, Any], partition: Partition, *, several: bool) -> list[Question]:
+def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool) -> list[Question]:
     """Every candidate of a partition, with the numbers of its dispute as they are now.
 
     Args:
-        inputs: tables of questions and disputes, by `<role> <subject> <part>`.
+        inputs: tables of questions and of disputes; those of a page are about the same subject.
         partition: only its questions.
         several: whether they were fetched in several steps, two of which may have led to one question.
     """
+    tables: dict[str, list[Any]] = {QUESTIONS.name: [], DISPUTES.name: []}
+    for artifact in inputs:
+        tables[artifact.table.name].append(artifact)
+    disputes_of = {tuple(artifact.made_from["subject"]): artifact for artifact in tables[DISPUTES.name]}
     found: list[Question] = []
-    for role, artifact in inputs.items():
-        kind, _, rest = role.partition(" ")
-        if kind != "questions":
-            continue
+    for artifact in tables[QUESTIONS.name]:
         questions = [of_row(Question, row) for row in artifact.read().to_pylist()]
-        disputes = inputs.get(f"disputes {rest}")
+        disputes = disputes_of.get(tuple(artifact.made_from["subject"]))
         if disputes is not None:
             counted = [of_row(Dispute, row) for row in disputes.read().to_pylist()]
             questions = with_current_counts(questions, counted)

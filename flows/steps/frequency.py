@@ -9,8 +9,9 @@ from typing import Any, get_args
 import numpy as np
 
 from data.errors import InputError
-from data.records import CountedPair, Frequency, Shard
+from data.records import CountedPair, Frequency, Shard, of_row
 from data.records.corpus import CountKind
+from data.records.tables import SHARD_COUNTS, SHARDS
 from flows.graph.step import Run, Step
 from flows.steps.fetch import access_for
 from flows.study.study import Study
@@ -77,14 +78,13 @@ def add_up(step: Step, run: Run) -> None:
     columns = ("entity_count", "capitals_count", "lower_case_count", "pair_count")
     totals, shards = np.zeros((len(columns), len(pairs)), np.int64), list[Shard]()
     kinds = np.zeros((2, len(pairs)), np.int64)
-    for role in step.inputs:
-        if role.startswith("shard_counts"):
-            rows = step.table(role).read()
-            totals += [rows[name].to_numpy() for name in columns]
-            said = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
-            kinds = np.maximum(kinds, [[KINDS.index(kind) for kind in column] for column in said])
-        elif role.startswith("shards"):
-            shards += step.records(role, Shard)
+    for counts in step.inputs_of(SHARD_COUNTS):
+        rows = counts.read()
+        totals += [rows[name].to_numpy() for name in columns]
+        counted = [rows[name].to_pylist() for name in ("entity_counted", "pair_counted")]
+        kinds = np.maximum(kinds, [[KINDS.index(kind) for kind in column] for column in counted])
+    for shard in step.inputs_of(SHARDS):
+        shards += [of_row(Shard, row) for row in shard.read().to_pylist()]
     read: dict[str, Any] = {
         "corpus": title, "window_words": window, "shards": len(shards),
         "documents": _total(shard.documents for shard in shards), "words": _total(shard.words for shard in shards),

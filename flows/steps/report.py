@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import platform
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from data import catalog
 from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
+from data.records.tables import FACTS, QUESTIONS
 from flows.graph.step import Run, Step
 from flows.steps.aggregate import schema
 from flows.study.sections.prompt import PromptPart
@@ -42,7 +42,7 @@ def card_of(step: Step) -> StudyCard:
         not_run=not_run,
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         versions={**versions, "python": platform.python_version()},
-        sources=_sources(step.inputs),
+        sources=_sources(step),
         prompt=_prompt(study.prompt),
     )
 
@@ -57,19 +57,15 @@ def _prompt(prompt: PromptPart) -> dict[str, str]:
     return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}}
 
 
-def _sources(inputs: Mapping[str, Any]) -> tuple[str, ...]:
+def _sources(step: Step) -> tuple[str, ...]:
     """Where the facts and questions come from, under which terms, and which versions of both these are."""
-    facts = tuple(of_row(Fact, row) for row in _rows(inputs, "facts: "))
-    questions = tuple(of_row(Question, row) for row in _rows(inputs, "questions: "))
+    facts = tuple(of_row(Fact, row) for table in step.inputs_of(FACTS) for row in table.read().to_pylist())
+    questions = tuple(of_row(Question, row) for table in step.inputs_of(QUESTIONS) for row in table.read().to_pylist())
     rows: tuple[Fact | Question, ...] = (*questions, *facts)
     named = {f"{row.source} ({row.licence})" for row in rows}
     versions = [_version("Facts", Dataset(Path(), facts))] if facts else []
     versions += [_version("Questions", Dataset(Path(), (), questions=questions))] if questions else []
     return (*sorted(named), *versions)
-
-
-def _rows(inputs: Mapping[str, Any], prefix: str) -> list[dict[str, Any]]:
-    return [row for role, table in inputs.items() if role.startswith(prefix) for row in table.read().to_pylist()]
 
 
 def _version(what: str, dataset: Dataset) -> str:
