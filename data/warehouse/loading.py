@@ -62,6 +62,8 @@ def update(
                 connection.execute("CHECKPOINT")
             return
         except OSError as error:
+            if begin is not _empty:  # the old database cannot be read, or there is no space for its copy
+                continue
             raise WorkspaceError(refusal.format(error.strerror or error)) from error
         except duckdb.Error as error:
             if begin is _empty:

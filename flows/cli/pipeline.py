@@ -128,7 +128,8 @@ class Selected:
 
         selection = self._stages(name)
         with self.workspace.lock(warn if wait else None) as memory, ExitStack() as stack:
-            is_likely = self.workspace.seems_changed() and not is_named()
+            follows = name in ("run", "aggregate", "report")  # what is made from the tables
+            is_likely = follows and self.workspace.seems_changed() and not is_named()
             starting = stack.enter_context(temporary_api()) if is_likely else None  # while the graph is resolved
             graph = study_graph(self.study, self.workspace, memory)
             self._check(graph, selection, force=force)

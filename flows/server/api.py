@@ -61,7 +61,9 @@ def prefect_api(meanwhile: Callable[[], object] = lambda: None, starting: Starti
         from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
 
         if url := get_current_settings().api.url or "":
-            stack.close()  # a temporary one that was started in vain: a profile or a settings file names another
+            if starting is not None:  # in vain: a profile or a settings file names another
+                starting.server.terminate()
+            stack.close()
             _check(url)
             meanwhile()
         else:

@@ -157,7 +157,8 @@ def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
     from safetensors import safe_open
 
     config = json_object((folder / "config.json").read_text(encoding="utf-8"))
-    named = [config.get(name) for name in ("num_hidden_layers", "n_layer", "n_layers", "num_layers")]
+    parts = [config, *(part for part in config.values() if isinstance(part, dict))]  # of text, images, ...
+    named = [part.get(name) for part in parts for name in ("num_hidden_layers", "n_layer", "n_layers", "num_layers")]
     layers = max((number for number in named if isinstance(number, int)), default=0)
     weights = 0
     for file in folder.glob("*.safetensors"):

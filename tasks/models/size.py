@@ -3,6 +3,7 @@
 What a model needs beside its weights is not counted, so one that is refused here would never have fitted.
 """
 
+import json
 from math import prod
 from pathlib import Path
 
@@ -24,9 +25,8 @@ def parameters_of(name: str) -> int | None:
     entries = catalog.models()
     if entry := entries.get(name) or next((one for one in entries.values() if one.hub == name), None):
         return entry.parameters
-    files = [*Path(name).expanduser().glob("*.safetensors")]
     try:
-        return sum(map(_parameters_in, files)) or None
+        return sum(map(_parameters_in, _loaded(Path(name).expanduser()))) or None
     except Exception:  # it is damaged, or not one: loading says so
         return None
 
@@ -50,6 +50,14 @@ def check_fits(name: str, dtype: str, device: str) -> None:
             f"model {name!r} in {dtype} has {needs / GB:.0f} GB of weights, and {where} {has / GB:.0f} GB; use "
             f"{'' if device == BALANCED else 'device balanced, '}dtype 8bit or 4bit, or more GPUs"
         )
+
+
+def _loaded(folder: Path) -> list[Path]:
+    """The files that transformers loads of a folder, which may have the weights a second time, or an adapter."""
+    index = folder / "model.safetensors.index.json"
+    if index.exists():
+        return [folder / Path(name).name for name in {*json.loads(index.read_bytes())["weight_map"].values()}]
+    return [*folder.glob("model.safetensors")]
 
 
 def _parameters_in(file: Path) -> int:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import transformers
-from jinja2 import Environment
+from jinja2 import Environment, TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from data import catalog
@@ -213,7 +213,11 @@ def _chat_template(model: LanguageModel) -> str:
         template = model.tokenizer.get_chat_template()
     except ValueError as error:  # several templates, and none of them is the default
         raise _cannot_write(model, error) from error
-    if any(sign == "**" for _, kind, sign in Environment().lex(template) if kind == "operator"):
+    try:
+        signs = [sign for _, kind, sign in Environment().lex(template) if kind == "operator"]
+    except TemplateError as error:
+        raise _cannot_write(model, error) from error
+    if "**" in signs:
         raise _cannot_write(model, "it has a power, 9 ** (9 ** 9), which nothing can stop; write it without **")
     return _CALENDAR + template if "strftime_now" in template else template
 
@@ -226,6 +230,8 @@ def _takes_system_turn(model: LanguageModel, prompts: AnswerPrompts) -> bool:
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
             text = " ".join(_letters(rendered(model, _turns(model, prompts, system_turn, one))) for one in probes)
+        except (TimeoutError, MemoryError) as error:  # that is no refusal of a turn
+            raise _cannot_write(model, error) from error
         except Exception as error:  # a template can refuse a system turn with any exception
             problem = error
         else:

@@ -50,13 +50,16 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
         raise InputError(f"{file} cannot be read: {error.strerror}; correct the path") from None
     if not text.strip():
         raise InputError(f"{file} is empty; write a header and rows")
-    _refuse_more(text.count("\n"), MOST_ROWS, "lines", file)
     if file.suffix.lower() in (".jsonl", ".ndjson"):
+        _refuse_more(text.count("\n"), MOST_ROWS, "lines", file)
         _refuse_more(sum(map(text.count, ",[{")), MOST_VALUES, "values", file)
         return list(_of_json(text))
     separator = _separator(text, file, needed)
     _refuse_more(text.count(separator), MOST_VALUES, "cells", file)
-    return list(_of_csv(text, file, separator))
+    _refuse_more(text.count("\n"), MOST_VALUES, "lines", file)  # a text may have many
+    rows = list(islice(_of_csv(text, file, separator), MOST_ROWS + 1))
+    _refuse_more(len(rows), MOST_ROWS, "rows", file)
+    return rows
 
 
 def _refuse_more(count: int, most: int, what: str, file: Path) -> None:
@@ -168,7 +171,8 @@ def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; ValueError where it has a key twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError(f"it has the key {_doubled(name for name, _ in pairs)!r} twice; leave one out")
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"it has the key {twice!r} twice; leave one out")
     return found
 
 
@@ -200,10 +204,19 @@ def _of_parquet(file: Path, needed: str) -> Iterator[FileRow]:
 def _unpacked(opened: Any, file: Path) -> Iterator[dict[str, Any]]:
     """The rows of a Parquet file, a few at a time: it packs a text that is in every row once."""
     groups = (opened.metadata.row_group(number) for number in range(opened.num_row_groups))
-    _refuse_more(sum(group.total_byte_size for group in groups) >> 20, LARGEST_FILE >> 20, "MiB", file)
+    _refuse_more(sum(group.total_byte_size for group in groups) >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
     size = 0
     for batch in opened.iter_batches(batch_size=_TOGETHER):
         for row in batch.to_pylist():
-            size += len(repr(row))  # the batch may still have a text of many rows once
-            _refuse_more(size >> 20, LARGEST_FILE >> 20, "MiB", file)
+            size += _bytes(row)  # the batch may still have a text of many rows once
+            _refuse_more(size >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
             yield row
+
+
+def _bytes(value: Any) -> int:
+    """The least that a value takes: a character a byte, a number eight."""
+    if isinstance(value, dict):
+        return sum(map(_bytes, value.values()))
+    if isinstance(value, list):
+        return 8 + sum(map(_bytes, value))
+    return len(value) if isinstance(value, str | bytes) else 8

@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from data.errors import WorkspaceError
+
 ROLES = ("client", "scheduler", "worker")
 VALID = timedelta(days=365)
 SKEW = timedelta(days=1)
@@ -31,9 +33,12 @@ def configuration(file: Path) -> dict[str, Any]:
 @contextmanager
 def written(file: Path) -> Iterator[None]:
     """The file with a key and its certificate is there meanwhile; also one that a killed run left is replaced."""
-    file.unlink(missing_ok=True)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
-        opened.write(_key_and_certificate())
+    try:
+        file.unlink(missing_ok=True)
+        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as opened:
+            opened.write(_key_and_certificate())
+    except OSError as error:
+        raise WorkspaceError(f"{file} cannot be written: {error.strerror}; choose another --workspace") from None
     try:
         yield
     finally:

@@ -1,3 +1,4 @@
+import errno
 import math
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from data.records.table import Table
 from data.records.tables import CONTEXTS, FACTS
 from data.records.tables import QUERIES as QUERIES_TABLE
 from data.storage.files import TEMPORARY, write_parquet
+from data.warehouse import loading
 from data.warehouse.loading import update
 from data.warehouse.queries import QUERIES, NamedQuery
 from data.warehouse.warehouse import opened, over
@@ -108,6 +110,15 @@ def test_a_damaged_database_is_made_anew(database: Path, length: int) -> None:
     database.write_bytes(database.read_bytes()[:length])
     with pytest.raises((DamagedFile, WorkspaceError), match="run"), opened(database, TABLES):
         pass
+    update(database, "new", TABLES, {})
+    assert key_of(database) == "new"
+
+
+def test_a_database_that_cannot_be_read_is_made_anew(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(path: Path, copy: Path) -> str:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(loading, "digest_in_pieces", broken)
     update(database, "new", TABLES, {})
     assert key_of(database) == "new"
 

@@ -129,6 +129,7 @@ def test_system_text_is_written_once_in_changed_letters(change: str) -> None:
     [
         ("{{ raise_exception('never') }}", "cannot write a question: never"),
         ("{% if %}", ".*end of"),
+        ("{{ 'never ended }}", ".*unexpected char"),
         (CHAT.replace("message['content']", "message['content'][:50]"), ".*leaves out"),
         ({"rag": CHAT, "tool_use": CHAT}, ".*rag"),  # none of them is the default
     ],

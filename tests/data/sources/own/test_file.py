@@ -163,9 +163,10 @@ def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
         ("mine.parquet", b"PAR1", "is not a Parquet file that can be read"),
         ("mine.csv", csv("," * 8_000_001), "has more than 8,000,000 cells; cut it into several studies"),
         ("mine.jsonl", f'{{"x": [{"{}," * 4_000_001}{{}}]}}', "has more than 8,000,000 values"),
-        ("mine.csv", csv("\n" * 500_001), "has more than 500,000 lines"),
+        ("mine.csv", csv("Who?\n" * 500_001), "has more than 500,000 rows"),
+        ("mine.csv", csv("\n" * 8_000_001), "has more than 8,000,000 lines"),
     ],
-    ids=range(10),
+    ids=range(11),
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
@@ -193,6 +194,15 @@ def test_a_packed_parquet_file_does_not_fill_the_memory(name: str, tmp_path: Pat
     assert (tmp_path / "mine.parquet").stat().st_size < 100_000
     with pytest.raises(InputError, match=message):
         read_file(tmp_path / "mine.parquet", "question")
+
+
+def test_sound_files_with_numbers_and_long_texts_are_read(tmp_path: Path) -> None:
+    numbers = pa.array([[0.1234567890123] * 384] * 10_000)
+    pq.write_table(pa.table({"question": ["Who?"] * 10_000, "embedding": numbers}), tmp_path / "mine.parquet")
+    assert len(read_file(tmp_path / "mine.parquet", "question")) == 10_000
+    passages = "question,context\n" + ('Who?,"' + "a line\n" * 20 + '"\n') * 26_000
+    (tmp_path / "mine.csv").write_text(passages)
+    assert len(read_file(tmp_path / "mine.csv", "question")) == 26_000
 
 
 def test_what_is_there_twice_is_never_chosen_silently(tmp_path: Path) -> None:
