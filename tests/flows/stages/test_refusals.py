@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,6 +37,8 @@ def test_models_larger_than_their_gpus_are_refused(
     (model / "config.json").write_text("{}")
     for number, shape in enumerate([(10, 10), (100,)]):
         save_file({"weights": np.zeros(shape, dtype=np.float32)}, model / f"{number}.safetensors")
+    shards = {"weight_map": {"one": "0.safetensors", "other": "1.safetensors"}}
+    (model / "model.safetensors.index.json").write_text(json.dumps(shards))
     study = selected(
         tmp_path, questions=None, measures={"persuasion": {}},
         models=[{"name": str(model), "dtype": dtype, "device": device}],
