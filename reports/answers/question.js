@@ -39,7 +39,7 @@ function factsOf(question, texts, models) {
     ["Original answer", marked(question.object, "original"), linkTo(texts.object_id)],
     ["Counts as right", folding(texts.accepted ?? question.object, "a long list")],
     ...(question.replacement ? [["Replacement", marked(question.replacement, "replacement")]] : []),
-    ...measured("Edits of the fact", texts.edits),
+    ...measured(question.partition === "disputable" ? "Reversions" : "Edits of the fact", texts.edits),
     ...measured("Views of the subject", texts.subject_popularity, " a month"),
     ...measured("Views of the object", texts.object_popularity, " a month"),
     ...question.others.map(([at, value]) => [foreign(index.columns[at][0]), folding(value, "a long text")]),
