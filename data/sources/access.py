@@ -1,5 +1,6 @@
 """Access to services and downloads, as a value that a step can carry to another process."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,3 +56,9 @@ class Access:
 
     def _service(self, name: str) -> Service:
         return self.services.get(name, SERVICES[name])
+
+
+def close_sessions() -> None:
+    """Closes all sessions of this process: waiting threads are woken, and the next run counts from 0."""
+    if loaded := sys.modules.get("data.sources.http.session"):  # else none was opened
+        loaded.close_sessions()

@@ -1,7 +1,7 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +14,8 @@ from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
-from data.sources.http.session import close_sessions
+from data.errors import StudyFileError
+from data.sources.access import close_sessions
 from data.storage.workspace import Workspace
 from flows.execution.artifacts import show_outcome, shown_progress
 from flows.execution.events import is_first_run
@@ -29,8 +30,10 @@ from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
+from flows.stages.refusals import asked_models, refusals
 from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
+from flows.study.sections.model import ModelPart
 from flows.study.sections.runner import RunnerName
 from flows.study.study import Study
 from tasks.models.files.hub import leave_alone
@@ -147,12 +150,15 @@ def _executed(
         if event and not is_first_run(workspace, event, str(flow_run.id)):
             log.warning("another run has begun for the same event of Prefect's; this one does nothing")
             return study_graph(chosen, workspace, memory), Selection(stages=())
+        graph = resolve()
         if failed:
-            selection = selection.failed(study_graph(chosen, workspace, memory))
-        _request(workspace, selection, kinds)
+            selection = selection.failed(graph)
+        asked = _asked(chosen, graph, selection.of(graph), force=kinds.get("force", False))
+        if _request(workspace, selection, kinds):
+            graph = resolve()
         try:
-            with chosen_workers(chosen.execution, Run(workspace.root, offline)) as workers:
-                graph = Runner(resolve, selection, submit, progress(), workers).run()
+            with chosen_workers(chosen.execution, Run(workspace.root, offline), asked) as workers:
+                graph = Runner(resolve, selection, submit, progress(), workers).run(graph)
         finally:
             close_sessions()
         _settle(workspace, graph)
@@ -170,8 +176,15 @@ def _tell(step: Step, ended: Any) -> None:
     progress().finished(step.id.stage, str(step.id), failed, spent)
 
 
-def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> None:
-    """Notes what is asked to be made again, unless the same request is still being worked on."""
+def _asked(chosen: Study, graph: Graph, selected: Collection[StepId], *, force: bool) -> dict[int, ModelPart]:
+    """The models that are asked; StudyFileError where something is known to be impossible before anything runs."""
+    if problems := list(dict.fromkeys(refusals(graph, chosen, selected, force=force))):
+        raise StudyFileError(f"study {chosen.name}: {'; '.join(problems)}")
+    return asked_models(graph, chosen, selected, force=force)
+
+
+def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> bool:
+    """Notes what is asked to be made again, unless the same request is still being worked on; whether any was asked."""
     file = reruns_of(workspace)
     requests = read_reruns(file)
     for kind in (kind for kind, is_asked in kinds.items() if is_asked):
@@ -182,6 +195,7 @@ def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bo
         else:
             requests.append(Rerun(datetime.now(UTC), *asked, workspace.study))
     write_reruns(file, requests)
+    return any(kinds.values())
 
 
 def _settle(workspace: Workspace, graph: Graph) -> None:

@@ -74,19 +74,22 @@ class Runner:
         self._unseen: set[StepId] = set()  # ended since the graph was resolved: what follows from them is not known
         self._totals: dict[str, int] = {}
 
-    def run(self) -> Graph:
-        """Runs until nothing is ready any more; gives the graph as it is then."""
+    def run(self, graph: Graph | None = None) -> Graph:
+        """Runs until nothing is ready any more; gives the graph as it is then.
+
+        graph: as it is now, where that is known.
+        """
         try:
-            return self._walk()
+            return self._walk(graph)
         except BaseException:
             self._workers.abandon()
             while self._running:  # the workspace is theirs until they have come to their ends
                 self._running.pop(self._ended.get())
             raise
 
-    def _walk(self) -> Graph:
+    def _walk(self, graph: Graph | None) -> Graph:
         while True:
-            graph = self._resolve()
+            graph = graph or self._resolve()
             self._unseen.clear()
             plan = self._plan(graph)
             if not (plan.ready or self._running):
@@ -103,6 +106,7 @@ class Runner:
                 plan.last = _model(ended)
                 computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
                 if not (self._start(plan) and computes):
+                    graph = None
                     break
 
     def _plan(self, graph: Graph) -> "_Plan":

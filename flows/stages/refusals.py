@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from data import catalog
-from data.errors import InputError, ModelError, UsageError
+from data.errors import InputError, ModelError
 from data.records import RelationName
 from data.sources.registry import FACT_SOURCES
 from flows.graph.graph import Graph
@@ -45,10 +45,17 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
         subjects = dict.fromkeys(n.id.subject for n in nodes if n.id.stage == "score" and (force or n.state != "done"))
         for relation in subjects:
             yield from _too_few_built_contexts(graph, relation, sample)
-    asked = {(n.id.model, n.id.dtype) for n in nodes if n.id.stage == "score" and (force or n.state != "done")}
-    for number, model in enumerate(study.models):
-        if (model.name, model.dtype) in asked:
-            yield from _no_device(number, model, study.execution.runner)
+    for number, model in asked_models(graph, study, selected, force=force).items():
+        yield from _no_device(number, model, study.execution.runner)
+
+
+def asked_models(
+    graph: Graph, study: Study, selected: Collection[StepId], *, force: bool = False
+) -> dict[int, ModelPart]:
+    """The models of the study that the selected steps ask, by their place in its file."""
+    scores = (node for node in graph if node.id in selected and node.id.stage == "score")
+    asked = {(node.id.model, node.id.dtype) for node in scores if force or node.state != "done"}
+    return {number: one for number, one in enumerate(study.models) if (one.name, one.dtype) in asked}
 
 
 def _too_few(graph: Graph, study: Study, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
@@ -120,24 +127,15 @@ def _too_few_contexts(
 
 
 def _no_device(number: int, model: ModelPart, runner: RunnerName) -> Iterator[str]:
-    from tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
-    from tasks.models.size import SMALL, check_fits, weights_of
+    from tasks.models.loading import BALANCED
+    from tasks.models.size import why_not_here
 
-    dtype, device = model.dtype, model.device
     if runner == "dask":
-        return  # the devices are those of its workers
-    if runner == "processes" and (device == BALANCED or ":" in device):
+        return  # the devices are those of its workers, which are asked
+    if runner == "processes" and (model.device == BALANCED or ":" in model.device):
         yield (
-            f"models.{number}: device {device}, and with runner processes each worker has a GPU of its own; use device "
-            "cuda, or runner threads"
+            f"models.{number}: device {model.device}, and with runner processes each worker has a GPU of its own; use "
+            "device cuda, or runner threads"
         )
-        return
-    if device == "cpu":
-        return
-    if device == "auto" and dtype not in QUANTISED and weights_of(model.name, dtype) <= SMALL:
-        return  # torch, which knows the devices, takes seconds to import
-    try:
-        place = chosen_device(device, spread=True)
-        check_fits(model.name, chosen_dtype(dtype, place), place)
-    except (ModelError, UsageError) as error:
-        yield f"models.{number}: {error}"
+    elif reason := why_not_here(model.name, model.dtype, model.device):
+        yield f"models.{number}: {reason}"

@@ -8,8 +8,8 @@ from math import prod
 from pathlib import Path
 
 from data import catalog
-from data.errors import ModelError
-from tasks.models.loading import BALANCED
+from data.errors import ModelError, UsageError
+from tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
 
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.5}
 """Of a parameter, by dtype."""
@@ -34,6 +34,18 @@ def parameters_of(name: str) -> int | None:
 def weights_of(name: str, dtype: str) -> float:
     """The bytes of a model's weights; 0 where its size is not known. dtype: auto is the smaller one, of a GPU."""
     return (parameters_of(name) or 0) * BYTES.get(dtype, BYTES["bfloat16"])
+
+
+def why_not_here(name: str, dtype: str, device: str) -> str | None:
+    """Why this machine cannot hold a model as a study asks for it; None where it can, or nothing speaks against it."""
+    if device == "cpu" or (device == "auto" and dtype not in QUANTISED and weights_of(name, dtype) <= SMALL):
+        return None  # torch, which knows the devices, takes seconds to import
+    try:
+        place = chosen_device(device, spread=True)
+        check_fits(name, chosen_dtype(dtype, place), place)
+    except (ModelError, UsageError) as error:
+        return str(error)
+    return None
 
 
 def check_fits(name: str, dtype: str, device: str) -> None:

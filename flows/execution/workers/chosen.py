@@ -1,12 +1,18 @@
 """The workers that a study asks for."""
 
+from collections.abc import Mapping
+
 from flows.execution.workers.workers import Workers
 from flows.graph.step import Run
 from flows.study.sections.execution import ExecutionPart
+from flows.study.sections.model import ModelPart
 
 
-def chosen_workers(execution: ExecutionPart, run: Run) -> Workers:
-    """The workers of a run, not started yet. What only some of them need is imported for these alone."""
+def chosen_workers(execution: ExecutionPart, run: Run, asked: Mapping[int, ModelPart]) -> Workers:
+    """The workers of a run, not started yet. What only some of them need is imported for these alone.
+
+    asked: the models, by their place in the study file, which workers that are elsewhere must be able to hold.
+    """
     if execution.runner == "processes":
         from flows.execution.workers.processes import Processes
 
@@ -14,5 +20,5 @@ def chosen_workers(execution: ExecutionPart, run: Run) -> Workers:
     if execution.runner == "dask":
         from flows.execution.workers.cluster import Cluster
 
-        return Cluster(execution.address, execution.workers, run, execution.shares)
+        return Cluster(execution.address, execution.workers, run, execution.shares, asked)
     return Workers()

@@ -20,11 +20,12 @@ from uuid import uuid4
 from data.errors import UsageError, WorkFailed, WorkspaceError, first_line
 from data.storage.workspace import Workspace
 from flows.execution.attempt import Outcome, failed
-from flows.execution.workers.elsewhere import attempt_elsewhere, here
+from flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not_held
 from flows.execution.workers.processes import environments
 from flows.execution.workers.roster import MARKS, SECONDS_BETWEEN_LOOKS, Roster
 from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
 from flows.graph.step import Run, Step
+from flows.study.sections.model import ModelPart
 
 log = logging.getLogger(__name__)
 
@@ -38,13 +39,23 @@ SECONDS_TO_COME = 120
 class Cluster(Elsewhere):
     """Workers of a Dask cluster for the steps that ask a model."""
 
-    def __init__(self, address: str | None, workers: int | None, run: Run, shares: int = 1) -> None:
-        """Nothing is connected yet; run: what each worker must fit. UsageError where Dask is not installed."""
+    def __init__(
+        self,
+        address: str | None,
+        workers: int | None,
+        run: Run,
+        shares: int = 1,
+        asked: Mapping[int, ModelPart] | None = None,
+    ) -> None:
+        """Nothing is connected yet; UsageError where Dask is not installed.
+
+        run: what each worker must fit. asked: the models, by their place in the study file, that some worker must hold.
+        """
         super().__init__(shares)
         if find_spec("distributed") is None:
             raise UsageError('runner dask needs Dask, which is not installed: pip install "swaymeter[dask]"')
         self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
-        self._workers, self._run, self._local = workers, run, None
+        self._workers, self._run, self._local, self._asked = workers, run, None, asked or {}
         self._seen = set[str]()
 
     def __enter__(self) -> "Cluster":
@@ -65,6 +76,7 @@ class Cluster(Elsewhere):
         try:
             self._roster.begin()
             self._look()
+            self._check_models()
         except BaseException:
             self.__exit__()
             raise
@@ -76,6 +88,18 @@ class Cluster(Elsewhere):
         for one in (getattr(self, "_client", None), self._local):
             if one is not None:
                 one.close()
+
+    def _check_models(self) -> None:
+        """UsageError for a model that no worker with a GPU can hold."""
+        workers = self._roster.fitting("GPU")
+        asked = {number: model for number, model in self._asked.items() if model.device != "cpu"}
+        if not (workers and asked):
+            return
+        answers = self._client.run(why_not_held, [*asked.values()], workers=[*workers])
+        for place, number in enumerate(asked):
+            worker, reasons = min(answers.items())
+            if all(one[place] for one in answers.values()):
+                raise UsageError(f"models.{number}: no worker of the cluster can have it; {worker}: {reasons[place]}")
 
     def _look(self) -> None:
         self._roster.look()

@@ -6,11 +6,13 @@ It keeps the models of the step before, and lets go of them when a step is about
 import functools
 import os
 import threading
+from collections.abc import Sequence
 from importlib.metadata import version
 
 from data.errors import UsageError
 from flows.execution.attempt import Outcome, attempt, failed
 from flows.graph.step import Run, Step
+from flows.study.sections.model import ModelPart
 from tasks.models.loading import forget_models
 
 _one_at_a_time = threading.Lock()
@@ -38,6 +40,13 @@ def check(run: Run, wanted: str) -> None:
         raise UsageError(
             f"it does not see the workspace {run.workspace}; put it in a folder that all workers share, under one path"
         )
+
+
+def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
+    """Why the GPUs of a worker cannot hold each of these models; None where they can."""
+    from tasks.models.size import why_not_here
+
+    return [why_not_here(model.name, model.dtype, model.device) for model in models]
 
 
 def attempt_elsewhere(step: Step, run: Run, wanted: str, name: str) -> Outcome:

@@ -11,6 +11,8 @@ from flows.execution.workers.cluster import Cluster
 from flows.execution.workers.elsewhere import attempt_elsewhere, here
 from flows.execution.workers.workers import TRIES
 from flows.graph.step import Run, Step, StepId
+from flows.study.sections.model import ModelPart
+from tasks.models import size
 
 STEP = StepId("score", "capital", "persuasion")
 
@@ -91,6 +93,30 @@ def test_a_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: st
     with distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources=resources, **alone) as local:
         cluster = Cluster(local.scheduler_address, None, Run(tmp_path))
         with pytest.raises(UsageError, match=f"worker [^ ]+ cannot be used: {wrong}"), cluster:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("memory", "device", "refusal"),
+    [(0, "cuda", "this machine has no CUDA"), (27e10, "auto", "in bfloat16 has 281 GB"), (29e10, "auto", "")],
+)
+def test_a_model_that_no_worker_can_hold_is_refused_first(
+    memory: float, device: str, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
+    import torch
+
+    monkeypatch.setattr(size, "parameters_of", lambda name: 140_500_000_000)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: bool(memory))
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: SimpleNamespace(total_memory=memory))
+    (tmp_path / "workspace.json").touch()
+    asked = {3: ModelPart(name="large", device=device), 4: ModelPart(name="large", device="cpu")}
+    alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
+    with distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources={"GPU": 1}, **alone) as local:
+        cluster = Cluster(local.scheduler_address, None, Run(tmp_path), asked=asked)
+        refused = pytest.raises(UsageError, match=rf"models\.3: no worker .*; tcp://[^ ]+: .*{refusal}")
+        with refused if refusal else nullcontext(), cluster:
             pass
 
 
