@@ -80,6 +80,71 @@ def test_workers_share_the_workspaces_and_two_have_a_gpu(services: dict[str, Any
         assert workers[name]["profiles"] == [profile]
 
 
+@pytest.fixture(scope="module")
+def objects() -> dict[tuple[str, str], Any]:
+    """The objects of the file for Kubernetes, by kind and name."""
+    documents = yaml.safe_load_all((ROOT / "docker/kubernetes.yaml").read_text())
+    return {(one["kind"], one["metadata"]["name"]): one for one in documents}
+
+
+def containers(objects: dict[tuple[str, str], Any]) -> dict[str, tuple[Any, Any]]:
+    """What has pods, by name: their template and its only container."""
+    with_pods = {name: one["spec"] for (kind, name), one in objects.items() if kind in ("Deployment", "Job")}
+    templates = {name: spec["template"] for name, spec in with_pods.items()}
+    assert [len(one["spec"]["containers"]) for one in templates.values()] == [1] * len(templates)
+    return {name: (one, one["spec"]["containers"][0]) for name, one in templates.items()}
+
+
+def test_kubernetes_runs_the_commands_of_the_compose_file(
+    services: dict[str, Any], objects: dict[tuple[str, str], Any]
+) -> None:
+    pods = containers(objects)
+    assert pods.keys() == services.keys() - {"worker-gpu"}  # its runs are computed by the cluster
+    for name, (_, container) in pods.items():
+        service = services[name]
+        assert (container["image"], container.get("command")) == (service["image"], service.get("command")), name
+        assert {one["mountPath"] for one in container.get("volumeMounts", ())} == {
+            one.partition(":")[2] for one in service.get("volumes", ())
+        }
+        variables = {one["name"] for one in container.get("env", ())}
+        if container.get("envFrom") == [{"configMapRef": {"name": "client"}}]:
+            variables |= objects["ConfigMap", "client"]["data"].keys()
+        assert service.get("environment", {}).keys() - {"SWAYMETER_WEBHOOK"} <= variables, name
+    assert objects["ConfigMap", "client"]["data"] == {
+        "PREFECT_API_URL": services["worker-cpu"]["environment"]["PREFECT_API_URL"],
+        "DASK_SCHEDULER_ADDRESS": "tcp://dask-scheduler:8786",
+    }
+
+
+def test_objects_of_kubernetes_find_each_other(objects: dict[tuple[str, str], Any]) -> None:
+    pods = containers(objects)
+    for (kind, name), one in objects.items():
+        assert one["metadata"]["labels"]["app"] == "swaymeter"
+        if kind == "Deployment":
+            assert one["spec"]["selector"]["matchLabels"] == one["spec"]["template"]["metadata"]["labels"]
+        if kind == "Service":  # whose names are the hosts of addresses
+            template, container = pods[name]
+            assert one["spec"]["selector"] == template["metadata"]["labels"]
+            assert [port["port"] for port in one["spec"]["ports"]] == [p["containerPort"] for p in container["ports"]]
+    for template, container in pods.values():
+        spec = template["spec"]
+        assert (spec["automountServiceAccountToken"], spec["enableServiceLinks"]) == (False, False)
+        claims = {one["name"]: one["persistentVolumeClaim"]["claimName"] for one in spec.get("volumes", ())}
+        assert {one["name"] for one in container.get("volumeMounts", ())} == claims.keys()
+        assert {("PersistentVolumeClaim", claim) for claim in claims.values()} <= objects.keys()
+        secrets = [one["valueFrom"] for one in container.get("env", ()) if "PASSWORD" in one["name"]]
+        assert all(one == {"secretKeyRef": {"name": "swaymeter", "key": "password"}} for one in secrets)
+    assert objects["PersistentVolumeClaim", "workspaces"]["spec"]["accessModes"] == ["ReadWriteMany"]
+    assert objects["NetworkPolicy", "swaymeter"]["spec"]["ingress"] == [
+        {"from": [{"podSelector": {"matchLabels": {"app": "swaymeter"}}}]}
+    ]
+    (_, gpu) = pods["dask-worker-gpu"]
+    assert gpu["resources"]["limits"] == {"nvidia.com/gpu": "1"}
+    assert [name for (_, name), one in objects.items() if one["metadata"]["labels"].get("profile") == "gpu"] == [
+        "dask-worker-gpu"
+    ]
+
+
 def test_image_copies_what_exists_and_runs_unprivileged() -> None:
     lines = [line.split() for line in (ROOT / "docker/Dockerfile").read_text().splitlines() if line[:1].isupper()]
     copied = [name for line in lines if line[0] == "COPY" for name in line[1:-1]]
