@@ -111,10 +111,13 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     (director,) = [state for name, state in states.items() if name.startswith("score · director · persuasion")]
     assert (capital, director, states["report · study · page"]) == ("Failed", "Completed", "Completed")
 
+    deployed.retry(run)
+    assert deployed.ended(run, run_count=2)["state_name"] == "Failed"
+
     obstacle.unlink()
     others = study.written()
-    deployed.retry(run)
-    completed = deployed.ended(run, run_count=2)
+    deployed.prefect("flow-run", "retry", failed["name"])
+    completed = deployed.ended(run, run_count=3)
     assert (completed["state_name"], completed["name"]) == ("Completed", failed["name"])
     summary = deployed.artifact(run, "summary")
     assert "Mean susceptibility over 3 relations" in summary

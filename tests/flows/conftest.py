@@ -1,14 +1,20 @@
-"""The command line, run within a test; files that need not outlive the machine are not forced to its disk."""
+"""The command line, run within a test, and a lasting server; files need not outlive the machine."""
 
 import os
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 
 from flows.cli import main as cli
+from flows.server.process import api_child, isolated, wait_until_ready
+from flows.server.settings import CHILD, QUIET
 from tests.flows.graph.toy import Toy
 
 Command = Callable[..., "Ended"]
@@ -57,3 +63,45 @@ def swaymeter(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 @pytest.fixture
 def toy(tmp_path: Path) -> Toy:
     return Toy(tmp_path / "workspace")
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A Prefect home of these tests' own, with nothing configured: its tables are created once."""
+    foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return isolated(plain | {"PREFECT_HOME": str(tmp_path_factory.mktemp("prefect"))})
+
+
+@pytest.fixture(scope="session")
+def lasting(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+    """A client of a server with page, schedules and automations, which looks every second for what does not come."""
+    settings = {**QUIET, **CHILD, **environment, "PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S"}
+    log = tmp_path_factory.mktemp("lasting") / "log"
+    with log.open("wb") as said, api_child(0, "--page", settings=settings, log=said) as (server, url):
+        wait_until_ready(server, url)
+        with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
+            yield client
+
+
+@pytest.fixture
+def program(environment: dict[str, str], lasting: httpx.Client) -> Callable[..., subprocess.Popen[str]]:
+    """Starts a Python program that uses the lasting server, with arguments."""
+
+    def program(text: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+        url = {"PREFECT_API_URL": str(lasting.base_url).rstrip("/"), "NO_PROXY": "127.0.0.1"}
+        return subprocess.Popen(
+            [sys.executable, "-P", "-c", text, *arguments], env=environment | QUIET | url | variables, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    return program
+
+
+def until(happens: Callable[[], Any], seconds: float = 60) -> Any:
+    """What comes, as soon as it is true; AssertionError where it does not come."""
+    last = time.monotonic() + seconds
+    while not (found := happens()):
+        assert time.monotonic() < last, f"waited {seconds:.0f} s in vain"
+        time.sleep(0.2)
+    return found

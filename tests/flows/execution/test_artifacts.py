@@ -1,0 +1,40 @@
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+
+from tests.flows.conftest import until
+
+SCORING = """
+import sys
+from prefect import flow
+from flows.execution import artifacts
+from flows.execution.progress import progress
+artifacts.SECONDS = 0.1
+
+@flow(name="study", flow_run_name="study, score, now")
+def study():
+    with artifacts.shown_progress():
+        told = progress()
+        told.plan({"fetch": 9, "score": 4})
+        told.finished("fetch", "facts", None)
+        told.finished("score", "capital", None)
+        told.within("score", "father", 1, 2)
+        sys.stdin.readline()
+        for name in ("father", "mother", "author"):
+            told.finished("score", name, "no memory" if name == "author" else None)
+
+study()
+"""
+
+
+def test_scoring_shows_how_far_it_is(lasting: httpx.Client, program: Callable[..., subprocess.Popen[str]]) -> None:
+    def shown() -> list[tuple[Any, Any]]:
+        found = lasting.post("/artifacts/filter", json={"artifacts": {"key": {"any_": ["scoring"]}}}).json()
+        return [(one["data"], one["description"]) for one in found]
+
+    with program(SCORING) as scoring:
+        assert until(shown) == [(37.5, "Scoring: 1 of 4 steps are done.")]
+        assert scoring.communicate("go on\n", timeout=60)[1] == ""
+    assert shown() == [(100.0, "Scoring: 4 of 4 steps are done.")]

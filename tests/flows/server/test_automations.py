@@ -1,0 +1,99 @@
+"""What a lasting server does by itself about runs: a real one, told of them by real runs, calls a webhook."""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
+from typing import Any
+
+import httpx
+import pytest
+import yaml
+
+from flows.server import automations
+from flows.server.process import ROOT
+from flows.server.settings import HEARTBEAT_SECONDS, client_of
+from tests.flows.conftest import until
+
+STUDY = """
+import sys, time
+from prefect import flow
+
+@flow(name="study", flow_run_name="study, run, " + sys.argv[1])
+def study():
+    if sys.argv[1] == "fails":
+        raise ValueError('no "facts"')
+    if sys.argv[1] == "killed":
+        time.sleep(600)
+
+study(return_state=True)
+"""
+
+
+@pytest.fixture
+def calls() -> Iterator[tuple[str, list[Any]]]:
+    """The address of a webhook, and the documents that were sent to it."""
+    sent: list[Any] = []
+
+    class Webhook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            sent.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Webhook) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/hook", sent
+        server.shutdown()
+
+
+@pytest.fixture
+def registered(lasting: httpx.Client, calls: tuple[str, list[Any]], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The documents that the webhook gets once both are registered, twice; four heartbeats are ten seconds."""
+    monkeypatch.setattr(automations, "HEARTBEAT_SECONDS", 10 / automations.MISSED)
+    monkeypatch.setenv("SWAYMETER_WEBHOOK", calls[0])
+    with client_of(str(lasting.base_url).rstrip("/")):
+        automations.register()
+        automations.register()
+    names = [one["name"] for one in lasting.post("/automations/filter", json={}).json()]
+    assert sorted(names) == sorted([automations.CRASHED, automations.NOTIFIED])
+    return calls[1]
+
+
+def test_a_killed_run_becomes_crashed_and_is_reported(
+    registered: list[Any], lasting: httpx.Client, program: Callable[..., subprocess.Popen[str]]
+) -> None:
+    def state_of(run: str) -> str:
+        asked = {"flow_runs": {"name": {"any_": [f"study, run, {run}"]}}}
+        return str((lasting.post("/flow_runs/filter", json=asked).json() or [{}])[0].get("state_name"))
+
+    heartbeats = {"filter": {"event": {"name": ["prefect.flow-run.heartbeat"]}}}
+    with program(STUDY, "killed", PREFECT_FLOWS_HEARTBEAT_FREQUENCY=str(HEARTBEAT_SECONDS)) as killed:
+        try:
+            until(lambda: lasting.post("/events/filter", json=heartbeats).json().get("events"))
+            assert state_of("killed") == "Running"
+        finally:
+            killed.kill()
+    for run in ("fails", "ends"):
+        with program(STUDY, run) as ended:
+            assert ended.communicate(timeout=60) == ("", "")
+    until(lambda: len(registered) == 2)
+    assert [state_of(run) for run in ("killed", "fails", "ends")] == ["Crashed", "Failed", "Completed"]
+    texts = sorted(one["text"] for one in registered)
+    assert texts[0].startswith('swaymeter: study, run, fails has ended as Failed: ')
+    assert 'no "facts"' in texts[0]
+    assert texts[1] == (
+        "swaymeter: study, run, killed has ended as Crashed: no heartbeat for 10.0 s: its process was killed, or its "
+        "machine is away"
+    )
+
+
+def test_runs_of_deployments_send_the_heartbeats_that_are_missed() -> None:
+    described = yaml.safe_load((ROOT / "prefect.yaml").read_text())
+    variables = [one["work_pool"]["job_variables"]["env"] for one in described["deployments"]]
+    assert {one["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] for one in variables} == {str(HEARTBEAT_SECONDS)}
+    assert automations.MISSED >= 3
