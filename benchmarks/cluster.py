@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
-from benchmarks import made_up
+from benchmarks import made_up, made_up_scores
 from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import MODEL, Table, arguments, publish
 from flows.execution.progress import Progress, report_to
@@ -95,7 +95,7 @@ def main() -> None:
         for name, one in orchestration.items()
     ]  # fmt: skip
     second = Table(
-        f"Orchestration: made-up scoring of {made_up.STEP_SECONDS * 1000:.0f} ms a step, {machine.name}",
+        f"Orchestration: made-up scoring of {made_up_scores.STEP_SECONDS * 1000:.0f} ms a step, {machine.name}",
         ("runner", "workers", "steps", "seconds of the stage", "seconds of its steps by workers", "share of the stage",
          "seconds before and after it"),
         rows,
@@ -184,7 +184,7 @@ def _run(study: Path, runner: RunnerName, workers: int) -> Run:
 @contextmanager
 def _made_up_scoring() -> Iterator[None]:
     real = stage.SCORES
-    stage.SCORES = replace(real, function=made_up.score_in_time)  # type: ignore[misc]
+    stage.SCORES = replace(real, function=made_up_scores.score_in_time)  # type: ignore[misc]
     try:
         yield
     finally:

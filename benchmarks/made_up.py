@@ -3,29 +3,23 @@
 Facts and scores are made up: 200 pairs a relation, and persuasion drawn from a gamma distribution.
 """
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import yaml
 
+from benchmarks.made_up_scores import DTYPE, MODEL, write_made_up
 from data import catalog
 from data.records import Fact, RelationName, as_row
-from data.records.table import Table
 from flows.graph.graph import Graph, Node
-from flows.graph.step import Run, Stage, Step
+from flows.graph.step import Run, Stage
 from flows.stages.resolve import study_graph, workspace_of
 from flows.study.reading import read_study
-from tasks.measures.run import Spent, versions
-from tasks.models import identify_language_model
 
-MODEL, DTYPE = "smollm2-135m-instruct", "float32"
 PAIRS, PER_KIND = 200, 2
 QUERIES, CONTEXTS = 4, 3 * PER_KIND  # of an entity
-STEP_SECONDS = 0.1  # of a step that only takes its time
 
 
 def write_study(folder: Path, relations: int, entities: int) -> Path:
@@ -76,7 +70,7 @@ def write_scores(file: Path, seed: int = 0, relation: str | None = None) -> None
         for number, node in enumerate(node for node in graph_of(file) if node.id.group == group):
             assert node.step is not None
             if relation in (None, node.id.subject):
-                _write_scores(node.step, group, np.random.default_rng((seed, number)))
+                write_made_up(node.step, group, np.random.default_rng((seed, number)))
 
 
 def write_model(folder: Path) -> Path:
@@ -85,15 +79,6 @@ def write_model(folder: Path) -> Path:
     (folder / "config.json").write_text("{}", encoding="utf-8")
     (folder / "model.safetensors").write_bytes(folder.name.encode())
     return folder
-
-
-def score_in_time(step: Step, run: Run) -> Spent:
-    """A step that writes made-up scores, and takes `STEP_SECONDS` unless the disk takes longer."""
-    start = time.perf_counter()
-    prompts = len(step.table("queries").read())
-    _write_scores(step, "persuasion", np.random.default_rng(0))
-    time.sleep(max(0.0, STEP_SECONDS - (time.perf_counter() - start)))
-    return Spent(prompts, 0, time.perf_counter() - start)
 
 
 def _missing(graph: Graph, stage: Stage) -> list[Node]:
@@ -117,42 +102,3 @@ def _fact(relation: RelationName, number: int) -> Fact:
 def _names(entity_class: str) -> list[Mapping[str, Any]]:
     row = {"entity_class": entity_class, "made_by": "benchmark", "absent_from": []}
     return [{**row, "name": f"Ostrem {entity_class} {number}"} for number in range(PAIRS)]
-
-
-def _write_scores(step: Any, group: str, rng: np.random.Generator) -> None:
-    queries, contexts = step.table("queries").read(), step.table("contexts").read()
-    shape = (len(queries), len(contexts))
-    if group == "persuasion":
-        of_query, of_context = np.arange(shape[0]).repeat(shape[1]), np.tile(np.arange(shape[1]), shape[0])
-        about, other = queries["entity"].to_numpy(), contexts["entity"].to_numpy()
-        columns = {
-            "query_id": queries["query_id"].take(pa.array(of_query)),
-            "context_id": contexts["context_id"].take(pa.array(of_context)),
-            "relevant": (about[:, None] == other[None, :]).ravel(),
-            "persuasion": rng.gamma(0.7, 0.8, shape).ravel(),
-        }
-    else:
-        scores = step.table("persuasion").read()["persuasion"].to_numpy().reshape(shape)
-        means = {"contexts": np.full(shape[0], shape[1]), "susceptibility": scores.mean(axis=1)}
-        columns = {"query_id": queries["query_id"], **means}
-    about_file = {
-        **versions(), "pass": group, "started_at": "2026-01-01T00:00:00+00:00", "seconds": 1.0,
-        "finished_at": "2026-01-01T00:00:01+00:00", "forward_passes": 1, "prompts": len(columns["query_id"]),
-    }  # fmt: skip
-    step.table(group).write(_with_origin(step.table(group).table, step.id.subject, columns), about_file)
-
-
-def _with_origin(table: Table, relation: str, columns: Mapping[str, Any]) -> pa.Table:
-    """Scores with the columns that say where they come from."""
-    shared = {
-        "relation": relation, "model": MODEL, "model_revision": identify_language_model(MODEL).revision,
-        "dtype": DTYPE, "device": "cpu", "engine": "made up", "dataset_version": "1", "stand_in": None,
-    }  # fmt: skip
-    count = len(columns["query_id"])
-    rows = {
-        field.name: pa.repeat(pa.scalar(shared[field.name], field.type), count)
-        if field.name in shared
-        else columns[field.name]
-        for field in table.schema
-    }
-    return pa.table(rows, schema=table.schema)

@@ -1,0 +1,67 @@
+"""Made-up scores of a step, in a module that imports little: a worker of a cluster begins a step by importing its own.
+
+Persuasion is drawn from a gamma distribution, and susceptibility is its mean.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from data.records.table import Table
+from flows.graph.step import Run, Step
+from tasks.measures.run import Spent, versions
+
+MODEL, DTYPE = "smollm2-135m-instruct", "float32"
+STEP_SECONDS = 0.1  # of a step that only takes its time
+
+
+def score_in_time(step: Step, run: Run) -> Spent:
+    """A step that writes made-up scores, and takes `STEP_SECONDS` unless the disk takes longer."""
+    start = time.perf_counter()
+    prompts = len(step.table("queries").read())
+    write_made_up(step, "persuasion", np.random.default_rng(0))
+    time.sleep(max(0.0, STEP_SECONDS - (time.perf_counter() - start)))
+    return Spent(prompts, 0, time.perf_counter() - start)
+
+
+def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
+    """Writes the scores of a step; group: persuasion, or susceptibility, which reads it."""
+    queries, contexts = step.table("queries").read(), step.table("contexts").read()
+    shape = (len(queries), len(contexts))
+    if group == "persuasion":
+        of_query, of_context = np.arange(shape[0]).repeat(shape[1]), np.tile(np.arange(shape[1]), shape[0])
+        about, other = queries["entity"].to_numpy(), contexts["entity"].to_numpy()
+        columns = {
+            "query_id": queries["query_id"].take(pa.array(of_query)),
+            "context_id": contexts["context_id"].take(pa.array(of_context)),
+            "relevant": (about[:, None] == other[None, :]).ravel(),
+            "persuasion": rng.gamma(0.7, 0.8, shape).ravel(),
+        }
+    else:
+        scores = step.table("persuasion").read()["persuasion"].to_numpy().reshape(shape)
+        means = {"contexts": np.full(shape[0], shape[1]), "susceptibility": scores.mean(axis=1)}
+        columns = {"query_id": queries["query_id"], **means}
+    about_file = {
+        **versions(), "pass": group, "started_at": "2026-01-01T00:00:00+00:00", "seconds": 1.0,
+        "finished_at": "2026-01-01T00:00:01+00:00", "forward_passes": 1, "prompts": len(columns["query_id"]),
+    }  # fmt: skip
+    step.table(group).write(_with_origin(step.table(group).table, step.id.subject, columns), about_file)
+
+
+def _with_origin(table: Table, relation: str, columns: Mapping[str, Any]) -> pa.Table:
+    """Scores with the columns that say where they come from."""
+    shared = {
+        "relation": relation, "model": MODEL, "model_revision": "made up",
+        "dtype": DTYPE, "device": "cpu", "engine": "made up", "dataset_version": "1", "stand_in": None,
+    }  # fmt: skip
+    count = len(columns["query_id"])
+    rows = {
+        field.name: pa.repeat(pa.scalar(shared[field.name], field.type), count)
+        if field.name in shared
+        else columns[field.name]
+        for field in table.schema
+    }
+    return pa.table(rows, schema=table.schema)
