@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def schema(self) -> "pa.Schema":
         """The table's columns as Arrow has them."""
         import pyarrow as pa  # here, since scoring imports row types on machines without Arrow

@@ -21,7 +21,7 @@ from data.errors import DamagedFile, MissingFile
 from data.records.table import Table, table_digest
 from data.storage.files import (
     CHARACTERS,
-    digest_in_pieces,
+    digest_of_large,
     metadata_of,
     read_parquet,
     verify,
@@ -273,7 +273,7 @@ class FilesArtifact:
         """The first file that is not as it was written."""
         for name, digest in files.items():
             try:
-                same = digest_in_pieces(self.folder / name) == digest
+                same = digest_of_large(self.folder / name) == digest
             except (OSError, ValueError):  # a name with a NUL byte
                 same = False
             if not same:
@@ -283,7 +283,7 @@ class FilesArtifact:
 
 def write_manifest(manifest: Path, key: str, files: Iterable[Path], requests: frozenset[str] = frozenset()) -> None:
     """Notes the key, the requests that are answered, and the files as they are now; the last step of making them."""
-    digests = {path.relative_to(manifest.parent).as_posix(): digest_in_pieces(path) for path in sorted(files)}
+    digests = {path.relative_to(manifest.parent).as_posix(): digest_of_large(path) for path in sorted(files)}
     about = {"made_at": datetime.now(UTC).isoformat(), "answers": sorted(requests)}
     content = {"key": key, **about, "files": digests}
     with written_whole(manifest) as temporary:

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from data.errors import InputError, WorkspaceError, first_line
 from data.records.table import Table
 from data.records.tables import RUNS
-from data.storage.files import TEMPORARY, digest_in_pieces, put
+from data.storage.files import TEMPORARY, digest_of_large, put
 from data.warehouse.schema import ABOUT, FILES, ORIGINS, SHARED, Schema, is_large, own_columns, quoted, rows_table
 from data.warehouse.sources import checked_footer, only_finite, selected, shared_values
 from data.warehouse.warehouse import CONFIG, create_views, is_of
@@ -102,7 +102,7 @@ def _copy(
     trusted: Callable[[str], bool], temporary: Path, path: Path, schema: Schema
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """The old database; duckdb.Error where it cannot be gone on with."""
-    if not trusted(digest_in_pieces(path, temporary)):
+    if not trusted(digest_of_large(path, temporary)):
         raise duckdb.CatalogException(f"{path} holds other bytes than were written")
     with duckdb.connect(temporary, config=CONFIG) as connection:
         if not is_of(schema, connection):

@@ -38,10 +38,10 @@ class Warehouse:
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, schema: Schema, answers: Mapping[str, pa.Table] | None = None
     ) -> None:
-        """A database on an open connection; answers: rows of queries that are known, by name."""
+        """A database on an open connection; answers: rows of queries that are known, by name, or come to be known."""
         self._connection = connection
         self._schema = schema
-        self._answers = answers or {}
+        self._answers = {} if answers is None else answers
 
     def frame(self, name: str) -> pd.DataFrame:
         """The answer to a named query; `attrs["units"]` has the unit of every column that has one.

@@ -1,5 +1,6 @@
 """The command line: `swaymeter run STUDY.yaml` and its parts."""
 
+import gc
 import logging
 import os
 import sys
@@ -23,6 +24,7 @@ from flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect
 limit_threads()  # before anything imports torch
+gc.set_threshold(50_000)  # with the default of 700, an eighth of the time of imports goes into looking for garbage
 
 app = typer.Typer(
     help="How far a context sways a language model away from what it already believes, fact by fact.",

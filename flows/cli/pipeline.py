@@ -4,11 +4,12 @@ import importlib
 import json
 import signal
 from collections.abc import Collection, Iterator
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from data import catalog
 from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, first_line
@@ -31,6 +32,9 @@ from flows.study.models import check_models
 from flows.study.reading import read_study
 from flows.study.sections.runner import RunnerName
 from flows.study.study import Study
+
+if TYPE_CHECKING:
+    from flows.server.api import Starting
 
 Names = list[str] | None
 
@@ -118,19 +122,14 @@ class Selected:
 
     def execute(
         self, name: str, progress: TerminalProgress, *,
-        force: bool, refresh: bool, offline: bool, wait: bool = False,
+        force: bool, refresh: bool, offline: bool, wait: bool = False, starting: "Starting | None" = None,
     ) -> tuple[Graph, str | None]:  # fmt: skip
         """Runs what is not done; gives the graph as it is then, and a message where something failed.
 
-        Prefect's API is started only once the workspace is locked and something has to be done, or seems to have.
+        starting: an API that was started before; else one is once something has to be done.
         """
-        from flows.server.api import is_named, temporary_api
-
         selection = self._stages(name)
-        with self.workspace.lock(warn if wait else None) as memory, ExitStack() as stack:
-            follows = name in ("run", "aggregate", "report")  # what is made from the tables
-            is_likely = follows and self.workspace.seems_changed() and not is_named()
-            starting = stack.enter_context(temporary_api()) if is_likely else None  # while the graph is resolved
+        with self.workspace.lock(warn if wait else None) as memory:
             graph = study_graph(self.study, self.workspace, memory)
             self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
@@ -140,7 +139,7 @@ class Selected:
 
             report_to(progress)
             kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
-            with prefect_api(meanwhile=partial(_import, undone), starting=starting) as url, progress:
+            with prefect_api(_imports(undone), starting) as url, progress:
                 from prefect.exceptions import TerminationSignal
 
                 flow = importlib.import_module(FLOW)
@@ -240,6 +239,8 @@ def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
 
 
 FLOW = "flows.execution.flow"
+"""Imports Prefect, which takes longer than anything else."""
+
 PROGRAMS = {
     "score": ("torch", "transformers"),
     "aggregate": ("duckdb", "pandas", "scipy.stats", "statsmodels.regression.linear_model"),
@@ -248,7 +249,7 @@ PROGRAMS = {
 """What the steps of a stage import, and what takes seconds to import."""
 
 
-def _import(stages: Collection[str]) -> None:
-    # Prefect takes seconds to import, and the API to start: both at once, and with them what the steps will import.
-    for module in (FLOW, "fastapi", *(name for stage in STAGES if stage in stages for name in PROGRAMS.get(stage, ()))):
-        importlib.import_module(module)
+def _imports(stages: Collection[str]) -> Iterator[ModuleType]:
+    """What the flow will import, and then the steps: one more with each that is asked for."""
+    of_steps = (name for stage in STAGES if stage in stages for name in PROGRAMS.get(stage, ()))
+    return map(importlib.import_module, (FLOW, "fastapi", *of_steps))

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from data import catalog
 from data.errors import UsageError
+from data.sources.access import close_sessions
 from data.sources.graph.source import Predicate, predicates
-from data.sources.http.session import close_sessions
 from data.sources.registry import FACT_SOURCES
 from flows.stages.contents import Contents
 

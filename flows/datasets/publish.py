@@ -14,7 +14,7 @@ from flows.stages.contents import Contents
 from flows.stages.study_graph import REPORT
 from flows.steps.aggregate import schema
 from flows.steps.report import card_of
-from flows.study.reading import study_file
+from flows.study.places import study_file
 from flows.study.study import Study
 from reports.publish.publication import Known, Publication
 from tasks.models.hardware import processor

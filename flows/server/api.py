@@ -7,7 +7,7 @@ import logging
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import IO
@@ -42,13 +42,13 @@ def is_named() -> bool:
 
 
 @contextmanager
-def prefect_api(meanwhile: Callable[[], object] = lambda: None, starting: Starting | None = None) -> Iterator[str]:
+def prefect_api(meanwhile: Iterator[object] | None = None, starting: Starting | None = None) -> Iterator[str]:
     """Give the URL of a Prefect API that answers, and point this process and its children to it.
 
     It is the configured one (environment or profile), or else a temporary one, which stops on leaving.
 
     Args:
-        meanwhile: Called while a temporary API starts: for imports that take seconds.
+        meanwhile: Is gone on with as long as a temporary API does not answer: imports, which take seconds.
         starting: A temporary one that was started before, and is stopped by whoever did so.
 
     Raises:
@@ -65,12 +65,10 @@ def prefect_api(meanwhile: Callable[[], object] = lambda: None, starting: Starti
                 starting.server.terminate()
             stack.close()
             _check(url)
-            meanwhile()
         else:
             starting = starting or stack.enter_context(temporary_api())
             url = starting.url
-            meanwhile()
-            wait_until_ready(starting.server, url, starting.log)
+            wait_until_ready(starting.server, url, starting.log, meanwhile)
             log.debug("temporary Prefect API at %s, process %d", url, starting.server.pid)
             stack.enter_context(client_of(url))
             # They tell a server that watches for crashed runs, which this one does not; a flow ends a second sooner.
@@ -79,6 +77,8 @@ def prefect_api(meanwhile: Callable[[], object] = lambda: None, starting: Starti
             yield url
         finally:
             _send_logs_and_events()
+            if starting is not None:
+                starting.server.terminate()  # whoever started it waits for its end, and may do something meanwhile
 
 
 def configured_api_answers() -> bool:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -89,16 +90,33 @@ def api_child(
             yield server, url
 
 
-def wait_until_ready(server: subprocess.Popen[bytes], url: str, log: IO[bytes] | None = None) -> None:
-    """Return once the API answers; ServerError, with the last error of its log, where it ended or did not in time."""
-    direct = build_opener(ProxyHandler({}))
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        with suppress(URLError, OSError), direct.open(f"{url}/health", timeout=ANSWER_SECONDS):
-            return
-        if server.poll() is not None:
-            raise ServerError(f"Prefect's server ended with status {server.returncode}{_why(log)}")
-        time.sleep(POLL_SECONDS)
+def wait_until_ready(
+    server: subprocess.Popen[bytes], url: str, log: IO[bytes] | None = None, meanwhile: Iterator[object] | None = None
+) -> None:
+    """Return once the API answers; meanwhile: is gone on with between two looks.
+
+    ServerError, with the last error of its log, where it ended or did not answer in time.
+    """
+    answered, ended = threading.Event(), threading.Event()
+
+    def ask() -> None:
+        direct, deadline = build_opener(ProxyHandler({})), time.monotonic() + START_SECONDS
+        while server.poll() is None and time.monotonic() < deadline and not answered.is_set():
+            # Not `health`: this one opens the database, which the first call of a run would wait for otherwise.
+            with suppress(URLError, OSError), direct.open(f"{url}/ready", timeout=ANSWER_SECONDS):
+                answered.set()
+            time.sleep(0 if answered.is_set() else POLL_SECONDS)
+        ended.set()
+
+    threading.Thread(target=ask, daemon=True).start()
+    for _ in meanwhile or ():
+        if ended.is_set():
+            break
+    ended.wait()
+    if answered.is_set():
+        return
+    if server.poll() is not None:
+        raise ServerError(f"Prefect's server ended with status {server.returncode}{_why(log)}")
     raise ServerError(f"Prefect's server did not answer within {START_SECONDS:.0f} s{_why(log)}")
 
 

@@ -18,6 +18,7 @@ from flows.stages.frequency import frequency
 from flows.stages.reliability import reliability
 from flows.stages.report import report
 from flows.stages.score import score
+from flows.study.places import folder_of
 from flows.study.study import Study
 
 
@@ -52,11 +53,11 @@ def study_graph(
 
 def workspace_of(study: Study, folder: str | None = None) -> Workspace:
     """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
-    root = folder or study.workspace or f"workspaces/{study.name}"
+    named = folder or study.workspace
     try:
-        return Workspace(Path(root).expanduser().absolute(), study.name)
+        return Workspace(folder_of(named, study.name), study.name)
     except RuntimeError:
-        raise UsageError(f"the workspace {root} is below a home directory that was not found; name another") from None
+        raise UsageError(f"the workspace {named} is below a home directory that was not found; name another") from None
 
 
 def reruns_of(workspace: Workspace) -> Path:

@@ -2,7 +2,10 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 from data.errors import InputError, ScoreError, SwaymeterError
@@ -45,7 +48,10 @@ def schema() -> tuple[Table, ...]:
 
 
 def compute_statistics(step: Step, run: Run) -> None:
-    """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
+    """Computes the statistics that are missing, from the score files in place; each named query is asked once.
+
+    The queries are asked in a thread of their own: DuckDB answers one while Python computes with those before it.
+    """
     from data.warehouse.warehouse import over  # here, as pandas takes long to import
 
     _, classes = step.arguments
@@ -53,18 +59,25 @@ def compute_statistics(step: Step, run: Run) -> None:
     declared = statistics_of(classes)
     statistics = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
     names = dict.fromkeys(name for statistic in statistics for name in statistic.queries)
-    done = _done(step)
-    answers = {name: _of_every_prompt(QUERIES[name], done, step) for name in names if QUERIES[name].by_relation}
-    asked = [QUERIES[name] for name in names if name not in answers]
-    with over(_files(done), schema(), asked, answers) as warehouse:
-        frames = {name: categorical(warehouse.frame(name)) for name in names}
-    failed = []
-    for statistic in statistics:
-        try:
-            _compute(statistic, {name: frames[name] for name in statistic.queries}, done, step)
-        except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # the others are computed all the same
-            reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
-            failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
+    done, answers, failed = _done(step), dict[str, Any](), list[str]()
+    asked = [QUERIES[name] for name in names if not QUERIES[name].by_relation]
+    with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
+        opened = thread.submit(lambda: stack.enter_context(over(_files(done), schema(), asked, answers)))
+
+        def frame(name: str) -> Any:
+            if QUERIES[name].by_relation:
+                answers[name] = _of_every_prompt(QUERIES[name], done, step)
+            return categorical(opened.result().frame(name))
+
+        frames = {name: thread.submit(frame, name) for name in names}
+        import_module("scipy.stats")  # meanwhile, as it takes most of a second
+        for statistic in statistics:
+            of_statistic = {name: frames[name].result() for name in statistic.queries}
+            try:
+                _compute(statistic, of_statistic, done, step)
+            except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # the others are computed all the same
+                reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
+                failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
     if failed:
         raise ScoreError("; ".join(failed))
 

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from data.catalog.reading import text_of, untrusted_yaml
 from data.errors import StudyFileError
 from data.options import problems
+from flows.study.places import STUDIES, study_file
 from flows.study.study import Study
 
-STUDIES = Path(__file__).parent.parent / "studies"
 RENAMED = {
     "services.*.requests_a_minute": "requests_per_minute",
     "services.*.age_days": "cache_ttl_days",
@@ -34,12 +34,6 @@ RENAMED = {
     "measures.answers.half_samples": "it under measures.semantic_entropy and measures.coherent_persuasion",
 }
 """The old key with the sections around it, `*` for any one key, and the new name."""
-
-
-def study_file(path: str | Path) -> Path:
-    """The file that is meant: that of this path, or else the bundled one of this name."""
-    bundled = STUDIES / f"{path}.yaml"
-    return bundled if not Path(path).exists() and bundled.exists() else Path(path)
 
 
 def read_study(path: str | Path) -> Study:

@@ -16,7 +16,7 @@ from flows.cli.pipeline import Selected
 from flows.graph.step import StepId
 from flows.stages.resolve import study_graph
 from flows.steps.aggregate import schema
-from flows.study.reading import STUDIES
+from flows.study.places import STUDIES
 from tests.flows.small_study import run
 from tests.tasks.models.tiny import save_language_model
 

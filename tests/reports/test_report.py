@@ -11,7 +11,7 @@ import pytest
 
 import reports.report
 from data.errors import InputError, WorkspaceError
-from data.storage.files import digest_in_pieces
+from data.storage.files import digest_of_large
 from reports.card import NotRun
 from reports.figures import FIGURES, rendering
 from reports.figures.rendering import Pictures
@@ -71,7 +71,7 @@ def test_a_csv_holds_the_frame_digit_by_digit(report: Path, known: dict[str, pd.
 
 def test_the_manifest_has_the_key_and_every_file(report: Path) -> None:
     manifest = json.loads((report / "manifest.json").read_text(encoding="utf-8"))
-    digests = {name: digest_in_pieces(report / name) for name in tree(report)}
+    digests = {name: digest_of_large(report / name) for name in tree(report)}
     del digests["manifest.json"]
     assert (manifest["key"], manifest["files"]) == ("key", digests)
 

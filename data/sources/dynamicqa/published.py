@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from data import catalog
 from data.errors import InputError, MissingFile, ServiceBudget, ServiceError
@@ -20,10 +20,12 @@ from data.sources import slots
 from data.sources.access import Access
 from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
 from data.sources.http.printable import printable
-from data.sources.http.session import Session
 from data.sources.property_names import DISPUTABLE, relation_of
 from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 from data.storage.keys import file_digest
+
+if TYPE_CHECKING:
+    from data.sources.http.session import Session
 
 VERSION = 5
 SOURCE = "DynamicQA (copenlu/dynamicqa)"
@@ -65,7 +67,7 @@ def read_from(question: Question, partition: Partition) -> tuple[Rows, Question]
     return Rows(tuple(cells), (row,), line_end), _question(_Cells(row, FILES[partition]), partition)
 
 
-def downloaded(partition: Partition, session: Session) -> list[Question]:
+def downloaded(partition: Partition, session: "Session") -> list[Question]:
     """The questions of a partition's published file, from the cache if it was downloaded before, however long ago.
 
     ServiceError says what to do without a network.

@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from data.errors import InputError, ServiceError, ServiceTimeout
 from data.sources.http.answer import TransientError, misread, out_of_time
 from data.sources.http.printable import is_text, shown
-from data.sources.http.session import Session
+
+if TYPE_CHECKING:
+    from data.sources.http.session import Session
 
 RESULTS = "application/sparql-results+json"
 
@@ -69,7 +71,7 @@ class SparqlStore(Protocol):
 class Endpoint:
     """A SPARQL 1.1 endpoint."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self._session, self.address = session, session.service.address
 
     def select(self, query: str) -> Rows:

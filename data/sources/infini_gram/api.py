@@ -12,12 +12,14 @@ Source: https://infini-gram.readthedocs.io/en/latest/api.html
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from data.errors import ServiceError
 from data.sources.http.answer import TransientError, misread
-from data.sources.http.session import Session
 from data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passage_of
+
+if TYPE_CHECKING:
+    from data.sources.http.session import Session
 
 _WIDTH = 2
 """Bytes of a token in every index of the API."""
@@ -38,7 +40,7 @@ class InfiniGramApi:
     per_word = 1.35
     longest = 10_000
 
-    def __init__(self, session: Session, index: str, tokenizer: Tokenizer | None = None) -> None:
+    def __init__(self, session: "Session", index: str, tokenizer: Tokenizer | None = None) -> None:
         """An index by its name at the API; without its tokenizer, documents cannot be read."""
         self._session, self._index, self._tokenizer = session, index, tokenizer
         self.reads = tokenizer is not None

@@ -8,13 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from data.errors import ServiceError, ServiceTimeout
 from data.sources.http.answer import Answer
-from data.sources.http.session import Session
 from data.sources.wikimedia import mediawiki_answers as answers
 from data.sources.wikimedia.mediawiki_answers import Reads, Revision
+
+if TYPE_CHECKING:
+    from data.sources.http.session import Session
 
 CONTENTS_AT_ONCE = 20
 MAXLAG_S = 5
@@ -37,7 +39,7 @@ class History:
 class Wiki:
     """A wiki, for all threads of a run; every method raises ServiceError where it fails."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self.session = session
 
     def ask(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Answer:

@@ -6,12 +6,14 @@ without views in a month has no entry for it, one without any gets a 404.
 
 import calendar
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from data.sources.http.answer import misread
 from data.sources.http.printable import shown
-from data.sources.http.session import Session
+
+if TYPE_CHECKING:
+    from data.sources.http.session import Session
 
 PROJECT = "en.wikipedia"
 COUNTED_AFTER_DAYS = 5
@@ -23,7 +25,7 @@ _MOST = 10**12  # views of a page in a month, more than there are views of all p
 class PageViews:
     """The page views service of Wikimedia."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self.session = session
 
     def monthly_mean(self, title: str, *, first: str, last: str) -> float:

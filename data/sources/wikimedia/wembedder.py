@@ -2,12 +2,14 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from data.records import WikidataId
 from data.sources.http.answer import misread
 from data.sources.http.printable import shown
-from data.sources.http.session import Session
+
+if TYPE_CHECKING:
+    from data.sources.http.session import Session
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _MOST = 1.001  # the largest cosine, as rounded numbers give it
@@ -24,7 +26,7 @@ class Similar:
 class Wembedder:
     """The Wembedder service."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: "Session") -> None:
         self.session = session
 
     def most_similar(self, item_id: WikidataId) -> tuple[Similar, ...] | None:

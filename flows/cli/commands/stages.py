@@ -3,6 +3,7 @@
 import inspect
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import typer
@@ -13,6 +14,7 @@ from flows.cli.console import out, print_line
 
 if TYPE_CHECKING:
     from flows.cli.pipeline import Selected  # takes long to import
+    from flows.server.api import Starting
 
 stages = typer.Typer()
 
@@ -32,6 +34,7 @@ ONLY_OF = {"refresh": ("run", "fetch"), "runner": ("run", "fetch", "score")}
 def carry_out(
     name: str, selected: "Selected", *,
     force: bool = False, refresh: bool = False, offline: bool = False, wait: bool = False, traceback: bool = False,
+    starting: "Starting | None" = None,
 ) -> None:  # fmt: skip
     """Runs what of a study is not done, and shows what came of it; name: `run` or a stage."""
     from flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
@@ -39,7 +42,9 @@ def carry_out(
     began = time.monotonic()
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
-    graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline, wait=wait)
+    graph, message = selected.execute(
+        name, progress, force=force, refresh=refresh, offline=offline, wait=wait, starting=starting
+    )
     summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if name in ("run", "report"):
         show_findings(out, selected.findings(graph))
@@ -64,15 +69,21 @@ def _stage(name: str) -> Callable[..., None]:
         dry_run: options.DryRun = False,
         traceback: options.Traceback = False,
     ) -> None:
-        from flows.cli.pipeline import Selected
+        from flows.cli.early import started_early
 
-        selected = Selected.of(study, workspace, relation, model, measure, runner)
-        selected.check_models(name)
-        if dry_run:
-            for line in selected.estimate(name, force=force, refresh=refresh):
-                print_line(line)
-            return
-        carry_out(name, selected, force=force, refresh=refresh, offline=offline, wait=wait, traceback=traceback)
+        with started_early(name, study, workspace) if not dry_run else nullcontext() as starting:
+            from flows.cli.pipeline import Selected
+
+            selected = Selected.of(study, workspace, relation, model, measure, runner)
+            selected.check_models(name)
+            if not dry_run:
+                carry_out(
+                    name, selected, force=force, refresh=refresh, offline=offline, wait=wait, traceback=traceback,
+                    starting=starting,
+                )  # fmt: skip
+                return
+        for line in selected.estimate(name, force=force, refresh=refresh):
+            print_line(line)
 
     signature = inspect.signature(command)
     without = {option for option, stages in ONLY_OF.items() if name not in stages}

@@ -22,7 +22,7 @@ from data.warehouse.warehouse import opened
 from flows.cli.pipeline import Selected
 from flows.cli.views.compare import Row
 from flows.steps.aggregate import schema
-from flows.study.reading import STUDIES
+from flows.study.places import STUDIES
 from flows.study.sections.model import ModelPart
 from flows.study.study import Study
 from reports.frames import records

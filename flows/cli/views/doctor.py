@@ -14,7 +14,7 @@ from data.records.tables import RECORD_TABLES
 from data.warehouse.loading import update
 from data.warehouse.warehouse import opened
 from flows.server.api import prefect_api
-from flows.study.reading import STUDIES
+from flows.study.places import STUDIES
 from tasks.models import identify_entailment, load_embedder, load_language_model
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")

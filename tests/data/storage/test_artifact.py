@@ -9,7 +9,7 @@ import pytest
 from data.errors import DamagedFile, MissingFile
 from data.records.tables import FACTS
 from data.storage.artifact import FilesArtifact, TableArtifact, write_manifest
-from data.storage.files import digest_in_pieces, write_parquet
+from data.storage.files import digest_of_large, write_parquet
 from data.storage.workspace import Workspace
 from tests.data.warehouse.small_study import row
 
@@ -174,7 +174,7 @@ def test_files_with_a_manifest_are_done(files: FilesArtifact) -> None:
     check = files.check()
     assert (check.state, check.digest, check.path) == ("done", files.key, files.manifest)
     manifest = json.loads(files.manifest.read_text())
-    assert manifest["files"]["figures/one.svg"] == digest_in_pieces(files.folder / "figures" / "one.svg")
+    assert manifest["files"]["figures/one.svg"] == digest_of_large(files.folder / "figures" / "one.svg")
 
 
 def test_a_table_with_the_columns_of_another_version_is_missing(artifact: TableArtifact) -> None:
@@ -196,7 +196,7 @@ def test_files_of_another_key_or_without_manifest_are_missing(files: FilesArtifa
 @pytest.mark.parametrize("damage", [lambda file: file.write_text("another"), Path.unlink])
 def test_a_changed_or_lost_file_is_damage(damage: Callable[[Path], None], files: FilesArtifact) -> None:
     file = files.folder / "figures" / "one.svg"
-    assert replace(files, made_from={}).written()["figures/one.svg"] == digest_in_pieces(file)
+    assert replace(files, made_from={}).written()["figures/one.svg"] == digest_of_large(file)
     damage(file)
     check = files.check()
     assert check.state == "damaged"

@@ -97,5 +97,5 @@ def test_a_copy_in_pieces_has_the_bytes_that_were_digested(tmp_path: Path, monke
     monkeypatch.setattr(files, "_PIECE", 10)
     path, copy = tmp_path / "file", tmp_path / "copy"
     path.write_bytes(os.urandom(95))
-    assert files.digest_in_pieces(path, copy) == files.digest_in_pieces(path) == files.digest_in_pieces(copy)
+    assert files.digest_of_large(path, copy) == files.digest_of_large(path) == files.digest_of_large(copy)
     assert copy.read_bytes() == path.read_bytes()

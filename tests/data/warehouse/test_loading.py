@@ -118,7 +118,7 @@ def test_a_database_that_cannot_be_read_is_made_anew(database: Path, monkeypatch
     def broken(path: Path, copy: Path) -> str:
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(loading, "digest_in_pieces", broken)
+    monkeypatch.setattr(loading, "digest_of_large", broken)
     update(database, "new", TABLES, {})
     assert key_of(database) == "new"
 

@@ -20,7 +20,7 @@ from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Step, StepId
 from flows.stages.resolve import study_graph
-from flows.study.reading import STUDIES
+from flows.study.places import STUDIES
 from tests.data.sources.infini_gram.pieces import Pieces, built_of_bytes
 from tests.data.sources.servers.faults import unused_address
 from tests.flows.small_study import PREPARED, run, selected, small_study, write_study

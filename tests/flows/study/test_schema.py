@@ -5,7 +5,7 @@ import yaml
 from jsonschema import Draft7Validator
 
 from data.sources.registry import FACT_SOURCES
-from flows.study.reading import STUDIES
+from flows.study.places import STUDIES
 from flows.study.schema import study_schema
 from flows.study.starter import CONTENT
 from tasks.measures import MEASURES
