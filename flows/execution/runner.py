@@ -8,6 +8,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -71,6 +72,7 @@ class Runner:
         self._running: dict[StepId, Node] = {}
         self._attempted: set[tuple[StepId, str]] = set()
         self._ended: SimpleQueue[StepId] = SimpleQueue()
+        self._over = set[StepId]()  # of those that were begun, the ones that have come to their ends
         self._unseen: set[StepId] = set()  # ended since the graph was resolved: what follows from them is not known
         self._totals: dict[str, int] = {}
 
@@ -83,8 +85,9 @@ class Runner:
             return self._walk(graph)
         except BaseException:
             self._workers.abandon()
-            while self._running:  # the workspace is theirs until they have come to their ends
-                self._running.pop(self._ended.get())
+            while self._running.keys() - self._over:  # the workspace is theirs until they have come to their ends
+                with suppress(Empty):  # not to be relied on: what raised may have come just after one was taken out
+                    self._ended.get(timeout=0.1)
             raise
 
     def _walk(self, graph: Graph | None) -> Graph:
@@ -141,6 +144,7 @@ class Runner:
             if node.state == "damaged":
                 log.warning("%s: %s", node.id, node.reason)
             self._attempted.add(_attempt(node))
+            self._over.discard(node.id)
             self._progress.started(node.id.stage, str(node.id))
             self._submit(node.step).add_done_callback(partial(self._end, node.id))
             self._running[node.id] = node  # now, as who is waited for must be able to end
@@ -151,6 +155,7 @@ class Runner:
         return self._workers.place(node.step)
 
     def _end(self, identity: StepId, future: Any) -> None:
+        self._over.add(identity)
         self._ended.put(identity)
 
     def _is_to_run(self, node: Node) -> bool:

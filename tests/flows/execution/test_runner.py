@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -127,6 +128,25 @@ def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: py
             toy.run()
     (first,) = toy.ran[len(EVERYTHING) :]
     assert Counter(toy.run()) == dict.fromkeys(EVERYTHING - {first}, 1)
+
+
+def test_an_interruption_as_a_step_ends_ends_the_run(toy: Toy) -> None:
+    class Interrupting(SimpleQueue[StepId]):
+        """As where a signal comes just when a step that ended was taken out, the first one."""
+
+        lost: StepId | None = None
+
+        def get(self, block: bool = True, timeout: float | None = None) -> StepId:
+            taken = super().get(block, timeout)
+            if self.lost is None:
+                self.lost = taken
+                raise KeyboardInterrupt(f"{taken} is lost")
+            return taken
+
+    runner = Runner(toy.graph, Selection(), lambda step: Ended(), Progress())
+    runner._ended = Interrupting()
+    with pytest.raises(KeyboardInterrupt, match="is lost"):
+        runner.run()
 
 
 def test_outputs_stay_usable_while_they_are_made_again(toy: Toy) -> None:
