@@ -1,4 +1,4 @@
-"""Made-up scores of a step, in a module that imports little: a worker of a cluster begins a step by importing its own.
+"""Made-up scores of a step, in a module that imports little: a worker of a cluster imports that of its first step.
 
 Persuasion is drawn from a gamma distribution, and susceptibility is its mean.
 """

@@ -38,7 +38,7 @@ class Warehouse:
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, schema: Schema, answers: Mapping[str, pa.Table] | None = None
     ) -> None:
-        """A database on an open connection; answers: rows of queries that are known, by name, or come to be known."""
+        """A database on an open connection; answers: rows of queries, by name, that may come to be known later."""
         self._connection = connection
         self._schema = schema
         self._answers = {} if answers is None else answers

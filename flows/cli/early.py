@@ -7,17 +7,13 @@ is done is decided by the graph, and what is wrong with the study file is said b
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import yaml
-
 from data.storage.workspace import Workspace
+from data.untrusted import text_of, untrusted_yaml
 from flows.server.api import Starting, is_named, temporary_api
 from flows.study.places import folder_of, study_file
 
 FOLLOWS = ("run", "aggregate", "report")
 """The commands that make something from the tables of a workspace."""
-
-MOST_BYTES = 1 << 20
-"""What is read of a study file: none is larger, and one that is makes no guess."""
 
 
 @contextmanager
@@ -32,8 +28,7 @@ def started_early(command: str, study: str, workspace: str | None) -> Iterator[S
 
 def _seems_changed(study: str, workspace: str | None) -> bool:
     try:
-        with study_file(study).open("rb") as file:
-            content = yaml.load(file.read(MOST_BYTES), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        content = untrusted_yaml(text_of(study_file(study)))
         name, folder = content["name"], workspace or content.get("workspace")
         return Workspace(folder_of(folder, name), name).seems_changed()
     except Exception:

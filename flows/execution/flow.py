@@ -30,7 +30,7 @@ from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
-from flows.stages.refusals import asked_models, refusals
+from flows.stages.refusals import asked_models, refused_models
 from flows.stages.resolve import reruns_of, study_graph, workspace_of
 from flows.study.reading import read_study
 from flows.study.sections.model import ModelPart
@@ -154,10 +154,10 @@ def _executed(
         if failed:
             selection = selection.failed(graph)
         asked = _asked(chosen, graph, selection.of(graph), force=kinds.get("force", False))
-        if _request(workspace, selection, kinds):
-            graph = resolve()
         try:
             with chosen_workers(chosen.execution, Run(workspace.root, offline), asked) as workers:
+                if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
+                    graph = resolve()
                 graph = Runner(resolve, selection, submit, progress(), workers).run(graph)
         finally:
             close_sessions()
@@ -177,10 +177,11 @@ def _tell(step: Step, ended: Any) -> None:
 
 
 def _asked(chosen: Study, graph: Graph, selected: Collection[StepId], *, force: bool) -> dict[int, ModelPart]:
-    """The models that are asked; StudyFileError where something is known to be impossible before anything runs."""
-    if problems := list(dict.fromkeys(refusals(graph, chosen, selected, force=force))):
+    """The models that are asked, by their place in the study file; StudyFileError where one cannot be, as here."""
+    asked = asked_models(graph, chosen, selected, force=force)
+    if problems := list(dict.fromkeys(refused_models(asked, chosen.execution.runner))):
         raise StudyFileError(f"study {chosen.name}: {'; '.join(problems)}")
-    return asked_models(graph, chosen, selected, force=force)
+    return asked
 
 
 def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> bool:

@@ -48,7 +48,7 @@ def prefect_api(meanwhile: Iterator[object] | None = None, starting: Starting | 
     It is the configured one (environment or profile), or else a temporary one, which stops on leaving.
 
     Args:
-        meanwhile: Is gone on with as long as a temporary API does not answer: imports, which take seconds.
+        meanwhile: Its next item is taken while a temporary API does not answer: imports, which take seconds.
         starting: A temporary one that was started before, and is stopped by whoever did so.
 
     Raises:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 from urllib.error import URLError
@@ -93,7 +94,7 @@ def api_child(
 def wait_until_ready(
     server: subprocess.Popen[bytes], url: str, log: IO[bytes] | None = None, meanwhile: Iterator[object] | None = None
 ) -> None:
-    """Return once the API answers; meanwhile: is gone on with between two looks.
+    """Return once the API answers; meanwhile: its next item is taken while it does not.
 
     ServerError, with the last error of its log, where it ended or did not answer in time.
     """
@@ -101,11 +102,10 @@ def wait_until_ready(
 
     def ask() -> None:
         direct, deadline = build_opener(ProxyHandler({})), time.monotonic() + START_SECONDS
-        while server.poll() is None and time.monotonic() < deadline and not answered.is_set():
+        while server.poll() is None and time.monotonic() < deadline and not answered.wait(POLL_SECONDS):
             # Not `health`: this one opens the database, which the first call of a run would wait for otherwise.
-            with suppress(URLError, OSError), direct.open(f"{url}/ready", timeout=ANSWER_SECONDS):
+            with suppress(URLError, OSError, HTTPException), direct.open(f"{url}/ready", timeout=ANSWER_SECONDS):
                 answered.set()
-            time.sleep(0 if answered.is_set() else POLL_SECONDS)
         ended.set()
 
     threading.Thread(target=ask, daemon=True).start()

@@ -4,7 +4,7 @@ Only steps that are not done are considered: scores that a GPU gave are aggregat
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from data import catalog
 from data.errors import InputError, ModelError
@@ -45,8 +45,7 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
         subjects = dict.fromkeys(n.id.subject for n in nodes if n.id.stage == "score" and (force or n.state != "done"))
         for relation in subjects:
             yield from _too_few_built_contexts(graph, relation, sample)
-    for number, model in asked_models(graph, study, selected, force=force).items():
-        yield from _no_device(number, model, study.execution.runner)
+    yield from refused_models(asked_models(graph, study, selected, force=force), study.execution.runner)
 
 
 def asked_models(
@@ -56,6 +55,23 @@ def asked_models(
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
     asked = {(node.id.model, node.id.dtype) for node in scores if force or node.state != "done"}
     return {number: one for number, one in enumerate(study.models) if (one.name, one.dtype) in asked}
+
+
+def refused_models(asked: Mapping[int, ModelPart], runner: RunnerName) -> Iterator[str]:
+    """Why models cannot be asked where they are to, each with its place in the study file."""
+    from tasks.models.loading import BALANCED
+    from tasks.models.size import why_not_here
+
+    if runner == "dask":
+        return  # the devices are those of its workers, which are asked
+    for number, model in asked.items():
+        if runner == "processes" and (model.device == BALANCED or ":" in model.device):
+            yield (
+                f"models.{number}: device {model.device}, and with runner processes each worker has a GPU of its own; "
+                "use device cuda, or runner threads"
+            )
+        elif reason := why_not_here(model.name, model.dtype, model.device):
+            yield f"models.{number}: {reason}"
 
 
 def _too_few(graph: Graph, study: Study, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:
@@ -124,18 +140,3 @@ def _too_few_contexts(
         except InputError as error:
             yield str(error)
             return
-
-
-def _no_device(number: int, model: ModelPart, runner: RunnerName) -> Iterator[str]:
-    from tasks.models.loading import BALANCED
-    from tasks.models.size import why_not_here
-
-    if runner == "dask":
-        return  # the devices are those of its workers, which are asked
-    if runner == "processes" and (model.device == BALANCED or ":" in model.device):
-        yield (
-            f"models.{number}: device {model.device}, and with runner processes each worker has a GPU of its own; use "
-            "device cuda, or runner threads"
-        )
-    elif reason := why_not_here(model.name, model.dtype, model.device):
-        yield f"models.{number}: {reason}"

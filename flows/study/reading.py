@@ -7,9 +7,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from data.catalog.reading import text_of, untrusted_yaml
 from data.errors import StudyFileError
 from data.options import problems
+from data.untrusted import text_of, untrusted_yaml
 from flows.study.places import STUDIES, study_file
 from flows.study.study import Study
 

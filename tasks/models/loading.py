@@ -31,6 +31,8 @@ Load = TypeVar("Load", bound=Callable[..., Any])
 
 
 _loaded: list[Any] = []
+_has_begun = threading.Event()
+"""Whether anything was loaded since models were forgotten, or was begun to be: what failed halfway is garbage, too."""
 
 
 def loaded_once(load: Load) -> Load:
@@ -40,6 +42,7 @@ def loaded_once(load: Load) -> Load:
 
     def once(*arguments: Any) -> Any:
         with lock:
+            _has_begun.set()
             return loaded(*arguments)
 
     return cast("Load", once)
@@ -47,11 +50,11 @@ def loaded_once(load: Load) -> Load:
 
 def forget_models() -> None:
     """Lets go of all models that this process has loaded: what nobody else holds leaves the memory."""
-    held = [loaded for loaded in _loaded if loaded.cache_info().currsize]
-    for loaded in held:
+    for loaded in _loaded:
         loaded.cache_clear()
-    if held:
-        gc.collect()  # a fifth of a second in a worker of Dask
+    if _has_begun.is_set():  # else there is nothing to collect, which takes a fifth of a second in a worker of Dask
+        _has_begun.clear()
+        gc.collect()
 
 
 def chosen_device(device: str, *, spread: bool = False) -> str:

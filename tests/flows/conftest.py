@@ -66,17 +66,17 @@ def toy(tmp_path: Path) -> Toy:
 
 
 @pytest.fixture(scope="session")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """A Prefect home of these tests' own, with nothing configured: its tables are created once."""
+def of_server(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of the lasting server and its clients: a Prefect home of its own, and nothing configured."""
     foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
     plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     return isolated(plain | {"PREFECT_HOME": str(tmp_path_factory.mktemp("prefect"))})
 
 
 @pytest.fixture(scope="session")
-def lasting(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
+def lasting(of_server: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of a server with page, schedules and automations, which looks every second for what does not come."""
-    settings = {**QUIET, **CHILD, **environment, "PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S"}
+    settings = {**QUIET, **CHILD, **of_server, "PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S"}
     log = tmp_path_factory.mktemp("lasting") / "log"
     with log.open("wb") as said, api_child(0, "--page", settings=settings, log=said) as (server, url):
         wait_until_ready(server, url)
@@ -85,13 +85,13 @@ def lasting(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.fixture
-def program(environment: dict[str, str], lasting: httpx.Client) -> Callable[..., subprocess.Popen[str]]:
+def program(of_server: dict[str, str], lasting: httpx.Client) -> Callable[..., subprocess.Popen[str]]:
     """Starts a Python program that uses the lasting server, with arguments."""
 
     def program(text: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         url = {"PREFECT_API_URL": str(lasting.base_url).rstrip("/"), "NO_PROXY": "127.0.0.1"}
         return subprocess.Popen(
-            [sys.executable, "-P", "-c", text, *arguments], env=environment | QUIET | url | variables, text=True,
+            [sys.executable, "-P", "-c", text, *arguments], env=of_server | QUIET | url | variables, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 

@@ -71,7 +71,9 @@ def _stage(name: str) -> Callable[..., None]:
     ) -> None:
         from flows.cli.early import started_early
 
-        with started_early(name, study, workspace) if not dry_run else nullcontext() as starting:
+        # Who waits for another run may wait for hours.
+        is_at_once = not (dry_run or wait)
+        with started_early(name, study, workspace) if is_at_once else nullcontext() as starting:
             from flows.cli.pipeline import Selected
 
             selected = Selected.of(study, workspace, relation, model, measure, runner)

@@ -95,11 +95,12 @@ class Cluster(Elsewhere):
         asked = {number: model for number, model in self._asked.items() if model.device != "cpu"}
         if not (workers and asked):
             return
-        answers = self._client.run(why_not_held, [*asked.values()], workers=[*workers])
+        # One that is gone, or cannot tell, says nothing against a model.
+        answers = self._client.run(why_not_held, [*asked.values()], workers=[*workers], on_error="ignore")
         for place, number in enumerate(asked):
-            worker, reasons = min(answers.items())
-            if all(one[place] for one in answers.values()):
-                raise UsageError(f"models.{number}: no worker of the cluster can have it; {worker}: {reasons[place]}")
+            if len(answers) == len(workers) and all(one[place] for one in answers.values()):
+                worker, reasons = min(answers.items())
+                raise UsageError(f"models.{number}: no worker of the cluster can hold it; {worker}: {reasons[place]}")
 
     def _look(self) -> None:
         self._roster.look()

@@ -18,8 +18,8 @@ from data.catalog.language_models import (
     WithContext,
     WithoutContext,
 )
-from data.catalog.reading import text_of, untrusted_yaml
 from data.options import NamedPath, Options, Problem, refused
+from data.untrusted import text_of, untrusted_yaml
 
 
 class PromptPart(Options):

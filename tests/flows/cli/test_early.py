@@ -10,6 +10,7 @@ from flows.cli import early
 from flows.cli.pipeline import Selected
 from flows.server.api import Starting
 from tests.flows.small_study import prepare, selected, small_study, write_study
+from tests.flows.study.test_reading import HOSTILE
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ WRONG = [None, [], {"workspace": 3}, {"name": ["a"]}, {"name": "x", "workspace":
 @pytest.mark.parametrize("content", WRONG)
 def test_a_study_file_that_is_wrong_starts_nothing(content: object, begun: list[str], tmp_path: Path) -> None:
     file = tmp_path / "study.yaml"
-    for text in ("{", yaml.safe_dump(content)):
+    for text in (yaml.safe_dump(content), *(text for text, _ in HOSTILE.values())):
         file.write_text(text)
         with early.started_early("run", str(file), None) as starting:
             assert starting is None

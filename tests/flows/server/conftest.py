@@ -1,5 +1,6 @@
 """Programs that use our servers, run in a folder of a user who has packages of the same names as ours."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -7,7 +8,17 @@ from pathlib import Path
 
 import pytest
 
+from flows.server.process import isolated
+
 Start = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A Prefect home of this module's own, with nothing configured: its tables are created once."""
+    foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return isolated(plain | {"PREFECT_HOME": str(tmp_path_factory.mktemp("prefect"))})
 
 
 @pytest.fixture(scope="module")
