@@ -5,10 +5,15 @@ sorted by its categories, of which there are few, and not row by row.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tasks.statistics.statistic import Frame, Row
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ALL = "all"
 """Every relation, or every query type."""
@@ -21,12 +26,28 @@ def categorical(frame: Frame) -> Frame:
 
 def sorted_by(frame: Frame, columns: Sequence[str]) -> Frame:
     """The frame with its rows in the order of these columns; a missing value comes first."""
-    import pandas as pd
-
     if frame.empty:
         return frame
-    order = np.lexsort([pd.factorize(frame[name], sort=True)[0] for name in reversed(columns)])
+    order = np.lexsort([_ranks(frame[name]) for name in reversed(columns)])
     return frame if (order[1:] > order[:-1]).all() else frame.iloc[order]
+
+
+def _ranks(column: "pd.Series[Any]") -> NDArray[Any]:
+    """Numbers in the order of a column's values; -1 for a missing one."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.categories.is_monotonic_increasing:
+        return column.cat.codes.to_numpy()
+    return pd.factorize(column, sort=True)[0]
+
+
+def named(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
+    """Two names in place of true and false, as categories; none is missing."""
+    import pandas as pd
+
+    names = sorted([yes, no])
+    codes = np.where(flags.to_numpy(dtype=bool), names.index(yes), names.index(no))
+    return pd.Categorical.from_codes(codes, categories=pd.Index(names))
 
 
 def by(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterator[tuple[Row, Frame]]:

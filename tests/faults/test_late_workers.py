@@ -117,11 +117,11 @@ def test_a_worker_that_loses_the_folder_gets_no_steps(
     (shared / "workspace.json").touch()
     its.symlink_to(shared.absolute())
     with cluster_of_two(shared, its.parent) as cluster:
-        until(lambda: cluster.at_once()["CPU"] == 4, cluster)
+        until(lambda: cluster.at_once()["CPU"] == 2, cluster)
         its.unlink()
         assert failures(cluster, 6) == [None] * 6
         its.symlink_to(shared.absolute())
-        until(lambda: cluster.at_once()["CPU"] == 4, cluster)
+        until(lambda: cluster.at_once()["CPU"] == 2, cluster)
         refusal, returned = warnings(caplog)
         (shared / "workspace.json").unlink()
         for _ in range(2):  # the second time no worker fits

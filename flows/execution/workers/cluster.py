@@ -6,10 +6,12 @@ nothing: where a worker died, Dask begins the step anew on another one, and the 
 """
 
 import logging
+import math
 import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib import import_module
@@ -31,6 +33,9 @@ log = logging.getLogger(__name__)
 
 HERE = "127.0.0.1"
 """Where a cluster of this machine listens: whoever reaches a worker can have it do anything."""
+
+SHORT_SECONDS = 2.0
+"""Steps that take less are begun ahead, for a worker that is at work. A longer one waits for the first that is free."""
 
 SECONDS_TO_COME = 120
 """How long a run waits for the first worker."""
@@ -57,6 +62,8 @@ class Cluster(Elsewhere):
         self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
         self._workers, self._run, self._local, self._asked = workers, run, None, asked or {}
         self._seen = set[str]()
+        self._last_took = math.inf  # seconds, of the last step that was computed
+        self._choosing, self._given = threading.Lock(), Counter[str]()  # steps that each worker has
 
     def __enter__(self) -> "Cluster":
         distributed = _distributed()
@@ -108,7 +115,8 @@ class Cluster(Elsewhere):
 
     def at_once(self) -> Mapping[str, int]:
         self._look()
-        return {**AT_ONCE, **{mark: len(self._roster.fitting(mark)) * (1 + AHEAD) for mark in MARKS}}
+        each = 1 + (AHEAD if self._last_took < SHORT_SECONDS else 0)
+        return {**AT_ONCE, **{mark: len(self._roster.fitting(mark)) * each for mark in MARKS}}
 
     def place(self, step: Step) -> str:
         if not step.device:
@@ -123,6 +131,7 @@ class Cluster(Elsewhere):
         topic, begun, away = f"{step.id} {uuid4()}", 0, 0
         while begun < TRIES:
             if outcome := self._tried(step, run, mark, topic):
+                self._last_took = outcome.spent.seconds if outcome.spent else self._last_took
                 away += outcome.is_away
                 if not outcome.is_away or away == TRIES or self._away(run):
                     return outcome
@@ -143,8 +152,7 @@ class Cluster(Elsewhere):
         return lost(step, run)
 
     def _tried(self, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
-        """None where the workers that could have computed it are gone, or the scheduler is."""
-        distributed = _distributed()
+        """None where the worker that was to compute it is gone, or the scheduler is."""
         while not (workers := self._roster.fitting(mark)):
             if self._is_abandoned or self._client.status == "closed":
                 return None
@@ -152,10 +160,22 @@ class Cluster(Elsewhere):
                 return away
             time.sleep(SECONDS_BETWEEN_LOOKS)
             self._look()
+        with self._choosing:  # Dask knows nothing of steps, and would give two to one worker and none to another
+            chosen = min(sorted(workers), key=self._given.__getitem__)
+            self._given[chosen] += 1
+        try:
+            return self._by(chosen, step, run, mark, topic)
+        finally:
+            with self._choosing:
+                self._given[chosen] -= 1
+
+    def _by(self, worker: str, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
+        """None where that worker is gone, or the scheduler is."""
+        distributed = _distributed()
         try:
             future = self._client.submit(
                 _attempt, step, run, here(), topic,
-                key=f"{step.id} {uuid4()}", pure=False, resources={mark: 1}, workers=[*workers],
+                key=f"{step.id} {uuid4()}", pure=False, resources={mark: 1}, workers=[worker],
             )  # fmt: skip
         except Exception:
             log.debug("%s", step.id, exc_info=True)
@@ -165,10 +185,9 @@ class Cluster(Elsewhere):
         try:
             while not (ended.wait(SECONDS_BETWEEN_LOOKS) or future.done()):
                 self._look()
-                if not workers & self._roster.fitting(mark):
+                if worker not in self._roster.fitting(mark):
                     return None
-            result: tuple[str, Outcome] = future.result()
-            worker, outcome = result
+            outcome: Outcome = future.result()
             if outcome.is_away:
                 self._roster.ask_again(worker)
         except (distributed.KilledWorker, distributed.client.FutureCancelledError):
@@ -241,11 +260,11 @@ def _started(of_each: list[dict[str, str]]) -> Any:
     return distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.ERROR)
 
 
-def _attempt(step: Step, run: Run, wanted: str, topic: str) -> tuple[str, Outcome]:
-    """The worker that tried a step, and what came of it."""
+def _attempt(step: Step, run: Run, wanted: str, topic: str) -> Outcome:
+    """What came of a step in the worker that tries it."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask counts as lost with a worker also what only waited for it
-    return worker.address, attempt_elsewhere(step, run, wanted, worker.address)
+    return attempt_elsewhere(step, run, wanted, worker.address)
 
 
 def _distributed() -> Any:

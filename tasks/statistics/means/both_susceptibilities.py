@@ -17,7 +17,7 @@ import numpy as np
 
 from data.records.statistics import Summary
 from tasks.statistics.formulas.clustered import clustered_mean
-from tasks.statistics.frames import sorted_by
+from tasks.statistics.frames import named, sorted_by
 from tasks.statistics.means.beside_susceptibility import FISHER_UNIT
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, TYPE, summaries
@@ -32,7 +32,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for both measures."""
     queries = sorted_by(frames["both_susceptibilities_of_queries"], [*MODEL, "relation", "query_id"])
     queries = queries.assign(
-        entities=queries["invented"].astype(bool).map({True: "invented", False: "real"}),
+        entities=named(queries["invented"], "invented", "real"),
         cluster=queries.groupby("entity", observed=True).ngroup(),
     )
     rows = []

@@ -5,7 +5,7 @@ queries have a susceptibility.
 """
 
 from data.records.statistics import Summary
-from tasks.statistics.frames import sorted_by
+from tasks.statistics.frames import named, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
 
@@ -37,7 +37,7 @@ def _names(frame: Frame) -> Frame:
     """A row for each entity of a relation."""
     keys = [*MODEL, "relation", "entity", "invented"]
     names = frame[keys].drop_duplicates().astype({"entity": str})
-    names = names.assign(entities=names["invented"].astype(bool).map({True: "invented", False: "real"}))
+    names = names.assign(entities=named(names["invented"], "invented", "real"))
     return sorted_by(names, [*KEYS, "entity"])
 
 

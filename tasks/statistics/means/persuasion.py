@@ -8,7 +8,7 @@ relevant; unit of analysis: a query.
 import math
 
 from data.records.statistics import Summary
-from tasks.statistics.frames import sorted_by, weighted_means
+from tasks.statistics.frames import named, sorted_by, weighted_means
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
 
@@ -43,7 +43,7 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
 
 def _sorted(frames: Frames) -> Frame:
     frame = frames["persuasion_by_kind"]
-    frame = frame.assign(relevant=frame["relevant"].astype(object).map({True: "relevant", False: "irrelevant"}))
+    frame = frame.assign(relevant=named(frame["relevant"], "relevant", "irrelevant"))
     return sorted_by(frame, [*KEYS, "query_id"])
 
 

@@ -6,7 +6,7 @@ distribution of each query form alone, where the unit of analysis is a query.
 """
 
 from data.records.statistics import Summary
-from tasks.statistics.frames import means, sorted_by
+from tasks.statistics.frames import means, named, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import RELATION, TYPE, summaries
 
@@ -33,7 +33,7 @@ def of_relations(frames: Frames, seed: int) -> list[Row]:
 
 def _sorted(frames: Frames) -> Frame:
     frame = frames["susceptibility_of_queries"]
-    frame = frame.assign(entities=frame["invented"].astype(bool).map({True: "invented", False: "real"}))
+    frame = frame.assign(entities=named(frame["invented"], "invented", "real"))
     return sorted_by(frame, [*KEYS, "entity", "query_id"])
 
 
