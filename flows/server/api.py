@@ -78,7 +78,7 @@ def prefect_api(meanwhile: Iterator[object] | None = None, starting: Starting | 
         finally:
             _send_logs_and_events()
             if starting is not None:
-                starting.server.terminate()  # whoever started it waits for its end, and may do something meanwhile
+                starting.server.terminate()  # its end is waited for by the context that started it
 
 
 def configured_api_answers() -> bool:

@@ -65,12 +65,17 @@ def toy(tmp_path: Path) -> Toy:
     return Toy(tmp_path / "workspace")
 
 
+def nothing_configured(home: Path) -> dict[str, str]:
+    """The environment of a program of ours that knows no Prefect but an own, empty home."""
+    foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return isolated(plain | {"PREFECT_HOME": str(home)})
+
+
 @pytest.fixture(scope="session")
 def of_server(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The environment of the lasting server and its clients: a Prefect home of its own, and nothing configured."""
-    foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    return isolated(plain | {"PREFECT_HOME": str(tmp_path_factory.mktemp("prefect"))})
+    return nothing_configured(tmp_path_factory.mktemp("prefect"))
 
 
 @pytest.fixture(scope="session")

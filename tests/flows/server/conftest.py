@@ -1,6 +1,5 @@
 """Programs that use our servers, run in a folder of a user who has packages of the same names as ours."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.server.process import isolated
+from tests.flows.conftest import nothing_configured
 
 Start = Callable[..., subprocess.Popen[str]]
 
@@ -16,9 +15,7 @@ Start = Callable[..., subprocess.Popen[str]]
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A Prefect home of this module's own, with nothing configured: its tables are created once."""
-    foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    return isolated(plain | {"PREFECT_HOME": str(tmp_path_factory.mktemp("prefect"))})
+    return nothing_configured(tmp_path_factory.mktemp("prefect"))
 
 
 @pytest.fixture(scope="module")
