@@ -5,7 +5,6 @@
     scores/<relation>/<model>/<measure>-....parquet        scores; unfinished in parts, <measure>.part-<n>-...
     annotations/<annotator>-....parquet                    what an annotator decided on questions, a file an import
     statistics/<statistic>-....parquet                     tests, correlations and intervals of the scores
-    statistics/queries/<query>-....parquet                 what statistics read of every prompt, in short
     study.duckdb, report/                                  views of the files, made again at any time
     studies/<study>/                                       statistics/, study.duckdb and report/ of a further study
     failures/<step>-....json                               why a step failed: to be read, nothing depends on it

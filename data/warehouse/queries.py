@@ -3,7 +3,7 @@
 A text opens with comment lines. The first says what the query returns; `-- view` makes it a view of the database, too;
 `-- unit: <column> = <unit>` gives the unit of a column that the query computes; `-- by relation: <tables>` says that
 its rows about a relation follow from the rows of these tables about that relation alone, and that there are none where
-the first of these has none.
+the first of these has none: it is asked about some relations at a time, and where possible of those that changed alone.
 """
 
 import re

@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
-from data.records.table import Column, Table
+from data.records.table import Table
 from data.warehouse.queries import QUERIES, NamedQuery
 from data.warehouse.schema import SCORED, Schema, is_large, literal, quoted
 from data.warehouse.sources import checked_footer, only_finite, selected
@@ -79,13 +79,6 @@ class Warehouse:
             rows = f"SELECT {columns} FROM {name}{order}"
             self._connection.execute(f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)")
         return int(count)
-
-    def columns(self, query: NamedQuery) -> tuple[Column, ...]:
-        """The columns of a query's rows, with their types and units; no row is read."""
-        with _named(query):
-            described, units = self._connection.sql(query.sql), self._units(query)
-        named = zip(described.columns, described.types, strict=True)
-        return tuple(Column(name, str(kind), "", units.get(name, ""), nullable=True) for name, kind in named)
 
     def tables(self, query: NamedQuery) -> tuple[set[str], set[str]]:
         """The tables that a query reads, also by views, for certain; and those that it may: its own parts hide some."""

@@ -12,7 +12,6 @@ from data.errors import InputError, ScoreError, SwaymeterError
 from data.records.table import Table
 from data.records.tables import RECORD_TABLES
 from data.storage.artifact import TableArtifact, write_manifest
-from data.storage.workspace import slug
 from data.warehouse.queries import QUERIES, NamedQuery
 from flows.graph.step import Run, Step
 from flows.steps.kept_rows import Done, digests_of, kept_rows, relation_of
@@ -47,6 +46,20 @@ def schema() -> tuple[Table, ...]:
     return tuple(tables.values())
 
 
+@dataclass(frozen=True)
+class _Planned:
+    """A statistic that will be computed, with its rows that are kept and the relations that these are about.
+
+    digests: what its rows of each relation are made from.
+    """
+
+    statistic: Statistic
+    table: TableArtifact
+    digests: Mapping[str, str]
+    kept: Any
+    known: set[str]
+
+
 def compute_statistics(step: Step, run: Run) -> None:
     """Computes the statistics that are missing, from the score files in place; each named query is asked once.
 
@@ -54,93 +67,73 @@ def compute_statistics(step: Step, run: Run) -> None:
     """
     from data.warehouse.warehouse import over  # here, as pandas takes long to import
 
-    _, classes = step.arguments
+    seed, classes = step.arguments
+    done, answers, failed = _done(step), dict[str, Any](), list[str]()
     again = bool(step.forced)
     declared = statistics_of(classes)
-    statistics = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
-    names = dict.fromkeys(name for statistic in statistics for name in statistic.queries)
-    done, answers, failed = _done(step), dict[str, Any](), list[str]()
+    missing = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
+    planned = [_planned(statistic, step.table(statistic.name), done, anew=again) for statistic in missing]
+    names = dict.fromkeys(name for statistic in missing for name in statistic.queries)
     asked = [QUERIES[name] for name in names if not QUERIES[name].by_relation]
     with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
         opened = thread.submit(lambda: stack.enter_context(over(_files(done), schema(), asked, answers)))
 
         def frame(name: str) -> Any:
             if QUERIES[name].by_relation:
-                answers[name] = _of_every_prompt(QUERIES[name], done, step)
+                answers[name] = _of_every_prompt(QUERIES[name], done, _read_again(name, planned))
             return categorical(opened.result().frame(name))
 
         frames = {name: thread.submit(frame, name) for name in names}
         import_module("scipy.stats")  # meanwhile, as it takes most of a second
-        for statistic in statistics:
-            of_statistic = {name: frames[name].result() for name in statistic.queries}
+        for one in planned:
+            of_statistic = {name: frames[name].result() for name in one.statistic.queries}
             try:
-                _compute(statistic, of_statistic, done, step)
+                rows = one.statistic.rows(of_statistic, seed, one.kept.to_pylist(), one.known)
+                one.table.write(one.statistic.table.of(rows), {"relations": one.digests})
+                one.table.discard_others()
             except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # the others are computed all the same
                 reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
-                failed.append(f"statistic {statistic.name} (of {', '.join(statistic.queries)}): {reason}")
+                failed.append(f"statistic {one.statistic.name} (of {', '.join(one.statistic.queries)}): {reason}")
     if failed:
         raise ScoreError("; ".join(failed))
 
 
-def _compute(statistic: Statistic, frames: Mapping[str, Any], done: Sequence[Done], step: Step) -> None:
-    """Writes a statistic; where it gives rows of single relations, those of unchanged relations are kept."""
-    table = step.table(statistic.name)
-    digests = digests_of(table, done) if statistic.of_relations is not None else {}
-    is_empty = bool(frames) and all(frame.empty for frame in frames.values())
-    rows = [] if is_empty else _rows(statistic, frames, table, digests, step)
-    table.write(statistic.table.of(rows), {"relations": digests})
-    table.discard_others()
+def _planned(statistic: Statistic, table: TableArtifact, done: Sequence[Done], *, anew: bool) -> _Planned:
+    if not statistic.of_relations:
+        return _Planned(statistic, table, {}, table.table.of([]), set())
+    digests = digests_of(table, done)
+    return _Planned(statistic, table, digests, *kept_rows(table, digests, anew=anew))
 
 
-def _rows(
-    statistic: Statistic, frames: Mapping[str, Any], table: TableArtifact, digests: Mapping[str, str], step: Step
-) -> list[dict[str, Any]]:
-    seed, _ = step.arguments
-    rows: list[dict[str, Any]] = []
-    if statistic.of_relations is not None:
-        kept, known = kept_rows(table, digests, anew=bool(step.forced))
-        new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
-        rows = [*kept.to_pylist(), *statistic.of_relations(new, seed)]
-        texts = [column.name for column in statistic.table.columns if column.type == "VARCHAR"]
-        rows.sort(key=lambda row: [str(row[name]) for name in texts])  # the same order whatever was kept
-    return statistic.finish([*rows, *statistic.compute(frames, seed)])
+def _read_again(query: str, planned: Iterable[_Planned]) -> set[str] | None:
+    """The relations of which a query's rows are read; None for all, where a statistic computes over all."""
+    readers = [one for one in planned if query in one.statistic.queries]
+    if any(one.statistic.compute for one in readers):
+        return None
+    return {relation for one in readers for relation in one.digests.keys() - one.known}
 
 
-def _of_every_prompt(query: NamedQuery, done: Sequence[Done], step: Step) -> Any:
-    """The rows of a query that goes through every prompt; those of relations of which nothing has changed are kept."""
+def _of_every_prompt(query: NamedQuery, done: Sequence[Done], relations: set[str] | None) -> Any:
+    """The rows of a query that goes through every prompt, about these relations or, for None, about all."""
     import pyarrow as pa
 
     from data.warehouse.warehouse import over
 
-    leading = {relation_of(one) for one in done if one[0].table.name == query.by_relation[0]}
-    read = [one for one in done if one[0].table.name in query.by_relation and relation_of(one) in leading]
-    with over({}, schema(), [query]) as warehouse:
-        table = Table(query.name, query.sentence, warehouse.columns(query))
-        reads, may = warehouse.tables(query)
-        if not reads <= {*query.by_relation} <= may:
-            raise InputError(
-                f"named query {query.name}: `-- by relation:` names {', '.join(query.by_relation)}, and it reads "
-                f"{', '.join(sorted(reads))}; name these, first that without whose rows it has none"
-            )
-    if not read:
-        return table.of([])
-    inputs = sorted(check.digest_of_all for _, check in read)
-    made_from = {"query": query.sql, "inputs": inputs}
-    folder = next(step.table(role).folder for role in step.outputs)
-    stored = TableArtifact(folder / "queries", slug(query.name), table, made_from)
-    digests = digests_of(stored, read)
-    kept, known = kept_rows(stored, digests, anew=bool(step.forced))
-    found, new = [kept], sorted(digests.keys() - known)
-    for start in range(0, len(new), RELATIONS_AT_A_TIME):
-        some = new[start : start + RELATIONS_AT_A_TIME]
-        files = _files(one for one in read if relation_of(one) in some)
+    leading = sorted({relation_of(one) for one in done if one[0].table.name == query.by_relation[0]})
+    read = [name for name in leading if relations is None or name in relations]
+    of_some = [read[start : start + RELATIONS_AT_A_TIME] for start in range(0, len(read), RELATIONS_AT_A_TIME)]
+    found = []
+    for some in of_some or [[]]:  # asked of none, it has its columns
+        files = _files(one for one in done if one[0].table.name in query.by_relation and relation_of(one) in some)
         with over(files, schema(), [query]) as warehouse:
-            found.append(warehouse.rows(query).cast(table.schema))
-    rows = pa.concat_tables(found)
-    if known != digests.keys():
-        stored.write(rows, {"relations": digests})
-        stored.discard_others()
-    return rows
+            found.append(warehouse.rows(query))
+            reads, may = warehouse.tables(query)
+            if not reads <= {*query.by_relation} <= may:
+                raise InputError(
+                    f"named query {query.name}: `-- by relation:` names {', '.join(query.by_relation)}, and it reads "
+                    f"{', '.join(sorted(reads))}; name these, first that without whose rows it has none"
+                )
+    return pa.concat_tables(found)
 
 
 def load_database(step: Step, run: Run) -> None:

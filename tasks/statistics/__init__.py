@@ -61,6 +61,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     envelopes.OF_COUNTS,
     effects_by_frequency.STATISTIC,
     groups.COMPARISONS,
+    groups.OF_SETS,
     groups.MEANS,
     models.MEANS,
     models.DIFFERENCES,

@@ -192,6 +192,8 @@ def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bo
 
 
 COMPARISONS = Statistic(
-    "group_comparisons", 3, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_sets, compare_relations, finished
-)
+    "group_comparisons", 4, GroupComparison, (SUSCEPTIBILITY, PERSUASION), of_relations=compare_relations,
+    finish=finished,
+)  # fmt: skip
+OF_SETS = Statistic("set_comparisons", 1, GroupComparison, (SUSCEPTIBILITY,), compare_sets, finish=finished)
 MEANS = Statistic("group_means", 2, Summary, (SUSCEPTIBILITY, PERSUASION), of_relations=summarise)

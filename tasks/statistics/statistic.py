@@ -1,6 +1,6 @@
 """What a statistic declares, and what its `compute` receives and returns."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,8 +21,8 @@ class Statistic:
     """A statistic: rows of one table, made from the answers to named queries.
 
     `compute` and `of_relations` get frames and the study's seed, and give the same rows whatever the order of the
-    frames' rows; they raise ScoreError for a score that is not finite. Where all frames are empty, there are no rows,
-    and neither is called.
+    frames' rows; they raise ScoreError for a score that is not finite. Neither is called where all its frames are
+    empty, nor `finish` without rows.
 
     Attributes:
         name: of the statistic.
@@ -31,9 +31,11 @@ class Statistic:
         queries: the named queries of the warehouse that it reads.
         compute: gives its rows, or those over all relations where `of_relations` gives the others.
         of_relations: gives the rows of single relations, where each follows from the relation's own rows in the frames:
-            they are kept as long as nothing of the relation changes. Then rows and frames have a column relation, and
-            `compute` gives no row of a single relation.
-        finish: sees all rows and completes them, such as adjusted p-values.
+            they are kept as long as nothing of the relation changes, and its frames have no row of it. Then rows and
+            frames have a column relation, and `compute` gives no row of a single relation.
+        finish: sees all rows, those kept included, and completes them: adjusted p-values, or rows over all relations
+            that follow from those of single ones. What reads every prompt is best made so, and without `compute`, for
+            which every prompt is read again.
         parameters: what a study set of it, as JSON: its rows are made again when they change.
     """
 
@@ -41,7 +43,7 @@ class Statistic:
     version: int
     row: type
     queries: tuple[str, ...]
-    compute: Callable[[Frames, int], list[Row]] = lambda frames, seed: []
+    compute: Callable[[Frames, int], list[Row]] | None = None
     of_relations: Callable[[Frames, int], list[Row]] | None = None
     finish: Callable[[list[Row]], list[Row]] = list
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -51,7 +53,20 @@ class Statistic:
         """The table of its rows."""
         return table_of(self.row)
 
-    def rows(self, frames: Frames, seed: int) -> list[Row]:
-        """All of its rows."""
-        single = self.of_relations(frames, seed) if self.of_relations else []
-        return self.finish([*single, *self.compute(frames, seed)])
+    def rows(
+        self, frames: Frames, seed: int, kept: Sequence[Row] = (), known: Collection[str] = frozenset()
+    ) -> list[Row]:
+        """All of its rows, in the same order whatever was kept; kept: those of the relations that are known."""
+        rows = list(kept)
+        if self.of_relations:
+            new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
+            rows += [] if _is_empty(new) else self.of_relations(new, seed)
+            texts = [column.name for column in self.table.columns if column.type == "VARCHAR"]
+            rows.sort(key=lambda row: [str(row[name]) for name in texts])
+        if self.compute and not _is_empty(frames):
+            rows += self.compute(frames, seed)
+        return self.finish(rows) if rows else []
+
+
+def _is_empty(frames: Frames) -> bool:
+    return bool(frames) and all(frame.empty for frame in frames.values())

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 QUANTITY = "persuasion"
 EVERY = "every context"
+KEYS = [*RELATION, "kind", "conflict", "follows"]
+FOLLOWS = [*RELATION, "follows"]
 CONTEXTS: Mapping[str, tuple[str, ...]] = {
     EVERY: ("substitution", "negation", "none"),
     "in conflict: substitution": ("substitution",),
@@ -26,23 +28,31 @@ CONTEXTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def compute(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary` for persuasion by what was followed."""
+def of_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for persuasion by what was followed in each relation."""
     frame = frames["followed"]
+    answers = frame["answers"].astype("float64")
     frame = frame.assign(
         conflict=frame["conflict"].astype(object).fillna("none"),
-        answers=frame["answers"].astype("float64"),
         persuasion=frame[QUANTITY].astype("float64"),
+        answers=answers,
+        scored=answers.where(frame[QUANTITY].notna(), 0.0),
     )
-    frame = frame.assign(scored=frame["answers"].where(frame[QUANTITY].notna(), 0.0))
-    frame = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
-    keys = [*RELATION, "kind", "conflict", "follows"]
-    frame = sorted_by(frame, keys)
-    rows = _of_answers(frame, keys)
+    return [*_of_answers(frame, KEYS), *_of_answers(_pooled(frame, FOLLOWS), FOLLOWS)]
+
+
+def over_relations(rows: list[Row]) -> list[Row]:
+    """The rows of single relations, and those of `Summary` for persuasion by what was followed over all relations."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {**{name: row[name] for name in RELATION}, **dict(zip(row["grouped_by"], row["group_values"], strict=True)),
+         QUANTITY: row["mean"], "scored": row["n"], "answers": row["prompts"]}
+        for row in rows if len(row["grouped_by"]) > 1
+    ).astype({QUANTITY: "float64"})  # fmt: skip
+    rows = list(rows)
     for contexts, conflicts in CONTEXTS.items():
-        pooled = _pooled(frame[frame["conflict"].isin(conflicts)], [*RELATION, "follows"]).assign(contexts=contexts)
-        if contexts == EVERY:
-            rows += _of_answers(pooled, [*RELATION, "follows"])
+        pooled = _pooled(frame[frame["conflict"].isin(conflicts)], FOLLOWS).assign(contexts=contexts)
         rows += summaries(
             pooled, [*TYPE, "contexts", "follows"], QUANTITY, unit_of_analysis="relation", interval=True,
             skip_missing=True, others=_share,
@@ -52,7 +62,9 @@ def compute(frames: Frames, seed: int) -> list[Row]:
 
 def _pooled(frame: "pd.DataFrame", keys: list[str]) -> "pd.DataFrame":
     """The mean persuasion of a relation's answers by what they follow; NaN where no answer of them has a score."""
-    sums = frame.groupby(keys, as_index=False, sort=True, observed=True)[["answers", "scored", "total"]].sum()
+    frame = sorted_by(frame, KEYS)
+    sums = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
+    sums = sums.groupby(keys, as_index=False, sort=True, observed=True)[["answers", "scored", "total"]].sum()
     of_type = sums.groupby(list(TYPE), observed=True)["answers"].transform("sum")
     return sums.assign(persuasion=sums["total"] / sums["scored"], of_type=of_type)
 
@@ -69,4 +81,4 @@ def _share(relations: "pd.DataFrame") -> Row:
     return {"prompts": answers, "share": answers / int(relations["of_type"].iloc[0])}
 
 
-STATISTIC = Statistic("followed_means", 2, Summary, ("followed",), compute)
+STATISTIC = Statistic("followed_means", 3, Summary, ("followed",), of_relations=of_relations, finish=over_relations)

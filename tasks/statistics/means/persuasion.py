@@ -17,27 +17,38 @@ COUNT = "relevant_contexts"
 KEYS = (*RELATION, "relevant", "kind")
 
 
-def compute(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary` for the persuasion over all relations."""
-    frame = _sorted(frames)
-    kinds = _kinds(frame)
-    relations = weighted_means(frame, [*RELATION, "relevant"], QUANTITY, "contexts")
-    no_mean = frame.assign(persuasion=math.nan)
-    return [
-        *summaries(
-            kinds, [*TYPE, "relevant", "kind"], QUANTITY, unit_of_analysis="relation", interval=True, others=_counts
-        ),
-        *summaries(relations, [*TYPE, "relevant"], QUANTITY, unit_of_analysis="relation", interval=True),
-        *summaries(no_mean, MODEL, QUANTITY, unit_of_analysis="prompt", skip_missing=True, others=_of_model),
-    ]
-
-
 def of_relations(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for the persuasion of each relation, and for its queries' numbers of relevant contexts."""
     frame = _sorted(frames)
     return [
-        *summaries(_kinds(frame), KEYS, QUANTITY, unit_of_analysis="prompt", others=_of_relation),
+        *summaries(_kinds(frame), KEYS, QUANTITY, unit_of_analysis="prompt", others=_of_prompts),
         *summaries(_relevant(frame), RELATION, COUNT, unit="", unit_of_analysis="query", quantiles=True),
+    ]
+
+
+def over_relations(rows: list[Row]) -> list[Row]:
+    """The rows of single relations, and those of `Summary` for the persuasion over all relations."""
+    import pandas as pd
+
+    kinds = pd.DataFrame(
+        {**{name: row[name] for name in RELATION}, **dict(zip(row["grouped_by"], row["group_values"], strict=True)),
+         QUANTITY: row["mean"], "queries": row["items"], "weight": row["prompts"]}
+        for row in rows if row["quantity"] == QUANTITY
+    )  # fmt: skip
+    kinds = sorted_by(kinds, KEYS)
+    counts = pd.DataFrame(
+        {**{name: row[name] for name in MODEL}, QUANTITY: math.nan,
+         "queries": row["n"] if row["quantity"] == COUNT else 0, "weight": row["prompts"] or 0}
+        for row in rows
+    )  # fmt: skip
+    relations = weighted_means(kinds, [*RELATION, "relevant"], QUANTITY, "weight")
+    return [
+        *rows,
+        *summaries(
+            kinds, [*TYPE, "relevant", "kind"], QUANTITY, unit_of_analysis="relation", interval=True, others=_counts
+        ),
+        *summaries(relations, [*TYPE, "relevant"], QUANTITY, unit_of_analysis="relation", interval=True),
+        *summaries(counts, MODEL, QUANTITY, unit_of_analysis="prompt", skip_missing=True, others=_of_prompts),
     ]
 
 
@@ -64,14 +75,11 @@ def _counts(kinds: Frame) -> Row:
     return {"items": int(kinds["queries"].sum()), "prompts": int(kinds["weight"].sum())}
 
 
-def _of_relation(kind: Frame) -> Row:
+def _of_prompts(kind: Frame) -> Row:
     counts = _counts(kind)
     return {"n": counts["prompts"], **counts}
 
 
-def _of_model(rows: Frame) -> Row:
-    pairs = int(rows["contexts"].sum())
-    return {"n": pairs, "items": int(rows["query_id"].nunique()), "prompts": pairs}
-
-
-STATISTIC = Statistic("persuasion_means", 3, Summary, ("persuasion_by_kind",), compute, of_relations)
+STATISTIC = Statistic(
+    "persuasion_means", 4, Summary, ("persuasion_by_kind",), of_relations=of_relations, finish=over_relations
+)

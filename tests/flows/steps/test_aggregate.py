@@ -130,7 +130,7 @@ def test_studies_that_share_a_workspace_both_stay_done(tmp_path: Path) -> None:
         ("study.duckdb",), ("studies", "second", "study.duckdb"),
     ]  # fmt: skip
     assert studies[1].workspace.report == root / "studies" / "second" / "report"
-    assert len([*root.rglob("relevance-*.parquet")]) == len([*root.rglob("queries/persuasion-by-kind-*.parquet")]) == 2
+    assert len([*root.rglob("relevance-*.parquet")]) == 2
 
 
 def test_statistics_follow_columns_that_no_score_depends_on(tmp_path: Path) -> None:
