@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,10 @@ from flows.graph.step import Run, Step
 from flows.steps.fetch import access_for
 from flows.study.sections.model import ModelPart
 from flows.study.study import Study
-from tasks.contexts.disputes.of_page import RELATION, PageDisputes, disputes_of_page
 from tasks.contexts.wikidata.questions import Clients, questions_of_property
+
+if TYPE_CHECKING:
+    from tasks.contexts.disputes.of_page import PageDisputes
 
 ADVICE = (
     "without it, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under `questions`)"
@@ -105,6 +108,8 @@ def fetch_pages(step: Step, run: Run) -> None:
 
 def fetch_disputes(step: Step, run: Run) -> None:
     """Searches the history of a page for disputes."""
+    from tasks.contexts.disputes.of_page import disputes_of_page  # imports mwparserfromhell
+
     study, titles = step.arguments
     options, access = _options(study), access_for(study, step, run)
     with alternative(ADVICE):
@@ -160,14 +165,16 @@ def _wikipedia(access: Access) -> Wikipedia:
     return Wikipedia(Wiki(access.session("wikipedia")), reuse_pages=access.only_refreshes)
 
 
-def _without_doubles(result: PageDisputes, title: str, titles: Sequence[str]) -> PageDisputes:
+def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) -> "PageDisputes":
     """What was found, unless the title redirects to a page that is listed under its own name, too."""
     pages = (*(dispute.page for dispute in result.disputes), *(rejected.part for rejected in result.rejected))
     page = next(iter(pages), title)
     if page == title or page not in titles:
         return result
+    from tasks.contexts.disputes.of_page import RELATION
+
     doubled = Rejected(
         partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,
         licence=LICENCE, detail=f"leads to {page}",
     )  # fmt: skip
-    return PageDisputes([], [doubled])
+    return replace(result, disputes=[], rejected=[doubled])

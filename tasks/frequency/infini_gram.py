@@ -30,7 +30,7 @@ class InfiniGramOptions(FrequencyOptions):
 
     source: Literal["infini-gram"]
     """An index of infini-gram."""
-    index: str | None = Field(default=None, pattern=r"^[\w.-]{1,200}$")
+    index: str | None = Field(default=None, pattern=r"^[\w.-]+$", max_length=200)
     """An index of the public API by its name, such as v4_piletrain_llama."""
     folder: NamedPath | None = None
     """The folder of an index on this machine; needs the package, `pip install "swaymeter[infini-gram]"`."""
