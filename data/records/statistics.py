@@ -9,6 +9,8 @@ from typing import Annotated
 
 from data.records.row import Meaning, table
 
+ALL = "all"
+"""Every relation, query type, partition or condition together: no single one may have this name."""
 ALPHA = 0.05
 """A test is significant where its p-value is at most this."""
 FEWEST_FOR_INTERVAL = 5

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from data.records.statistics import ALL as ALL
 from tasks.statistics.statistic import Frame, Row
 
 if TYPE_CHECKING:
     import pandas as pd
-
-ALL = "all"
-"""Every relation, or every query type."""
 
 
 def categorical(frame: Frame) -> Frame:

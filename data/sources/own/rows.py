@@ -9,18 +9,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from data import reasons
 from data.errors import InputError
 from data.options import Problem, problems, refused
 from data.records import ALONE, OwnKind, Question, Rejected, RelationName, identity
+from data.records.statistics import ALL
 from data.sources.own.files import FileRow, each_key_once
 
 LONGEST = 1_000_000
 SHOWN = 20
 FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
-RESERVED = frozenset({"all", "corpus", "disputable", "own", "static", "study", "temporal", "triples"})
+RESERVED = frozenset({ALL, "corpus", "disputable", "own", "static", "study", "temporal", "triples"})
 """Names that mean something else where a relation is named."""
 
 
@@ -110,6 +120,12 @@ def _contexts(value: Any) -> Any:
     return listed
 
 
+def _single(group: str) -> str:
+    if group == ALL:
+        raise ValueError(f"{ALL} is what all groups together are called; choose another name")
+    return group
+
+
 class OwnRow(BaseModel):
     """A row: a question with its contexts in `contexts`, or with one of them in `context`, `kind` and the like."""
 
@@ -119,7 +135,9 @@ class OwnRow(BaseModel):
     answer: Text
     aliases: Texts = ()
     id: Annotated[Name | None, BeforeValidator(none_where_empty)] = None
-    group: Annotated[Name, BeforeValidator(lambda value: none_where_empty(value) or "questions")] = "questions"
+    group: Annotated[
+        Name, AfterValidator(_single), BeforeValidator(lambda value: none_where_empty(value) or "questions")
+    ] = "questions"
     contexts: Annotated[tuple[OwnContext, ...], BeforeValidator(_contexts), Field(min_length=1)]
 
     @model_validator(mode="before")

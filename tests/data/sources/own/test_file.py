@@ -103,6 +103,13 @@ def test_groups_become_relations(tmp_path: Path) -> None:
 GROUPS = ("products", "safety Manual", "safety, Manual", "static", "Käse", "産品", "2nd", "<b>x</b>", "")
 
 
+def test_no_group_may_be_called_all(tmp_path: Path) -> None:
+    rows = ["id,group,question,answer,context", "q1,all,Who?,Oslo,c", "q2,All,Where?,Oslo,c"]
+    found = read(tmp_path, "\n".join(rows))
+    assert [question.partition for question in found.questions] == ["All"]
+    assert reasons(found) == ["line 2: group: all is what all groups together are called; choose another name"]
+
+
 def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
     texts = ["<script>alert(1)</script>", "=HYPERLINK(1)", "\u202eمرحبا", "'; DROP TABLE questions; --", "__proto__"]
     rows = [json.dumps({"question": text, "answer": text, "context": text, text: text}) for text in texts]
