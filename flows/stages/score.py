@@ -104,10 +104,10 @@ def _applies(study: Study, model: ModelPart, group: Pass) -> bool:
 def measure_states(study: Study, node: Node) -> Iterator[tuple[str, State, str]]:
     """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
     together = {group.leading.name: group.measures for group in passes(study.requested())}
-    is_partial = any(check.state != "done" for check in node.checks.values())  # and not done but asked for anew
+    requests = node.step.forced | node.step.refreshed if node.step else frozenset()
     for name in together.get(node.id.group, (node.id.group,)):
         check = node.checks.get(name)
-        is_done = is_partial and check is not None and check.state == "done"
+        is_done = check is not None and check.satisfies(requests)
         yield (name, "done", "") if is_done else (name, node.state, node.reason)
 
 

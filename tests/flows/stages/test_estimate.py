@@ -70,6 +70,15 @@ def test_what_is_done_counts_only_by_force(tmp_path: Path) -> None:
     assert last.startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; estimated time: ")
 
 
+def test_what_is_partly_done_counts_whole_by_force(tmp_path: Path) -> None:
+    study = score(prepare(selected(tmp_path)))
+    for file in study.workspace.root.glob("scores/**/clusters-*.parquet"):
+        file.unlink()
+    assert lines(again(study))[-1].startswith("0 prompts; ")
+    *_, last = again(study).estimate("score", force=True)
+    assert last.startswith(f"{BY_CONTEXTS + BY_QUESTIONS} prompts; estimated time: ")
+
+
 def test_time_is_estimated_from_what_was_measured(tmp_path: Path) -> None:
     study = score(prepare(selected(tmp_path)), seconds=3.0, prompts=6)
     for file in study.workspace.root.glob("scores/capital/*/persuasion-*.parquet"):
