@@ -98,7 +98,7 @@ def means(frames: Frames, seed: int) -> list[Row]:
     for quantity, frame in items(frames):
         of_cluster = frame.groupby([*MODEL, *GROUP, "cluster"], as_index=False, sort=True, observed=True)
         rows += summaries(
-            of_cluster[["value"]].mean(), [*MODEL, *GROUP], "value", unit=UNITS[quantity], quantity=f"model_{quantity}",
+            of_cluster[["value"]].mean(), [*MODEL, *GROUP], "value", unit=UNITS[quantity], quantity=quantity,
             unit_of_analysis="entity" if quantity == "susceptibility" else "question", interval=True,
         )  # fmt: skip
     return rows
@@ -144,5 +144,5 @@ def adjusted(rows: list[Row]) -> list[Row]:
     return rows
 
 
-MEANS = Statistic("model_means", 5, Summary, QUERIES, means)
+MEANS = Statistic("model_means", 6, Summary, QUERIES, means)
 DIFFERENCES = Statistic("model_differences", 5, ModelDifference, QUERIES, differences, finish=adjusted)

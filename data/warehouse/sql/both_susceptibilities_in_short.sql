@@ -1,7 +1,7 @@
 -- Susceptibility over contexts and Fisher susceptibility over all queries, and by entities, wording or the other's size.
 -- unit: share_queries = share
 SELECT
-    model, dtype, query_type, replace(quantity, 'pooled_', '') AS measure,
+    model, dtype, query_type, if(quantity = 'pooled_fisher', 'fisher', 'susceptibility') AS measure,
     grouped_by[1] AS grouped_by, group_values[1] AS of_group, n AS queries, share AS share_queries, items AS entities,
     mean, low, high, percentile_5, lower_quartile, median, upper_quartile, percentile_95, unit
 FROM summaries

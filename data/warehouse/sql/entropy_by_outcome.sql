@@ -1,9 +1,9 @@
 -- Semantic entropy without and with the context, and its change, of all instances, the persuaded and the stubborn.
 -- An outcome is by whose answer the greedy one states, or as published, by ROUGE-L; intervals are over subjects.
 SELECT
-    model, dtype, substr(quantity, 11) AS quantity,
+    model, dtype, quantity,
     group_values[1] AS "partition", group_values[2] AS condition, group_values[3] AS outcome,
     n, items AS subjects, mean, low, high, unit
 FROM summaries
-WHERE starts_with(quantity, 'partition_') AND grouped_by = ['partition', 'condition', 'outcome']
+WHERE grouped_by = ['partition', 'condition', 'outcome']
 ORDER BY ALL

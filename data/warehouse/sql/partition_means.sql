@@ -2,7 +2,7 @@
 -- Intervals are 95% bootstraps over subjects. With a context, all stands for every context of a question.
 SELECT
     model, dtype, group_values[1] AS "partition", group_values[2] AS condition,
-    substr(quantity, 11) AS quantity, n, items AS subjects, mean, low, high, unit
+    quantity, n, items AS subjects, mean, low, high, unit
 FROM summaries
-WHERE starts_with(quantity, 'partition_') AND grouped_by = ['partition', 'condition']
+WHERE grouped_by = ['partition', 'condition']
 ORDER BY ALL

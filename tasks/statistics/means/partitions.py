@@ -17,7 +17,6 @@ from tasks.statistics.frames import ALL, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
 
-PREFIX = "partition_"
 GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
 OF_QUESTIONS = {
@@ -105,9 +104,9 @@ def _means(frame: Frame, groups: tuple[str, ...], column: str, quantity: str, un
         return {"items": subjects, "low": low, "high": high}
 
     yield from summaries(
-        values, [*MODEL, *groups], column, unit=unit, quantity=f"{PREFIX}{quantity}",
+        values, [*MODEL, *groups], column, unit=unit, quantity=quantity,
         unit_of_analysis="question under a condition", others=interval,
     )  # fmt: skip
 
 
-STATISTIC = Statistic("partition_means", 2, Summary, ("answers_of_questions", "instances"), compute)
+STATISTIC = Statistic("partition_means", 3, Summary, ("answers_of_questions", "instances"), compute)

@@ -65,7 +65,7 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
     made = computed("partition_means", answers_of_questions=answers, instances=instances)
 
     def mean(quantity: str, *group: str) -> tuple[int, Any]:
-        row = found(made, quantity=f"partition_{quantity}", group_values=list(group))
+        row = found(made, quantity=quantity, group_values=list(group))
         return row["n"], row["mean"]
 
     assert mean("accuracy", "all", "none") == (2, 0.5)
@@ -78,7 +78,7 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
     assert mean("semantic_entropy_change", "all", "all", "all") == (2, -1.0)
     assert mean("semantic_entropy_change", "static", "all", "persuaded") == (1, -3.0)
     assert mean("semantic_entropy_with", "all", "all", "stubborn") == (1, 5.0)
-    everything = found(made, quantity="partition_coherent_persuasion", group_values=["all", "all"])
+    everything = found(made, quantity="coherent_persuasion", group_values=["all", "all"])
     assert (everything["items"], everything["low"], everything["high"]) == (2, None, None)
 
 

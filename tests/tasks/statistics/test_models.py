@@ -78,11 +78,11 @@ def test_means_of_models_have_intervals() -> None:
     rows = MEANS.rows(frames(), 0)
     assert MEANS.table.of(rows).num_rows == len(rows)
     means = {(row["model"], row["quantity"], *row["group_values"]): row for row in rows}
-    row = means["c", "model_follows", "counter_memory"]
+    row = means["c", "follows", "counter_memory"]
     assert (row["n"], row["mean"]) == (6, 5 / 6)
     assert row["low"] < 5 / 6 < row["high"]
-    assert means["b", "model_refuses", "counter_memory"]["mean"] == 1 / 6
-    assert means["a", "model_correct", "none"]["mean"] == 1
+    assert means["b", "refuses", "counter_memory"]["mean"] == 1 / 6
+    assert means["a", "correct", "none"]["mean"] == 1
 
 
 CLASHES = {  # alone, with the original context and what became of it, with the counter-memory context
@@ -112,8 +112,8 @@ def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
 @pytest.mark.parametrize("renamed", [{}, {"original": "supporting", "counter_memory": "conflicting"}])
 def test_biases_are_of_questions_where_one_side_is_right(renamed: dict[str, str]) -> None:
     rows = {(row["quantity"], row["group_values"][0]): row for row in MEANS.rows(clashes(renamed), 0)}
-    context = rows["model_context_bias", renamed.get("counter_memory", "counter_memory")]
-    prior = rows["model_prior_bias", renamed.get("original", "original")]
+    context = rows["context_bias", renamed.get("counter_memory", "counter_memory")]
+    prior = rows["prior_bias", renamed.get("original", "original")]
     assert (context["n"], context["mean"]) == (4, 1 / 4)
     assert (prior["n"], prior["mean"]) == (3, pytest.approx(1 / 3))
     assert len([name for name, _ in rows if name.endswith("_bias")]) == 2
@@ -148,5 +148,5 @@ def test_only_disputable_questions_of_dynamicqa_lack_a_right_answer() -> None:
             condition=answers["condition"].replace({"counter_memory": condition})
         )
         quantities = {row["quantity"] for row in MEANS.rows(made, 0)}
-        assert ("model_correct" in quantities, "model_context_bias" in quantities) == (known, known)
-        assert "model_follows" in quantities
+        assert ("correct" in quantities, "context_bias" in quantities) == (known, known)
+        assert "follows" in quantities
