@@ -10,7 +10,7 @@ import pandas as pd
 
 from data import catalog
 from data.records import CONDITIONS, OWN_KINDS, PARTITIONS, identity
-from data.records.statistics import FEWEST_FOR_INTERVAL
+from data.records.statistics import FEWEST_FOR_INTERVAL, QUANTILES
 from data.storage.workspace import slug
 
 Frames = Mapping[str, pd.DataFrame]
@@ -26,9 +26,7 @@ EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
 """The measures that rest on which sampled answers mean the same."""
 SHARE = "share"
 """The unit of a share of 1, which the page shows in percent."""
-_IN_UNIT = (
-    "mean", "mean_a", "mean_b", "low", "high", "median", "smallest", "lower_quartile", "upper_quartile", "largest",
-)  # fmt: skip
+_IN_UNIT = ("mean", "mean_a", "mean_b", "low", "high", *QUANTILES)
 
 
 @dataclass(frozen=True, order=True)

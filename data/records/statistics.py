@@ -4,6 +4,7 @@ The tables are general: a new statistic adds rows with a quantity of its own bef
 query_type, partition or condition stands for every one of them together.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -96,7 +97,9 @@ class Summary(ModelScores):
     group_values: Annotated[tuple[str, ...], Meaning("the group's value of each")]
     unit_of_analysis: Annotated[str, Meaning("what one value is about")]
     n: Annotated[int, Meaning("values")]
-    items: Annotated[int | None, Meaning("distinct queries or contexts behind the values", "")] = None
+    items: Annotated[
+        int | None, Meaning("distinct queries, contexts, entities, subjects or variances behind the values", "")
+    ] = None
     prompts: Annotated[int | None, Meaning("prompts or answers behind the values")] = None
     share: Annotated[float | None, Meaning("of the group among those of its relation and query type")] = None
     mean: Annotated[float | None, Meaning("mean of the values; NULL where there is none")] = None
@@ -111,6 +114,18 @@ class Summary(ModelScores):
     upper_quartile: Annotated[float | None, Meaning("the 75th percentile")] = None
     percentile_95: Annotated[float | None, Meaning("the 95th percentile")] = None
     largest: Annotated[float | None, Meaning("the largest value")] = None
+
+
+QUANTILES: Mapping[str, float] = {
+    "smallest": 0,
+    "percentile_5": 0.05,
+    "lower_quartile": 0.25,
+    "median": 0.5,
+    "upper_quartile": 0.75,
+    "percentile_95": 0.95,
+    "largest": 1,
+}
+"""The columns of `Summary` that are quantiles, and which share of the values is at most each."""
 
 
 @table(

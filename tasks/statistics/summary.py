@@ -1,11 +1,11 @@
 """Rows of the table `summaries`: what a quantity is in the groups of a frame."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 
 import numpy as np
 
-from data.records.statistics import Summary
+from data.records.statistics import QUANTILES, Summary
 from tasks.statistics.formulas.groups import scores
 from tasks.statistics.formulas.interval import mean_interval
 from tasks.statistics.frames import ALL, by
@@ -16,15 +16,6 @@ TYPE = (*MODEL, "query_type")
 RELATION = (*MODEL, "relation", "query_type")
 """What a group is about at three levels: a model, its queries of a type, and those of a relation."""
 
-QUANTILES: Mapping[str, float] = {
-    "smallest": 0,
-    "percentile_5": 0.05,
-    "lower_quartile": 0.25,
-    "median": 0.5,
-    "upper_quartile": 0.75,
-    "percentile_95": 0.95,
-    "largest": 1,
-}
 _EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "query_type": ALL}
 
 

@@ -3,7 +3,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from reports.findings import findings
-from reports.frames import as_published
+from reports.frames import as_published, units
 from reports.tables import TABLES, filled
 from tests.reports.study import MODEL, frames, tables
 
@@ -169,3 +169,8 @@ def test_shares_have_their_intervals_and_pooled_rows(known: dict[str, pd.DataFra
     persuaded = means.loc["persuaded_as_published"]
     assert shown["instances"] == persuaded["n"] == 60
     assert shown["persuaded, by the paper's rule"].startswith(f"{100 * persuaded['mean']:.1f}% [")
+
+
+def test_every_quantile_has_the_unit_of_its_rows(known: dict[str, pd.DataFrame]) -> None:
+    of_forms = units(known["susceptibility_of_forms"])
+    assert {of_forms.get(name) for name in ("percentile_5", "median", "percentile_95")} == {"nats"}
