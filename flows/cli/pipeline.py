@@ -28,6 +28,7 @@ from flows.stages.estimate import estimate
 from flows.stages.refusals import refusals
 from flows.stages.resolve import study_graph, workspace_of
 from flows.stages.score import measure_states
+from flows.stages.study_graph import CHOICE, FACTS
 from flows.study.models import check_models
 from flows.study.reading import read_study
 from flows.study.sections.runner import RunnerName
@@ -178,7 +179,7 @@ class Selected:
     def description(self, graph: Graph) -> str:
         """The study in one line, with what its graph knows of it."""
         parts, facts = [], self.study.facts
-        relations = sum(node.id.stage == "fetch" and node.id.group == "facts" for node in graph)
+        relations = sum(node.kind is FACTS for node in graph)
         if relations and facts:
             asked = [amounts(self.study, relation) for relation in facts.relations]
             (entities, forms, _), every = asked[0], sorted({contexts for *_, contexts in asked})
@@ -190,7 +191,7 @@ class Selected:
             queries = "1 query form" if forms == 1 else f"{forms} query forms"
             of = "1 relation" if relations == 1 else f"{relations} relations"
             parts.append(f"{of} with {kinds} entities, {queries} and {contexts} contexts{own} each")
-        choices = {n.id.subject: n.checks.get("questions") for n in graph if n.id.group == "choice of questions"}
+        choices = {n.id.subject: n.checks.get("questions") for n in graph if n.kind is CHOICE}
         chosen = {partition: check.rows for partition, check in choices.items() if check and check.state == "done"}
         if chosen:
             counts = ", ".join(f"{count} {partition}" for partition, count in chosen.items())

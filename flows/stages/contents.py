@@ -9,7 +9,8 @@ from data.records import PARTITIONS, Fact, Partition, Question, of_row
 from data.sources.registry import QUESTION_SOURCES
 from data.storage.workspace import Workspace
 from flows.graph.graph import Graph, Node
-from flows.graph.step import StepId
+from flows.graph.step import StepKind
+from flows.stages import study_graph as kinds
 from flows.steps.build import candidates_of
 from flows.study.study import Study
 
@@ -36,7 +37,7 @@ class Contents:
         """The facts by relation; DamagedFile where those of one are not fetched or cannot be read."""
         return {
             node.id.subject: [of_row(Fact, row) for row in _rows(node, "facts")]
-            for node in self._fetched("facts")
+            for node in self._fetched(kinds.FACTS)
             if not self.relations or node.id.subject in self.relations
         }
 
@@ -44,7 +45,7 @@ class Contents:
         """The invented names for a relation's subjects; none where the study asks for none."""
         assert self.study.facts is not None
         entity_class = self.study.facts.relation(relation).subject_class
-        node = self.graph.nodes.get(StepId("fetch", entity_class, "invented names"))
+        node = self.graph.nodes.get(kinds.NAMES.id(entity_class))
         return [str(row["name"]) for row in _rows(node, "invented")] if node else []
 
     def candidates(self, partition: Partition) -> list[Question]:
@@ -54,7 +55,7 @@ class Contents:
             SwaymeterError: none is fetched, or what is fetched cannot be read.
         """
         assert self.study.questions is not None
-        choice = self.graph.nodes[StepId("build", partition, "choice of questions")]
+        choice = self.graph.nodes[kinds.CHOICE.id(partition)]
         usable = [
             node.output(role).artifact
             for node in choice.after
@@ -70,7 +71,7 @@ class Contents:
 
     def chosen(self, partition: Partition) -> list[Question]:
         """The questions of a partition that the study asks; DamagedFile where they are not chosen yet."""
-        node = self.graph.nodes[StepId("build", partition, "choice of questions")]
+        node = self.graph.nodes[kinds.CHOICE.id(partition)]
         questions = [of_row(Question, row) for row in _rows(node, "questions")]
         return [question for question in questions if not self.relations or question.relation in self.relations]
 
@@ -82,12 +83,12 @@ class Contents:
         return [
             str(node.id)
             for node in self.graph
-            if node.id.stage == "fetch" and node.id.group not in ("facts", "invented names")
+            if node.id.stage == "fetch" and node.id.group not in (kinds.FACTS.group, kinds.NAMES.group)
             if node.state != "done" and node.id.subject not in subjects
         ]
 
-    def _fetched(self, group: str) -> Iterator[Node]:
-        return (node for node in self.graph if node.id.stage == "fetch" and node.id.group == group)
+    def _fetched(self, kind: StepKind) -> Iterator[Node]:
+        return (node for node in self.graph if node.kind is kind)
 
 
 def _rows(node: Node, role: str) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ The modules beside this one, one of each stage, give a study's steps of these ki
 them. What the functions do stands in `flows.steps`.
 """
 
+from flows.graph.selection import OF_CLASSES
 from flows.graph.step import StepKind
 from flows.steps.aggregate import compute_statistics, load_database
 from flows.steps.build import build_prompts, build_questions, choose
@@ -52,7 +53,7 @@ FACTS = StepKind(
     resource="services",
 )  # fmt: skip
 NAMES = StepKind(
-    "fetch", "invented names", each="class of subjects, of a study with invented entities", makes=("invented",),
+    "fetch", OF_CLASSES, each="class of subjects, of a study with invented entities", makes=("invented",),
     function=fetch_names, version=4, resource="services",
 )  # fmt: skip
 CANDIDATES = StepKind(
