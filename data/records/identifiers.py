@@ -35,6 +35,10 @@ class RelationName(_Identifier):
     example = "a relation name; write letters and digits, such as officialLanguage"
 
 
+NO_RELATIONS = frozenset({"corpus", "own", "static", "study", "temporal", "triples"})
+"""What steps may be about that is not a relation: no relation may have one of these names."""
+
+
 def identity(*parts: object) -> str:
     """A short id (16 hex digits) of what a row is about, the same in every order and on every machine."""
     return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).hexdigest()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from data import catalog
 from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, first_line
+from data.records import NO_RELATIONS
 from data.storage.workspace import Workspace
 from flows.cli.console import first_names, warn
 from flows.cli.terminal import TerminalProgress
@@ -20,7 +21,7 @@ from flows.cli.views.status import StatusRow
 from flows.execution.progress import report_to
 from flows.graph.graph import Graph, Node
 from flows.graph.rerun import Kind, Rerun
-from flows.graph.selection import DISPUTABLE, OF_CLASSES, UNKNOWN_RELATIONS, Selection
+from flows.graph.selection import DISPUTABLE, OF_CLASSES, Selection
 from flows.graph.step import STAGES, Stage
 from flows.stages.build import amounts
 from flows.stages.contents import Contents
@@ -80,7 +81,7 @@ class Selected:
         known |= {step.subject for step in fetched if step.group != OF_CLASSES}
         if any(node.id.subject == "own" and node.state != "done" for node in self.graph):
             known |= {*self.selection.relations}  # the groups of the file are not read yet
-        return sorted(known - {*UNKNOWN_RELATIONS, "study"})
+        return sorted(known - NO_RELATIONS)
 
     @cached_property
     def graph(self) -> Graph:

@@ -23,14 +23,14 @@ from pydantic import (
 from data import reasons
 from data.errors import InputError
 from data.options import Problem, problems, refused
-from data.records import ALONE, OwnKind, Question, Rejected, RelationName, identity
+from data.records import ALONE, NO_RELATIONS, OwnKind, Question, Rejected, RelationName, identity
 from data.records.statistics import ALL
 from data.sources.own.files import FileRow, each_key_once
 
 LONGEST = 1_000_000
 SHOWN = 20
 FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
-RESERVED = frozenset({ALL, "corpus", "disputable", "own", "static", "study", "temporal", "triples"})
+RESERVED = NO_RELATIONS | {ALL, "disputable"}
 """Names that mean something else where a relation is named."""
 
 

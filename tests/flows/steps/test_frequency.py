@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from data.errors import StudyFileError
+from data.errors import StudyFileError, UnknownName
 from data.sources.corpus.reading import Piece, Reading
 from data.sources.http.session import close_sessions
 from flows.cli.pipeline import Selected
@@ -55,6 +55,13 @@ def built(study: Selected) -> tuple[Graph, list[str]]:
 
 def frequencies(graph: Graph) -> list[dict[str, Any]]:
     return graph.nodes[FREQUENCIES].output("frequencies").read().to_pylist()  # type: ignore[no-any-return]
+
+
+def test_a_corpus_is_not_a_relation(tmp_path: Path) -> None:
+    study = study_of(tmp_path, corpus=["x"])
+    assert FREQUENCIES in study.graph.nodes
+    with pytest.raises(UnknownName, match="no relation is named 'corpus'"):
+        Selected.of(study.name, relation=["corpus"])
 
 
 def test_ten_counts_are_those_of_a_few_lines(tmp_path: Path) -> None:
