@@ -65,7 +65,7 @@ def _names(graph: Graph, study: Study, entity_class: str) -> Reference:
     return _add(
         graph, study, kinds.NAMES, entity_class, (INVENTED,),
         lambda access: invented_names_key(options, entity_class, study.seed, access),
-        resource="compute" if options.invented == "model" else "services",
+        resource="compute" if options.invented == "model" else None,
     )  # fmt: skip
 
 
@@ -87,7 +87,7 @@ def _add(
     subject: str,
     tables: Sequence[Table],
     key: Callable[[Access], Mapping[str, Any]],
-    resource: Resource = "services",
+    resource: Resource | None = None,
 ) -> Reference:
     """A step whose outputs depend on what its source says of its key; gives the last one."""
     identity = kind.id(subject)
