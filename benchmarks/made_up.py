@@ -15,7 +15,7 @@ from data import catalog
 from data.records import Fact, RelationName, as_row
 from flows.graph.graph import Graph, Node
 from flows.graph.step import Run, Stage
-from flows.stages.resolve import study_graph, workspace_of
+from flows.stages import resolve
 from flows.study.reading import read_study
 
 PAIRS, PER_KIND = 200, 2
@@ -43,7 +43,7 @@ def write_study(folder: Path, relations: int, entities: int) -> Path:
 def graph_of(file: Path) -> Graph:
     """The graph of a study as its workspace is now."""
     study = read_study(str(file))
-    return study_graph(study, workspace_of(study))
+    return resolve.graph_of(study, resolve.workspace_of(study))
 
 
 def write_facts(file: Path) -> None:

@@ -14,7 +14,7 @@ from data.sources.registry import FACT_SOURCES
 from data.warehouse.queries import QUERIES, NamedQuery
 from flows.cli.pipeline import Selected
 from flows.graph.graph import Graph
-from flows.stages.resolve import study_graph
+from flows.stages.resolve import graph_of
 from reports.figures import FIGURES
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
@@ -76,7 +76,7 @@ def selected(extended: None, tmp_path_factory: pytest.TempPathFactory) -> Select
 def graph(selected: Selected) -> Graph:
     """The graph after a run."""
     memory: dict[Any, Any] = {}
-    return run(lambda: study_graph(selected.study, selected.workspace, memory))
+    return run(lambda: graph_of(selected.study, selected.workspace, memory))
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_status_lists_the_measure(graph: Graph, selected: Selected) -> None:
 def test_the_page_is_drawn_again_without_the_figure(graph: Graph, selected: Selected) -> None:
     del FIGURES[figure.FIGURE.name]
     try:
-        states = {str(node.id): node.state for node in study_graph(selected.study, selected.workspace)}
+        states = {str(node.id): node.state for node in graph_of(selected.study, selected.workspace)}
     finally:
         FIGURES.add(figure.FIGURE)
     assert {name for name, state in states.items() if state != "done"} == {"report · study · page"}

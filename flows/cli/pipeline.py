@@ -27,7 +27,7 @@ from flows.stages.build import amounts
 from flows.stages.contents import Contents
 from flows.stages.estimate import estimate
 from flows.stages.refusals import refusals
-from flows.stages.resolve import study_graph, workspace_of
+from flows.stages.resolve import graph_of, workspace_of
 from flows.stages.score import measure_states
 from flows.stages.study_graph import CHOICE, FACTS
 from flows.study.models import check_models
@@ -86,7 +86,7 @@ class Selected:
     @cached_property
     def graph(self) -> Graph:
         """The graph as the workspace is now."""
-        return study_graph(self.study, self.workspace)
+        return graph_of(self.study, self.workspace)
 
     @property
     def contents(self) -> Contents:
@@ -111,7 +111,7 @@ class Selected:
         selection, now = self._stages(name), datetime.now(UTC)
         kinds: list[tuple[Kind, bool]] = [("force", force), ("refresh", refresh)]
         requests = [Rerun(now, kind, selection.as_json()) for kind, is_asked in kinds if is_asked]
-        graph = study_graph(self.study, self.workspace, requests=requests)
+        graph = graph_of(self.study, self.workspace, requests=requests)
         self._check(graph, selection, force=force)
         yield from estimate(graph, self.study, selection)
         if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
@@ -132,7 +132,7 @@ class Selected:
         """
         selection = self._stages(name)
         with self.workspace.lock(warn if wait else None) as memory:
-            graph = study_graph(self.study, self.workspace, memory)
+            graph = graph_of(self.study, self.workspace, memory)
             self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
             if not (undone or force or refresh or graph.reruns.requests):
@@ -162,7 +162,7 @@ class Selected:
                     state = flow.run_without_prefect(
                         self.study, str(self.workspace.root), selection, kinds, offline=offline
                     )
-            graph = study_graph(self.study, self.workspace, memory)
+            graph = graph_of(self.study, self.workspace, memory)
         if state.is_completed():
             return graph, None
         if state.is_crashed():

@@ -31,7 +31,7 @@ from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
 from flows.graph.step import STAGES, Run, Stage, Step, StepId
 from flows.stages.refusals import asked_models, refused_models
-from flows.stages.resolve import reruns_of, study_graph, workspace_of
+from flows.stages.resolve import graph_of, reruns_of, workspace_of
 from flows.study.reading import read_study
 from flows.study.sections.model import ModelPart
 from flows.study.sections.runner import RunnerName
@@ -144,12 +144,12 @@ def _executed(
 
     def resolve() -> Graph:
         workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
-        return study_graph(chosen, workspace, memory)
+        return graph_of(chosen, workspace, memory)
 
     with workspace.lock(log.warning if wait else None) as memory:
         if event and not is_first_run(workspace, event, str(flow_run.id)):
             log.warning("another run has begun for the same event of Prefect's; this one does nothing")
-            return study_graph(chosen, workspace, memory), Selection(stages=())
+            return graph_of(chosen, workspace, memory), Selection(stages=())
         graph = resolve()
         if failed:
             selection = selection.failed(graph)

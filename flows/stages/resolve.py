@@ -22,7 +22,7 @@ from flows.study.places import folder_of
 from flows.study.study import Study
 
 
-def study_graph(
+def graph_of(
     study: Study,
     workspace: Workspace,
     memory: dict[Any, Any] | None = None,

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from data.warehouse.warehouse import opened
 from flows.cli.pipeline import Selected
 from flows.graph.step import StepId
-from flows.stages.resolve import study_graph
+from flows.stages.resolve import graph_of
 from flows.steps.aggregate import schema
 from flows.study.places import STUDIES
 from tests.flows.small_study import run
@@ -40,7 +40,7 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     chosen = Selected.of(str(folder / "study.yaml"), str(folder / "workspace"))
     memory: dict[Any, Any] = {}
-    graph = run(lambda: study_graph(chosen.study, chosen.workspace, memory))
+    graph = run(lambda: graph_of(chosen.study, chosen.workspace, memory))
     assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
     return chosen
 

@@ -15,7 +15,7 @@ from flows.execution.runner import Runner
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Run, Stage, Step
-from flows.stages.resolve import study_graph
+from flows.stages.resolve import graph_of
 from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")
@@ -66,7 +66,7 @@ def prepare(study: Selected) -> Selected:
     if alike in _prepared and not root.exists():
         shutil.copytree(_prepared[alike], root)
     memory: dict[Any, Any] = {}
-    graph = run(lambda: study_graph(study.study, study.workspace, memory), Selection(stages=PREPARED))
+    graph = run(lambda: graph_of(study.study, study.workspace, memory), Selection(stages=PREPARED))
     failed = {str(node.id): node.reason for node in graph if node.id.stage in PREPARED and node.state == "failed"}
     assert failed == {}
     if alike not in _prepared:

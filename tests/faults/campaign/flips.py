@@ -30,7 +30,7 @@ from data.storage.workspace import Workspace
 from flows.graph.graph import Node
 from flows.graph.rerun import Rerun, read_reruns, write_reruns
 from flows.graph.selection import Selection
-from flows.stages.resolve import study_graph
+from flows.stages.resolve import graph_of
 from flows.study.reading import read_study
 from tasks.contexts.annotation.judging import read_annotations
 from tasks.models.files import conversion, digests, hub
@@ -127,7 +127,7 @@ def _of_a_study(folder: Path) -> Iterator[Kept]:
     run = study.run("run")
     assert run.code == 0, run.said
     workspace = Workspace(study.workspace)
-    nodes = [*study_graph(read_study(study.file), workspace)]
+    nodes = [*graph_of(read_study(study.file), workspace)]
     artifacts = {
         node.id.stage: [a for n in nodes if n.id.stage == node.id.stage for a in _outputs(n)] for node in nodes
     }

@@ -12,7 +12,7 @@ from flows.datasets import annotate
 from flows.graph.selection import Selection
 from flows.graph.step import StepId
 from flows.stages.contents import Contents
-from flows.stages.resolve import study_graph
+from flows.stages.resolve import graph_of
 from tasks.contexts.annotation.cells import LARGEST_CELL
 from tasks.contexts.annotation.sheet import COLUMNS
 from tasks.contexts.annotation.spreadsheet import read_sheet
@@ -54,7 +54,7 @@ def test_without_questions_no_sheet_is_written(half: Contents, tmp_path: Path) -
     with pytest.raises(MissingFile):
         annotate.export(half, tmp_path / "ada.csv", "ada", partitions=["disputable"])
     half.graph.nodes[StepId("fetch", "static", "questions")].output("questions").artifact.discard()
-    half = replace(half, graph=study_graph(half.study, half.workspace))
+    half = replace(half, graph=graph_of(half.study, half.workspace))
     for work in (lambda: annotate.standing(half), lambda: annotate.export(half, tmp_path / "ada.csv", "ada")):
         with pytest.raises(MissingFile):
             work()

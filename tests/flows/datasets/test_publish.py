@@ -7,7 +7,7 @@ import pytest
 import reports.publish
 from flows.cli.pipeline import Selected
 from flows.graph.selection import Selection
-from flows.stages.resolve import study_graph
+from flows.stages.resolve import graph_of
 from flows.stages.study_graph import REPORT
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, run, score, small_study, write_study
@@ -30,7 +30,7 @@ def test_a_study_without_a_database_is_refused(study: str, tmp_path: Path, swaym
 
 def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     selected = score(prepare(Selected.of(study)))
-    run(lambda: study_graph(selected.study, selected.workspace), Selection(stages=("aggregate",)))
+    run(lambda: graph_of(selected.study, selected.workspace), Selection(stages=("aggregate",)))
     with only(reports.publish.FIGURES, ()), only(reports.publish.TABLES, ()):
         ended = swaymeter(
             "publish", study, str(tmp_path / "paper"), "--by", "A & B", "--url", "https://example.org/data"
@@ -46,7 +46,7 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     keys = []
     for digest in ("before", "after"):
         monkeypatch.setattr("data.catalog.digest", lambda name, digest=digest: f"{digest} {name}")
-        step = study_graph(selected.study, selected.workspace).nodes[REPORT.id("study")].step
+        step = graph_of(selected.study, selected.workspace).nodes[REPORT.id("study")].step
         assert step is not None
         keys.append(step.outputs["files"].key)
     assert keys[0] != keys[1]  # of the page, which prints what the catalog says
