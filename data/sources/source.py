@@ -1,7 +1,7 @@
 """What a source declares: its keys in a study file, what its rows depend on, and how they are fetched.
 
-A source is one module with one `FactSource` or `QuestionSource`, which data.sources.registry names. Nothing outside
-that module asks which source a study has.
+A source is one module with one `FactSource` or `QuestionSource`, which data.sources.registry names. The graph asks a
+source of questions only whether it fetches in several steps; those of Wikidata are listed in flows.stages.wikidata.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -204,6 +204,11 @@ class QuestionSource:
     key: Callable[[Any, Partition, Access], Mapping[str, Any]] | None = None
     fetch: Callable[[Any, Partition, Access], FetchedQuestions] | None = None
     models: Callable[[Any, str], Mapping[ModelUse, str]] = lambda options, first_model: {}
+
+    @property
+    def in_several_steps(self) -> bool:
+        """Whether its questions are made in several steps of the graph, and not fetched by partition."""
+        return self.fetch is None
 
 
 @contextmanager

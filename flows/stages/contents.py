@@ -66,7 +66,7 @@ class Contents:
             lacking = [node for node in dict.fromkeys((*choice.inputs, *choice.after)) if node.state != "done"]
             reasons = "; ".join(f"{node.id}: {node.reason or node.state}" for node in lacking[:3])
             raise MissingFile(f"partition {partition}: no question is fetched ({reasons}); run `swaymeter fetch`")
-        several = QUESTION_SOURCES[self.study.questions.source].fetch is None
+        several = QUESTION_SOURCES[self.study.questions.source].in_several_steps
         return candidates_of(usable, partition, several=several)
 
     def chosen(self, partition: Partition) -> list[Question]:

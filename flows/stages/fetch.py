@@ -44,7 +44,7 @@ def fetch(graph: Graph, study: Study) -> Fetched:
             names = {entity_class: _names(graph, study, entity_class) for entity_class in classes}
     if study.questions is None or "questions" not in about:
         return Fetched(facts, names, {}, {})
-    if QUESTION_SOURCES[study.questions.source].fetch is None:
+    if QUESTION_SOURCES[study.questions.source].in_several_steps:
         return Fetched(facts, names, *fetch_wikidata(graph, study))
     candidates = {partition: [_questions(graph, study, partition)] for partition in study.questions.partitions}
     return Fetched(facts, names, candidates, {})

@@ -50,7 +50,7 @@ def choose(step: Step, run: Run) -> None:
     """Chooses the questions of a partition among the candidates that are there; InputError where none can be asked."""
     study, annotations = step.arguments
     partition: Any = step.id.subject
-    several = QUESTION_SOURCES[study.questions.source].fetch is None
+    several = QUESTION_SOURCES[study.questions.source].in_several_steps
     candidates = candidates_of(step.inputs.values(), partition, several=several)
     rejected: list[Rejected] = []
     if study.questions.annotated:
