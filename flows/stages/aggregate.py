@@ -21,9 +21,6 @@ from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.statistics import statistics_of
 
-LOADED = ("triples", "pages", "disputes", "rejected", "shards")
-"""The tables beside facts and prompts that the database has."""
-
 
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
     """Adds the steps; gives that of the database. scores: also what seeds and a corpus add to them."""
@@ -65,7 +62,7 @@ def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
     references = [node.output("rejected") for node in built.chosen.values()]
     for node in graph:
         if node.id.stage in ("fetch", "build"):
-            references += [Reference(node, role) for role in LOADED if role in node.checks]
+            references += [Reference(node, role) for role in kinds.LOADED if role in node.checks]
     return references
 
 

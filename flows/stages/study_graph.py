@@ -124,9 +124,11 @@ STATISTICS = StepKind(
     "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics, version=2,
     reads=("queries", "contexts", "questions", "scores", "reliability", "frequencies"),
 )  # fmt: skip
+LOADED = ("triples", "pages", "disputes", "rejected", "shards")
+"""The tables beside facts and prompts that the database has of what is fetched and built."""
 DATABASE = StepKind(
     "aggregate", "database", each="study", makes=("files",), function=load_database,
-    reads=(*STATISTICS.reads, "statistics", "facts", "invented", "triples", "pages", "disputes", "rejected", "shards"),
+    reads=(*STATISTICS.reads, "statistics", "facts", "invented", *LOADED),
 )  # fmt: skip
 REPORT = StepKind(
     "report", "page", each="study", needs=DATABASE.makes, reads=("facts", "questions"), makes=("files",),
