@@ -14,6 +14,7 @@ import pandas as pd
 from data.errors import InputError
 from data.storage.artifact import write_manifest
 from data.storage.folders import replaced
+from data.storage.workspace import FOUND
 from reports.answers import ANSWERS_QUERIES, write_answers
 from reports.card import StudyCard
 from reports.figures import FIGURES
@@ -27,8 +28,6 @@ from reports.queries import READ_QUERIES, write_queries
 from reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
-FOUND = "findings.json"
-"""The file of what was found, in sentences by model, which the terminal shows, too."""
 PAGE_QUERIES = ("overview", RUNS, "stand_ins")
 _log = logging.getLogger(__name__)
 

@@ -4,10 +4,14 @@
     prompts/<relation>/<table>-<key>-<digest>.parquet      queries and contexts, or questions, built from the facts
     scores/<relation>/<model>/<measure>-....parquet        scores; unfinished in parts, <measure>.part-<n>-...
     annotations/<annotator>-....parquet                    what an annotator decided on questions, a file an import
+    corpus/<table>-....parquet                             names to count in a corpus, and their counts, by file of it
+    reliability/<relation>/<model>/....parquet             how far scores vary between seeds
     statistics/<statistic>-....parquet                     tests, correlations and intervals of the scores
     study.duckdb, report/                                  views of the files, made again at any time
     studies/<study>/                                       statistics/, study.duckdb and report/ of a further study
     failures/<step>-....json                               why a step failed: to be read, nothing depends on it
+    downloads/                                             cached responses and loaded graphs
+    reruns.json                                            what was asked to be made again
     workspace.json                                         the version of this layout, and the study that came first
 
 `data.storage.artifact` says what a file's key and digest are, and when it is done.
@@ -34,6 +38,10 @@ from data.storage.holder import describe_holder, note_holder
 from data.storage.keys import content_key
 from data.storage.sealed import json_object, sealed, unsealed
 
+DATABASE = "study.duckdb"
+"""The file name of the database."""
+FOUND = "findings.json"
+"""The file of a report with what was found, in sentences by model, which the terminal shows, too."""
 log = logging.getLogger(__name__)
 
 LAYOUT = 2
@@ -83,7 +91,7 @@ class Workspace:
     @property
     def database(self) -> Path:
         """The DuckDB file."""
-        return self.root.joinpath(*self.of_study, "study.duckdb")
+        return self.root.joinpath(*self.of_study, DATABASE)
 
     @property
     def report(self) -> Path:
@@ -101,7 +109,7 @@ class Workspace:
 
     def database_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The database with its manifest."""
-        return FilesArtifact(self.database.with_name("study.duckdb.manifest.json"), made_from)
+        return FilesArtifact(self.database.with_name(f"{DATABASE}.manifest.json"), made_from)
 
     def report_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The report with its manifest."""

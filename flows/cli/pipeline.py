@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from data import catalog
 from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, first_line
 from data.records import NO_RELATIONS
-from data.storage.workspace import Workspace
+from data.storage.workspace import FOUND, Workspace
 from flows.cli.console import first_names, warn
 from flows.cli.terminal import TerminalProgress
 from flows.cli.views.status import StatusRow
@@ -202,7 +202,7 @@ class Selected:
     def findings(self, graph: Graph) -> dict[str, list[str]]:
         """What was found, in sentences by model; nothing where the page is not done."""
         is_drawn = all(node.state == "done" for node in graph if node.id.stage == "report")
-        file = self.workspace.report / "findings.json"
+        file = self.workspace.report / FOUND
         found: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if is_drawn else {}
         return found
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from data import catalog
 from data.errors import UsageError
+from data.storage.workspace import DATABASE
 from flows.stages.build import part_of
 from flows.stages.contents import Contents
 from flows.stages.study_graph import REPORT
@@ -49,7 +50,7 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
         further=list(_further(contents)),
         published_on=_machine(),
     )
-    with opened(database.folder / "study.duckdb", schema()) as warehouse:
+    with opened(database.folder / DATABASE, schema()) as warehouse:
         return write(publication, warehouse, folder)
 
 

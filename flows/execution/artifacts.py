@@ -21,6 +21,7 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
+from data.storage.workspace import FOUND
 from flows.execution.progress import Progress, progress, report_to
 from flows.graph.graph import Graph, Node
 from flows.server.api import configured_api_answers
@@ -126,7 +127,7 @@ def summary(graph: Graph) -> str:
     if not any(node.id.stage == "report" and node.state == "done" for node in graph):
         return ""
     workspace = graph.workspace
-    found: Mapping[str, Sequence[str]] = json.loads((workspace.report / "findings.json").read_text(encoding="utf-8"))
+    found: Mapping[str, Sequence[str]] = json.loads((workspace.report / FOUND).read_text(encoding="utf-8"))
     blocks = [f"## {_text(model)}\n\n" + "\n".join(f"- {_text(one)}" for one in found[model]) for model in found]
     if (means := workspace.report / "tables" / MEANS).exists():
         with means.open(encoding="utf-8", newline="") as file:

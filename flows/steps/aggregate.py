@@ -12,6 +12,7 @@ from data.errors import InputError, ScoreError, SwaymeterError
 from data.records.table import Table
 from data.records.tables import RECORD_TABLES
 from data.storage.artifact import TableArtifact, write_manifest
+from data.storage.workspace import DATABASE
 from data.warehouse.queries import QUERIES, NamedQuery
 from flows.graph.step import Run, Step
 from flows.steps.kept_rows import Done, digests_of, kept_rows, relation_of
@@ -147,7 +148,7 @@ def load_database(step: Step, run: Run) -> None:
     loaded: Loaded = step.arguments
     imports = {annotation.key: (annotation, annotation.check()) for annotation in loaded.annotations}
     tables = [*_done(step), *(one for one in imports.values() if one[1].state == "done")]
-    path = artifact.folder / "study.duckdb"
+    path = artifact.folder / DATABASE
     written = None if step.forced else artifact.written().get(path.name)
     update(
         path, artifact.key, schema(), _files(tables), runs=_runs(tables, loaded, run),

@@ -10,6 +10,7 @@ from data import catalog
 from data.dataset.dataset import Dataset
 from data.records import Fact, Question, of_row
 from data.records.tables import FACTS, QUESTIONS
+from data.storage.workspace import DATABASE
 from flows.graph.step import Run, Step
 from flows.steps.aggregate import schema
 from flows.study.sections.prompt import PromptPart
@@ -26,7 +27,7 @@ def draw_report(step: Step, run: Run) -> None:
     from reports.report import queries, write_report
 
     artifact: Any = step.outputs["files"]
-    with opened(step.inputs["database"].folder / "study.duckdb", schema()) as warehouse:
+    with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in queries()}
     write_report(frames, artifact.folder, card_of(step), artifact.key, artifact.requests)
 

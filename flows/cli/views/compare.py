@@ -12,6 +12,7 @@ from rich.text import Text
 
 from data.errors import UsageError
 from data.records import identity
+from data.storage.workspace import DATABASE
 from data.warehouse.warehouse import opened
 from flows.cli.pipeline import Selected
 from flows.steps.aggregate import schema
@@ -25,7 +26,7 @@ ASKED_WITH = "asked_with"
 def database_of(run: str) -> Path:
     """The database of a run: of a study, of a workspace, or a file; UsageError where there is none."""
     path = Path(run).expanduser()
-    found = path / "study.duckdb" if path.is_dir() else path if path.suffix == ".duckdb" else None
+    found = path / DATABASE if path.is_dir() else path if path.suffix == ".duckdb" else None
     found = found or Selected.of(run).workspace.database
     if not found.exists():
         raise UsageError(f"{run} has no database {found}; run the study, or name a workspace")
