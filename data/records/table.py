@@ -47,7 +47,7 @@ class Table:
         return table_digest(rows.select([c.name for c in self.columns if c.counts]))
 
     def of(self, rows: Sequence[Mapping[str, Any]]) -> "pa.Table":
-        """The rows as an Arrow table; ValueError, or pa.ArrowException, where a row does not fit, or is not finite."""
+        """The rows as an Arrow table; ValueError where a row does not fit, or is not finite."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -57,7 +57,8 @@ class Table:
                 differences = {"lacks": names - row.keys(), "has unknown columns": row.keys() - names}
                 said = " and ".join(f"{what} {sorted(which)}" for what, which in differences.items() if which)
                 raise ValueError(f"table {self.name}: a row {said}")
-        arrow_table = pa.Table.from_pylist([dict(row) for row in rows], schema=self.schema)
+        columns = [self._array(field, [row[field.name] for row in rows]) for field in self.schema]
+        arrow_table = pa.Table.from_arrays(columns, schema=self.schema)
         arrow_table.validate(full=True)
         for column in self.columns:
             if not column.nullable and arrow_table[column.name].null_count:
@@ -68,6 +69,20 @@ class Table:
             if pa.types.is_floating(values.type) and not pc.all(pc.is_finite(values), min_count=0).as_py():
                 raise ValueError(f"table {self.name}: {column.name} is NaN or infinite in a row")
         return arrow_table
+
+    def _array(self, field: "pa.Field", values: Sequence[Any]) -> "pa.Array":
+        """The values of a column as Arrow has them; ValueError with the column's name where they have another type."""
+        import pyarrow as pa
+
+        try:
+            array = pa.array(values, field.type)
+            if pa.types.is_integer(_element(field.type)):
+                inferred = pa.array(values)  # told that they are integers, Arrow cuts fractions off without a word
+                if not pa.types.is_integer(_element(inferred.type)):
+                    inferred.cast(array.type)
+        except (pa.ArrowException, OverflowError, UnicodeError) as error:
+            raise ValueError(f"table {self.name}: {field.name}: {error}") from error
+        return array
 
 
 def table_digest(rows: "pa.Table") -> str:
@@ -101,6 +116,15 @@ def _canonical(column: "pa.Array") -> Iterator[Any]:
 
 def _bytes(values: "pa.Array") -> bytes:
     return bytes(values.to_numpy(zero_copy_only=False).tobytes())
+
+
+def _element(kind: "pa.DataType") -> "pa.DataType":
+    """What lists, and lists of lists, are of; another type itself."""
+    import pyarrow as pa
+
+    while pa.types.is_list(kind):
+        kind = kind.value_type
+    return kind
 
 
 def _arrow(sql: str) -> "pa.DataType":
