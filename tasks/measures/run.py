@@ -131,8 +131,14 @@ def _run(
     if not share.is_all:
         return noted
     for output in outputs.values():
-        if not _is_done(output):  # another worker that was given the same step may have been faster
+        if _is_done(output):  # another worker that was given the same step may have been faster
+            continue
+        if chunks:
             _join(output, len(chunks))
+        else:  # like a derived measure of which no row applies to the relation
+            log.warning("relation %s: measure %s has nothing to compute", inputs.relation, output.name)
+            about = {"pass": measure.name, **asdict(Spent()), "started_at": _now(), "finished_at": _now(), **also}
+            _store(inputs, model, [], output, about)
     for output in outputs.values():
         _discard_parts(output, len(chunks))
     progress(len(chunks), len(chunks))

@@ -122,6 +122,18 @@ def test_chunks_become_whole_files_that_say_what_they_took(run: Run, outputs: Ou
     assert {"swaymeter_version", "torch_version", "transformers_version", "hardware"} <= first.keys()
 
 
+def test_a_measure_with_nothing_to_compute_has_an_empty_table(
+    run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("tests.tasks.measures.test_run.ITEMS", [])
+    assert run(Fake(), "first") == Spent()
+    assert "relation capital: measure first has nothing to compute" in caplog.text
+    assert outputs["first"].read().schema == table_of(First).schema
+    about, spent = outputs["first"].about(), {"prompts": 0, "forward_passes": 0, "seconds": 0}
+    assert about.items() >= {"pass": "first", "hardware": "fake", **spent}.items()
+    assert scores(outputs["first"]) == []
+
+
 def test_what_is_done_is_not_computed_again(run: Run) -> None:
     run(Fake())
     again = Fake()
