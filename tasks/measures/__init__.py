@@ -4,7 +4,6 @@ A module declares a `Measure`: its row type, what it needs, and `compute`, which
 in tasks.scoring. Importing this package imports no torch: `compute` imports what it needs when it is called.
 """
 
-from data.named import Registry
 from tasks.measures import (
     accuracy,
     answer_set_persuasion,
@@ -26,9 +25,9 @@ from tasks.measures import (
     susceptibility,
     whose_answer,
 )
-from tasks.measures.measure import Measure
+from tasks.measures.measure import Measures
 
-MEASURES: Registry[Measure] = Registry("measure", (
+MEASURES = Measures((
     persuasion.MEASURE,
     susceptibility.MEASURE,
     entity_independent_persuasion.MEASURE,

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import AfterValidator
 
 from data import catalog
 from data.catalog import AnswerPrompts
+from data.named import Registry
 from data.options import Options
 from data.records import Context, Query, Question
 from data.records.row import table_of
@@ -149,6 +150,10 @@ class Measure:
             raise TypeError(f"measure {self.name}: declare compute or compute_chunks, one of the two")
         if self.capability is None and not self.needs:
             raise TypeError(f"measure {self.name}: declare the capability of a model, or the measures that it needs")
+        known = {"about": get_args(About), "capability": (None, *get_args(Capability))}
+        for name, values in known.items():
+            if getattr(self, name) not in values:
+                raise TypeError(f"measure {self.name}: {name} is {getattr(self, name)!r}; choose one of {values}")
 
     @property
     def table(self) -> Table:
@@ -179,3 +184,17 @@ class Measure:
             return 0
         asked = {"contexts": queries * contexts, "queries": queries, "questions": cases}
         return asked[self.about]
+
+
+class Measures(Registry[Measure]):
+    """The measures by name, each after those that it needs."""
+
+    def __init__(self, measures: Iterable[Measure]) -> None:
+        super().__init__("measure", measures)
+
+    def add(self, item: Measure) -> None:
+        """Adds a measure at the end; ValueError where its name is taken, or one that it needs is not listed yet."""
+        absent = [need for need in item.needs if need not in self]
+        if absent:
+            raise ValueError(f"measure {item.name} needs {absent}; list it after them in tasks/measures/__init__.py")
+        super().add(item)

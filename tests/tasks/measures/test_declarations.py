@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from tasks.measures import MEASURES
+from tasks.measures.measure import Measures
 from tasks.measures.passes import declaration, passes
 from tasks.measures.stored import PROVENANCE
 from tests.tasks.measures.conftest import needed
@@ -16,12 +17,14 @@ from tests.tasks.measures.conftest import needed
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
 
 
-def test_a_measure_comes_after_those_that_it_needs() -> None:
-    order = list(MEASURES)
+def test_a_measure_is_about_the_prompts_of_those_that_it_needs() -> None:
     for one in MEASURES.values():
-        for need in one.needs:
-            assert MEASURES[need].about == one.about
-            assert order.index(need) < order.index(one.name)
+        assert {MEASURES[need].about for need in one.needs} <= {one.about}
+
+
+def test_a_measure_before_those_that_it_needs_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"measure susceptibility needs \['persuasion'\]; list it after them"):
+        Measures([MEASURES["susceptibility"], MEASURES["persuasion"]])
 
 
 @pytest.mark.parametrize("name", list(MEASURES))
@@ -108,6 +111,14 @@ def test_precision_applies_to_other_dtypes_than_its_reference(dtype: str) -> Non
     assert precision.applies(precision.parameters(), dtype) == (dtype == "bfloat16")
 
 
-def test_a_measure_of_nothing_is_refused() -> None:
-    with pytest.raises(TypeError, match="persuasion: declare the capability of a model, or the measures that it needs"):
-        replace(MEASURES["persuasion"], capability=None)
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"capability": None}, "declare the capability of a model, or the measures that it needs"),
+        ({"capability": "logits"}, "capability is 'logits'; choose one of .*'next_token_logits'"),
+        ({"about": "answers"}, "about is 'answers'; choose one of .*'questions'"),
+    ],
+)
+def test_an_impossible_declaration_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=f"measure persuasion: {message}"):
+        replace(MEASURES["persuasion"], **changes)
