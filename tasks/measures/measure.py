@@ -154,6 +154,9 @@ class Measure:
         for name, values in known.items():
             if getattr(self, name) not in values:
                 raise TypeError(f"measure {self.name}: {name} is {getattr(self, name)!r}; choose one of {values}")
+        units = {column.unit for column in self.table.columns}
+        if self.unit and self.unit not in units:
+            raise TypeError(f"measure {self.name}: no column has the unit {self.unit!r}, only {sorted(units - {''})}")
 
     @property
     def table(self) -> Table:

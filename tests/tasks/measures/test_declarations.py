@@ -28,11 +28,10 @@ def test_a_measure_before_those_that_it_needs_is_refused() -> None:
 
 
 @pytest.mark.parametrize("name", list(MEASURES))
-def test_a_table_has_its_measures_name_provenance_unit_and_key(name: str) -> None:
+def test_a_table_has_its_measures_name_provenance_and_key(name: str) -> None:
     measure, columns = MEASURES[name], {column.name: column for column in MEASURES[name].table.columns}
     assert measure.table.name == name
     assert {"relation", *PROVENANCE} <= columns.keys()
-    assert not measure.unit or measure.unit in {column.unit for column in columns.values()}
     assert all(not columns[column].nullable for column in measure.table.key)
     for column in columns.values():
         if column.name.endswith("_standard_error"):
@@ -116,6 +115,7 @@ def test_precision_applies_to_other_dtypes_than_its_reference(dtype: str) -> Non
     [
         ({"capability": None}, "declare the capability of a model, or the measures that it needs"),
         ({"capability": "logits"}, "capability is 'logits'; choose one of .*'next_token_logits'"),
+        ({"unit": "bits"}, r"no column has the unit 'bits', only \['nats'\]"),
         ({"about": "answers"}, "about is 'answers'; choose one of .*'questions'"),
     ],
 )
