@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from data.records.tables import CONTEXTS, QUESTIONS, RUNS
-from data.warehouse.queries import QUERIES
+from data.warehouse.queries import QUERIES, NamedQuery
 from data.warehouse.warehouse import Warehouse
 from tests.data.warehouse.small_study import (
     ANSWERS,
@@ -277,6 +277,11 @@ def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Ware
             full = loaded.frame(name)
             assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64"}, name  # object: lists
             pd.testing.assert_series_equal(full.dtypes, empty.frame(name).dtypes)
+
+
+@pytest.mark.parametrize("query", QUERIES.values(), ids=lambda query: query.name)
+def test_a_query_has_the_columns_whose_units_it_declares(query: NamedQuery, loaded: Warehouse) -> None:
+    assert query.units.keys() <= {*loaded.rows(query).column_names}
 
 
 def test_five_examples_answer_the_study(loaded: Warehouse) -> None:
