@@ -17,6 +17,7 @@ from data.warehouse.queries import QUERIES, NamedQuery
 from data.warehouse.warehouse import Units
 from reports.card import NotRun, StudyCard
 from reports.report import queries
+from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
 
 Row = dict[str, Any]
@@ -72,13 +73,18 @@ def tables(
 
 
 def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str, pd.DataFrame]:
-    """The frames of a report on these rows; those of a table that is missing are empty."""
+    """The frames of a report on these rows; those of a table that is missing are empty.
+
+    So are those of a measure of which `tables` makes no rows up.
+    """
     known = tables([(MODEL, "float32")], entities=4, questions=30) if rows is None else rows
     full = tables([("m", "bfloat16")], relations=["r"], entities=2, questions=6)
     with duckdb.connect(config={"threads": 1}) as connection:
         for name, of_full in full.items():
             some = _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)]
             _stored(connection, name, some)
+        for name in MEASURES.keys() - full.keys():
+            _stored(connection, name, MEASURES[name].table.of(known.get(name, [])))
         waiting = [query for query in QUERIES.values() if query.view]
         while waiting:  # a view may read another one
             left = [query for query in waiting if not _viewed(connection, query)]

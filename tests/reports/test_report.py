@@ -12,11 +12,16 @@ import pytest
 import reports.report
 from data.errors import InputError, WorkspaceError
 from data.storage.files import digest_of_large
+from data.warehouse.queries import QUERIES, NamedQuery
 from reports.card import NotRun
 from reports.figures import FIGURES, rendering
+from reports.figures.figure import Figure
 from reports.figures.rendering import Pictures
 from reports.frames import as_published, file_slug
 from reports.report import write_report
+from tasks.measures import MEASURES
+from tests.extensions import measure
+from tests.registered import added
 from tests.reports.study import CARD, MODEL, frames, tables
 
 HOSTILE = (
@@ -128,6 +133,14 @@ def test_names_that_look_alike_get_files_of_their_own() -> None:
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_measure_without_rows_made_up_gives_empty_frames() -> None:
+    name, sql = "ranges", "SELECT relation, persuasion_range FROM persuasion_range"
+    rows = tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6)
+    reads = Figure(name, "How far?", (name,), lambda model, frames: None)
+    with added(MEASURES, measure.MEASURE), added(QUERIES, NamedQuery(name, sql)), added(FIGURES, reads):
+        assert frames(rows)[name].empty
+
+
 def test_a_study_without_scores_says_so(tmp_path: Path) -> None:
     html = write_report({}, tmp_path / "report", CARD).read_text(encoding="utf-8")
     assert "Nothing yet: the study holds no scores." in html
