@@ -122,7 +122,8 @@ class Measure:
         unfit: (inputs, model, question) -> why the model cannot be asked a question, None where it can.
         chunks: (inputs, model) -> what is computed and stored together; by default see `tasks.measures.chunks`.
         prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
-            of those that it is about.
+            of those that it is about. --dry-run gives all queries of a relation, of which `chunks` may choose some;
+            a run gives those of a chunk.
     """
 
     row: type[Score]
