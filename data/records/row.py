@@ -1,7 +1,8 @@
 """A row type is declared once: a frozen dataclass that its table, its key and its documentation are derived from.
 
-docs/extending.md has an example. The column's type follows from the annotation: str, float, int, bool, a Literal, a
-subclass of str, or a tuple of one of these; `| None` makes it nullable.
+docs/extending.md explains an example, tests/extensions/measure.py, which is a whole module. The column's type follows
+from the annotation: str, float, int, bool, a Literal, a subclass of str, or a tuple of one of these; `| None` makes it
+nullable.
 """
 
 from collections.abc import Callable, Mapping

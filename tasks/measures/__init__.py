@@ -2,6 +2,7 @@
 
 A module declares a `Measure`: its row type, what it needs, and `compute`, which turns prompts into rows. Formulas lie
 in tasks.scoring. Importing this package imports no torch: `compute` imports what it needs when it is called.
+docs/extending.md explains how to add one; tests/extensions has a measure, a figure and a comparison as whole modules.
 """
 
 from tasks.measures import (
