@@ -6,7 +6,7 @@ Imports data.errors alone of ours. Arrow is imported where rows become a table, 
 from data.records.candidates import Dispute, Page, Rejected, Triple
 from data.records.corpus import CountedPair, Frequency, Shard, ShardCount
 from data.records.facts import Fact, InventedName
-from data.records.identifiers import NO_RELATIONS, RelationName, WikidataId, identity
+from data.records.identifiers import CORPUS, NO_RELATIONS, RelationName, WikidataId, identity
 from data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
 from data.records.questions import (
     ALONE,
@@ -29,7 +29,7 @@ from data.records.row import as_row, of_row
 from data.records.score import Run
 
 __all__ = [
-    "ALONE", "ANNOTATION_CHOICES", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "NO_RELATIONS", "OWN_KINDS",
+    "ALONE", "ANNOTATION_CHOICES", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "CORPUS", "NO_RELATIONS", "OWN_KINDS",
     "PARTITIONS", "SLOT", "SUPPORTING", "Annotation", "AnnotationChoice", "Case", "Condition", "Context", "ContextKind",
     "CountedPair", "Dispute", "Fact", "Frequency", "InventedName", "OwnKind", "Page", "Partition", "Query", "QueryType",
     "Question", "Rejected", "RelationName", "Run", "Shard", "ShardCount", "Triple", "WikidataId", "as_row", "identity",

@@ -35,7 +35,10 @@ class RelationName(_Identifier):
     example = "a relation name; write letters and digits, such as officialLanguage"
 
 
-NO_RELATIONS = frozenset({"corpus", "own", "static", "study", "temporal", "triples"})
+CORPUS = "corpus"
+"""The subject of steps that count in a corpus."""
+
+NO_RELATIONS = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
 """What steps may be about that is not a relation: no relation may have one of these names."""
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 from data.records.row import Meaning, table
 
 ALL = "all"
-"""Every relation, query type, partition or condition together: no single one may have this name."""
+"""Every relation, query type, partition or condition together."""
 ALPHA = 0.05
 """A test is significant where its p-value is at most this."""
 FEWEST_FOR_INTERVAL = 5

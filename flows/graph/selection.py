@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from data.records import NO_RELATIONS
+from data.records import CORPUS, NO_RELATIONS
 from flows.graph.graph import Graph, Node, upstream
 from flows.graph.step import STAGES, Stage, StepId
 from tasks.measures import MEASURES
@@ -80,7 +80,8 @@ class Selection:
             for node in graph
             if (node.id in failed and node.id.group != OF_CLASSES) or node.blocked_by in failed
         }
-        return replace(self, relations=tuple(sorted(stopped - NO_RELATIONS)) or self.relations)
+        known = tuple(sorted(stopped - NO_RELATIONS | stopped & {CORPUS}))  # the steps that count in a corpus, too
+        return replace(self, relations=known or self.relations)
 
     def as_json(self) -> dict[str, Any]:
         """The selection as plain values."""

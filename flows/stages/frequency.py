@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from data.errors import SwaymeterError
+from data.records import CORPUS
 from data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
 from data.sources.corpus.aliases import read_aliases
 from flows.graph.graph import Graph, Node, Reference
@@ -15,9 +16,6 @@ from flows.study.study import Study
 from tasks.frequency import FREQUENCY_SOURCES
 from tasks.frequency.common_words import CommonWords
 from tasks.frequency.source import Part
-
-CORPUS = "corpus"
-"""The subject of these steps."""
 
 
 def frequency(graph: Graph, study: Study, built: Built) -> list[Reference]:

@@ -200,5 +200,7 @@ class Measures(Registry[Measure]):
         """Adds a measure at the end; ValueError where its name is taken, or one that it needs is not listed yet."""
         absent = [need for need in item.needs if need not in self]
         if absent:
-            raise ValueError(f"measure {item.name} needs {absent}; list it after them in tasks/measures/__init__.py")
+            raise ValueError(f"measure {item.name} needs {absent}, which are not listed; add these first")
+        if others := [need for need in item.needs if self[need].about != item.about]:
+            raise ValueError(f"measure {item.name} is about {item.about}, and {others}, which it needs, are not")
         super().add(item)

@@ -136,7 +136,7 @@ def _run(
         if chunks:
             _join(output, len(chunks))
         else:  # like a derived measure of which no row applies to the relation
-            log.warning("relation %s: measure %s has nothing to compute", inputs.relation, output.name)
+            log.warning("relation %s: measure %s chooses no prompt and has no rows", inputs.relation, output.name)
             about = {"pass": measure.name, **asdict(Spent()), "started_at": _now(), "finished_at": _now(), **also}
             _store(inputs, model, [], output, about)
     for output in outputs.values():

@@ -35,7 +35,8 @@ class Statistic:
             frames have a column relation, and `compute` gives no row of a single relation.
         finish: sees all rows, those kept included, and completes them: adjusted p-values, or rows over all relations
             that follow from those of single ones. What reads every prompt is best made so, and without `compute`, for
-            which every prompt is read again.
+            which every prompt is read again. Rows that are kept were finished before: it leaves none out, adds none of
+            a single relation, and completes a row that is complete in the same way.
         parameters: what a study set of it, as JSON: its rows are made again when they change.
     """
 
@@ -47,6 +48,11 @@ class Statistic:
     of_relations: Callable[[Frames, int], list[Row]] | None = None
     finish: Callable[[list[Row]], list[Row]] = list
     parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """TypeError for one that would have no rows."""
+        if self.compute is None and self.of_relations is None:
+            raise TypeError(f"statistic {self.name}: declare compute, of_relations or both")
 
     @property
     def table(self) -> Table:

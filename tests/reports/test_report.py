@@ -132,7 +132,6 @@ def test_names_that_look_alike_get_files_of_their_own() -> None:
     assert not any("/" in slug or "." in slug for slug in slugs)
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_measure_without_rows_made_up_gives_empty_frames() -> None:
     name, sql = "ranges", "SELECT relation, persuasion_range FROM persuasion_range"
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6)
@@ -141,6 +140,7 @@ def test_a_measure_without_rows_made_up_gives_empty_frames() -> None:
         assert frames(rows)[name].empty
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_study_without_scores_says_so(tmp_path: Path) -> None:
     html = write_report({}, tmp_path / "report", CARD).read_text(encoding="utf-8")
     assert "Nothing yet: the study holds no scores." in html

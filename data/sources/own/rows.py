@@ -121,7 +121,7 @@ def _contexts(value: Any) -> Any:
 
 
 def _single(group: str) -> str:
-    if group == ALL:
+    if group.casefold() == ALL:
         raise ValueError(f"{ALL} is what all groups together are called; choose another name")
     return group
 

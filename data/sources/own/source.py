@@ -17,7 +17,7 @@ from data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 
 
 class OwnQuestions(QuestionsOptions, OwnFile):

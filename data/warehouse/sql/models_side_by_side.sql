@@ -4,5 +4,8 @@ SELECT
     CASE WHEN group_values[1] = 'all' THEN query_type ELSE group_values[1] END AS "group",
     n, mean, low, high, unit
 FROM summaries
-WHERE grouped_by = ['condition']
+WHERE grouped_by = ['condition'] AND quantity IN (
+    'follows', 'keeps', 'correct', 'refuses', 'context_bias', 'prior_bias', 'binary_utilisation', 'continuous_utilisation',
+    'coherent_persuasion', 'susceptibility'
+)
 ORDER BY ALL

@@ -7,7 +7,7 @@ from flows.cli.pipeline import Selected
 from flows.graph.graph import Graph
 from flows.graph.selection import Selection
 from flows.graph.step import Stage
-from flows.stages.study_graph import NAMES, OF_PROPERTY, PROMPTS
+from flows.stages.study_graph import COUNTED_NAMES, NAMES, OF_PROPERTY, PROMPTS
 from tests.flows.small_study import prepare, selected
 
 
@@ -83,3 +83,11 @@ def test_relations_that_wait_for_failed_names_have_failed(study: Selected) -> No
         node = graph.refuse(PROMPTS, PROMPTS.id(relation), WorkFailed("waits"), inputs=needed)
         node.state, node.blocked_by = "blocked", names.id if needed else None
     assert Selection().failed(graph).relations == ("birthplace", "capital")
+
+
+def test_a_corpus_whose_count_failed_is_counted_again(study: Selected) -> None:
+    graph = Graph(study.workspace, reruns=study.graph.reruns)
+    counts = graph.refuse(COUNTED_NAMES, COUNTED_NAMES.id("corpus"), WorkFailed("no answer"))
+    failed = Selection().failed(graph)
+    assert counts.id in failed.of(graph)
+    assert failed.relations == ("corpus",)

@@ -110,6 +110,38 @@ def test_rows_of_unchanged_relations_are_kept(tmp_path: Path, monkeypatch: pytes
     assert len([*study.workspace.root.glob("statistics/relevance-*.parquet")]) == 1
 
 
+def test_prompts_of_changed_relations_alone_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = prepare(selected(tmp_path, questions=None, measures={"persuasion": {}}))
+    read, asked = [], aggregate._of_every_prompt
+
+    def spied(*arguments: Any) -> Any:
+        rows = asked(*arguments)
+        read.append({*rows["relation"].to_pylist()})
+        return rows
+
+    monkeypatch.setattr(aggregate, "_of_every_prompt", spied)
+
+    def computed() -> list[dict[str, Any]]:
+        step = again(study).graph.nodes[StepId("aggregate", "study", "statistics")].step
+        assert step is not None
+        compute_statistics(step, Run(study.workspace.root))
+        rows: list[dict[str, Any]] = step.table("persuasion_means").read().to_pylist()
+        return rows
+
+    with only(STATISTICS, ("persuasion_means", "relevance")):
+        score_pairs(study, "capital", 1.0)
+        score_pairs(study, "father", 2.0)
+        before = computed()
+        score_pairs(study, "capital", 3.0)
+        after = computed()
+    assert read == [{"capital", "father"}, {"capital"}]
+    first, second = (
+        [row["mean"] for row in rows if row["relation"] == "all" and row["grouped_by"] == ["relevant"]]
+        for rows in (before, after)
+    )
+    assert second == [pytest.approx(mean + 1.0) for mean in first]
+
+
 @pytest.mark.usefixtures("few_statistics")
 def test_studies_that_share_a_workspace_both_stay_done(tmp_path: Path) -> None:
     facts = {"first": ["capital", "father"], "second": ["capital"]}
@@ -195,7 +227,7 @@ def test_a_wrong_query_by_relation_is_named(named: str, rest: str, reason: str, 
     read = f"SELECT * FROM susceptibility JOIN queries USING (relation, query_id) {rest}"
     sql = f"-- Each.\n-- by relation: {named}\n{read}"
     query = NamedQuery.of_text("every_one", sql)
-    statistic = Statistic("every_one", 1, Summary, ("every_one",))
+    statistic = Statistic("every_one", 1, Summary, ("every_one",), lambda frames, seed: [])
     study = score(prepare(selected(tmp_path, questions=None, measures=["susceptibility"])))
     with added(QUERIES, query), added(STATISTICS, statistic):
         step = again(study).graph.nodes[StepId("aggregate", "study", "statistics")].step

@@ -17,14 +17,15 @@ from tests.tasks.measures.conftest import needed
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
 
 
-def test_a_measure_is_about_the_prompts_of_those_that_it_needs() -> None:
-    for one in MEASURES.values():
-        assert {MEASURES[need].about for need in one.needs} <= {one.about}
-
-
 def test_a_measure_before_those_that_it_needs_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"measure susceptibility needs \['persuasion'\]; list it after them"):
+    with pytest.raises(ValueError, match=r"measure susceptibility needs \['persuasion'\], which are not listed; add"):
         Measures([MEASURES["susceptibility"], MEASURES["persuasion"]])
+
+
+def test_a_measure_about_other_prompts_than_those_it_needs_is_refused() -> None:
+    wrong = replace(MEASURES["susceptibility"], needs=("answers",))
+    with pytest.raises(ValueError, match=r"about contexts, and \['answers'\], which it needs, are not"):
+        Measures([MEASURES["answers"], wrong])
 
 
 @pytest.mark.parametrize("name", list(MEASURES))

@@ -104,9 +104,9 @@ GROUPS = ("products", "safety Manual", "safety, Manual", "static", "Käse", "産
 
 
 def test_no_group_may_be_called_all(tmp_path: Path) -> None:
-    rows = ["id,group,question,answer,context", "q1,all,Who?,Oslo,c", "q2,All,Where?,Oslo,c"]
+    rows = ["id,group,question,answer,context", "q1,All,Who?,Oslo,c", "q2,overall,Where?,Oslo,c"]
     found = read(tmp_path, "\n".join(rows))
-    assert [question.partition for question in found.questions] == ["All"]
+    assert [question.partition for question in found.questions] == ["overall"]
     assert reasons(found) == ["line 2: group: all is what all groups together are called; choose another name"]
 
 
