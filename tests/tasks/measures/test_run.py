@@ -127,7 +127,7 @@ def test_a_measure_with_nothing_to_compute_has_an_empty_table(
 ) -> None:
     monkeypatch.setattr("tests.tasks.measures.test_run.ITEMS", [])
     assert run(Fake(), "first") == Spent()
-    assert "relation capital: measure first has nothing to compute" in caplog.text
+    assert "relation capital: measure first chooses no prompt" in caplog.text
     assert outputs["first"].read().schema == table_of(First).schema
     about, spent = outputs["first"].about(), {"prompts": 0, "forward_passes": 0, "seconds": 0}
     assert about.items() >= {"pass": "first", "hardware": "fake", **spent}.items()
