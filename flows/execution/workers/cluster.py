@@ -34,6 +34,9 @@ log = logging.getLogger(__name__)
 HERE = "127.0.0.1"
 """Where a cluster of this machine listens: whoever reaches a worker can have it do anything."""
 
+PROFILE = "distributed.worker.profile.enabled"
+"""By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor."""
+
 SHORT_SECONDS = 2.0
 """Steps that take less are begun ahead, for a worker that is at work. A longer one waits for the first that is free."""
 
@@ -257,7 +260,8 @@ def _started(of_each: list[dict[str, str]]) -> Any:
 
     workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(of_each)}
     scheduler = {"cls": distributed.Scheduler, "options": {"host": HERE, "port": 0, "dashboard_address": f"{HERE}:0"}}
-    return distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.ERROR)
+    with import_module("dask").config.set({PROFILE: False}):
+        return distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.ERROR)
 
 
 def _attempt(step: Step, run: Run, wanted: str, topic: str) -> Outcome:

@@ -55,6 +55,9 @@ def attempt_elsewhere(step: Step, run: Run, wanted: str, name: str) -> Outcome:
         check_version(wanted)
     except UsageError as error:
         return failed(step, run, f"worker {name} cannot be used: {error}")
+    from tasks.models.memory import keep_freed_memory  # imports torch, which the process of the run need not
+
+    keep_freed_memory()
     global _kept
     with _one_at_a_time:
         asked = (step.id.model, step.id.dtype)
