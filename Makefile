@@ -24,8 +24,8 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Three processes keep two cores busy: tests of whole studies start commands and wait for them. The longest part first.
-PARTS := rest studies faults reports files
+# Four processes keep two cores busy: tests of whole studies start commands and wait for them. The shortest part last.
+PARTS := studies rest files faults reports
 TESTS_studies := tests/end_to_end tests/test_docker.py
 TESTS_faults := tests/faults
 TESTS_reports := tests/reports
@@ -36,7 +36,7 @@ test: setup ## run the tests: ARGS="tests/data -x" for some of them
 ifdef ARGS
 	@$(BIN)/python -m pytest $(ARGS)
 else
-	@$(MAKE) --no-print-directory --jobs=3 --keep-going --output-sync=target $(PARTS:%=test-part-%)
+	@$(MAKE) --no-print-directory --jobs=4 --keep-going --output-sync=target $(PARTS:%=test-part-%)
 endif
 
 test-part-%:
