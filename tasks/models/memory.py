@@ -1,24 +1,18 @@
 """How much memory there is to work with, and what is done where it was not enough."""
 
-import ctypes
-import functools
 import logging
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
 
 from data.errors import ScoreError
+from tasks.models.heap import give_freed_memory_back
 from tasks.models.language_model import LanguageModel
 
 log = logging.getLogger(__name__)
 
 GIB = 1 << 30
-
-KEPT = {-3: 32 << 20, -1: 64 << 20}
-"""Bytes of glibc's M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, by number: what it comes to where it is left to itself."""
 
 
 def memory_budget(device: str) -> int:
@@ -40,26 +34,8 @@ def release_memory(device: str) -> None:
     """Gives memory that is kept for later back: to the GPU, or to the machine where its C library can (glibc)."""
     if torch.device(device).type == "cuda":
         torch.cuda.empty_cache()
-    # After many large tensors of many sizes glibc keeps twice what is in use, and more with every chunk of a study.
-    elif trim := _of_glibc("malloc_trim"):
-        trim(0)
-
-
-@functools.cache
-def keep_freed_memory() -> None:
-    """Lets this process keep what it frees, between two chunks of a step, whatever its environment says.
-
-    Dask starts its workers with MALLOC_TRIM_THRESHOLD_=65536: then glibc gives every freed tensor back at once, and the
-    kernel clears the memory of the next one, page by page. A third of a worker's time went into that.
-    """
-    if mallopt := _of_glibc("mallopt"):
-        for option, size in KEPT.items():
-            mallopt(option, size)
-
-
-def _of_glibc(function: str) -> Any:
-    """A function of this machine's C library; None where it has none of that name."""
-    return getattr(ctypes.CDLL(None) if sys.platform == "linux" else None, function, None)
+    else:
+        give_freed_memory_back()
 
 
 class Halving:

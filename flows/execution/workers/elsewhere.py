@@ -13,6 +13,7 @@ from data.errors import UsageError
 from flows.execution.attempt import Outcome, attempt, failed
 from flows.graph.step import Run, Step
 from flows.study.sections.model import ModelPart
+from tasks.models.heap import keep_freed_memory
 from tasks.models.loading import forget_models
 
 _one_at_a_time = threading.Lock()
@@ -55,8 +56,6 @@ def attempt_elsewhere(step: Step, run: Run, wanted: str, name: str) -> Outcome:
         check_version(wanted)
     except UsageError as error:
         return failed(step, run, f"worker {name} cannot be used: {error}")
-    from tasks.models.memory import keep_freed_memory  # imports torch, which the process of the run need not
-
     keep_freed_memory()
     global _kept
     with _one_at_a_time:

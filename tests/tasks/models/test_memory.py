@@ -1,7 +1,5 @@
 """What is kept for later goes back to the machine."""
 
-import os
-import subprocess
 import sys
 
 import psutil
@@ -12,22 +10,6 @@ from tasks.models.memory import release_memory
 
 MIB = 1 << 20
 
-PAGES_CLEARED = """
-import resource
-import torch
-from tasks.models.memory import keep_freed_memory
-
-def cleared():
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(10):
-        torch.ones(4 << 20)  # 16 MiB
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
-before = cleared()
-keep_freed_memory()
-cleared()
-print(before, cleared())
-"""
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is asked to give memory back")
@@ -41,10 +23,3 @@ def test_memory_of_many_small_tensors_goes_back_to_the_machine() -> None:
     release_memory("cpu")
     assert full - process.memory_info().rss > 200 * MIB
     assert kept
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is told what to keep")
-def test_a_worker_keeps_the_memory_that_it_frees() -> None:
-    as_dask = {**os.environ, "MALLOC_TRIM_THRESHOLD_": "65536"}
-    before, after = map(int, subprocess.check_output([sys.executable, "-c", PAGES_CLEARED], env=as_dask).split())
-    assert after < before / 10
