@@ -11,7 +11,6 @@ from tasks.models.memory import release_memory
 MIB = 1 << 20
 
 
-
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc alone is asked to give memory back")
 def test_memory_of_many_small_tensors_goes_back_to_the_machine() -> None:
     process = psutil.Process()
