@@ -1,7 +1,8 @@
-"""Workers that do not fit get no steps, which go to the others: of another version, or without the shared folder."""
+"""Workers that do not fit get no steps, which go to the others: of another version, without the shared folder, dead."""
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -162,3 +163,30 @@ def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: py
     with cluster_of_one(tmp_path) as cluster:
         assert failures(cluster, 1) == ["away"]
     assert len(tries) == TRIES
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_result_that_is_gone_with_its_worker_is_computed_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import distributed
+
+    (tmp_path / "workspace.json").touch()
+    result = distributed.Future.result
+    with cluster_of_two(tmp_path, tmp_path) as cluster:
+        until(lambda: cluster.at_once()["CPU"] == 2, cluster)
+        processes = cluster._client.run(os.getpid)
+        ((address, other),) = [one for one in processes.items() if one[1] != os.getpid()]
+        killed = []
+
+        def result_after_a_kill(future: distributed.Future, *arguments: float) -> Outcome:
+            until(future.done, cluster)
+            if not killed and address in cluster._client.who_has([future])[future.key]:
+                killed.append(address)
+                os.kill(other, signal.SIGKILL)
+                until(lambda: address not in cluster._roster.fitting("CPU"), cluster)
+            return result(future, *arguments)
+
+        monkeypatch.setattr(distributed.Future, "result", result_after_a_kill)
+        assert failures(cluster, 2) == [None] * 2
+        assert killed

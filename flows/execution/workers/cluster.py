@@ -183,14 +183,17 @@ class Cluster(Elsewhere):
         except Exception:
             log.debug("%s", step.id, exc_info=True)
             return None
-        ended = threading.Event()
-        future.add_done_callback(lambda _: ended.set())
         try:
-            while not (ended.wait(SECONDS_BETWEEN_LOOKS) or future.done()):
+            while True:
+                try:
+                    outcome: Outcome = future.result(SECONDS_BETWEEN_LOOKS)
+                    break
+                except TimeoutError:  # it goes on, or its result is gone with its worker, which alone may compute it
+                    if future.status == "error":
+                        raise
                 self._look()
                 if worker not in self._roster.fitting(mark):
                     return None
-            outcome: Outcome = future.result()
             if outcome.is_away:
                 self._roster.ask_again(worker)
         except (distributed.KilledWorker, distributed.client.FutureCancelledError):
