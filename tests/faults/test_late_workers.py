@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,7 +88,9 @@ def failures(cluster: Cluster, steps: int, device: str = "cpu") -> list[str | No
 
 
 def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING and "worker" in one.message]
+    """What was said of whole workers, and not of steps that were begun anew."""
+    said = [one.getMessage() for one in caplog.records if one.levelno == logging.WARNING]
+    return [one for one in said if one.startswith("worker ")]
 
 
 def test_a_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -190,3 +193,25 @@ def test_a_result_that_is_gone_with_its_worker_is_computed_anew(
         monkeypatch.setattr(distributed.Future, "result", result_after_a_kill)
         assert failures(cluster, 2) == [None] * 2
         assert killed
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_step_that_is_given_to_a_scheduler_that_is_gone_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    (tmp_path / "workspace.json").touch()
+    submit = distributed.Client.submit
+
+    def submit_in_the_middle_of_its_end(client: distributed.Client, *arguments: Any, **options: Any) -> Any:
+        client.sync(client._close)
+        client.status = "closing"  # when what it waits for is cancelled already, and it still takes more
+        try:
+            return submit(client, *arguments, **options)
+        finally:
+            client.status = "closed"
+
+    monkeypatch.setattr(distributed.Client, "submit", submit_in_the_middle_of_its_end)
+    with cluster_of_one(tmp_path) as cluster:
+        (failure,) = failures(cluster, 1)
+    assert failure
+    assert "ended in the middle; start it and its workers again" in failure

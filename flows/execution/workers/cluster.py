@@ -150,7 +150,7 @@ class Cluster(Elsewhere):
                     "workers again, then run the study again: what is stored is kept",
                 )
             if (times := self._times_begun(topic)) > begun:
-                log.warning("%s: its worker ended in the middle; it is begun anew", step.id)
+                log.warning("%s: its worker ended, or cannot be used any more; it is begun anew", step.id)
             begun = times
         return lost(step, run)
 
@@ -192,7 +192,7 @@ class Cluster(Elsewhere):
                     if future.status == "error":
                         raise
                 self._look()
-                if worker not in self._roster.fitting(mark):
+                if worker not in self._roster.fitting(mark) or self._client.status == "closed":
                     return None
             if outcome.is_away:
                 self._roster.ask_again(worker)
