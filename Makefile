@@ -14,6 +14,8 @@ INSTALL := $(PIP) install -qq --progress-bar off --root-user-action=ignore
 # Prefect and the hub report home otherwise.
 export DO_NOT_TRACK := 1
 export PREFECT_SERVER_ANALYTICS_ENABLED := false
+# Where Python is told to keep no bytecode, each of the many processes would compile all modules anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .PHONY: help setup study test test-benchmarks test-faults test-mediawiki check ui lock clean
@@ -24,11 +26,10 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Four processes keep two cores busy: tests of whole studies start commands and wait for them. The shortest part last.
-PARTS := studies rest files faults reports
-TESTS_studies := tests/end_to_end tests/test_docker.py
+# Four processes keep two cores busy: tests of whole studies start commands and wait for them.
+PARTS := studies rest files faults
+TESTS_studies := tests/end_to_end tests/docker
 TESTS_faults := tests/faults
-TESTS_reports := tests/reports
 TESTS_files := tests/data tests/flows
 TESTS_rest := $(patsubst %,--ignore=%,$(foreach part,$(filter-out rest,$(PARTS)),$(TESTS_$(part))))
 

@@ -1,4 +1,4 @@
-"""The fixtures of whole studies, which tests/end_to_end, tests/faults and tests/benchmarks share: each is made once."""
+"""The fixtures of whole studies, which the tests of several folders share: each is made once."""
 
 import pytest
 
@@ -6,6 +6,6 @@ from tests.end_to_end import fixtures
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Registers them, once for all three folders."""
+    """Registers them, once for all of these folders."""
     if not config.pluginmanager.is_registered(fixtures):
         config.pluginmanager.register(fixtures, fixtures.__name__)

@@ -18,6 +18,7 @@ from flows.stages.resolve import graph_of
 from flows.steps.aggregate import schema
 from flows.study.places import STUDIES
 from tests.flows.small_study import run
+from tests.reports.pixels import without_pixels
 from tests.tasks.models.tiny import save_language_model
 
 GROUPS = {"friends-and-enemies-small": "pair", "gender-small": "feminineExchanged"}
@@ -40,7 +41,8 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     chosen = Selected.of(str(folder / "study.yaml"), str(folder / "workspace"))
     memory: dict[Any, Any] = {}
-    graph = run(lambda: graph_of(chosen.study, chosen.workspace, memory))
+    with without_pixels():
+        graph = run(lambda: graph_of(chosen.study, chosen.workspace, memory))
     assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
     return chosen
 

@@ -8,6 +8,7 @@ import pytest
 
 from reports.report import write_report
 from tests.reports.browser import Browser, started
+from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
 
@@ -35,7 +36,8 @@ def two() -> dict[str, pd.DataFrame]:
 def report(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame]) -> Path:
     """The folder of a report over every frame."""
     folder = tmp_path_factory.mktemp("study") / "report"
-    write_report(known, folder, CARD, "key")
+    with without_pixels():
+        write_report(known, folder, CARD, "key")
     return folder
 
 

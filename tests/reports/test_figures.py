@@ -1,3 +1,5 @@
+import io
+import re
 from pathlib import Path
 
 import numpy as np
@@ -5,6 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure as Canvas
+from PIL import Image
 
 from reports.figures import FIGURES, entropy, forms, memorization, model_ladder
 from reports.figures.boxes import column_of_values
@@ -13,7 +16,7 @@ from reports.figures.effects import effect_of_relations
 from reports.figures.entropy import entropy_against_persuasion
 from reports.figures.figure import Drawn, draw_all
 from reports.figures.how_known import counted_in, susceptibility_by_count
-from reports.figures.rendering import rendered
+from reports.figures.rendering import PNG_DPI, rendered
 from reports.frames import Model, as_published, sizes
 from reports.style import MANY_DOTS, dots
 from tasks.statistics import STATISTICS
@@ -263,6 +266,9 @@ def test_a_figure_is_rendered_to_the_same_bytes(drawn: dict[str, Drawn], tmp_pat
     assert b"words-title" in pictures.svg
     assert "words-" not in pictures.page_svg
     assert len(pictures.page_svg) < len(pictures.svg)
+    width, height = (float(size) for size in re.findall(rb'(?:width|height)="([\d.]+)pt"', pictures.svg)[:2])
+    with Image.open(io.BytesIO(pictures.png)) as pixels:
+        assert pixels.size == pytest.approx((width * PNG_DPI / 72, height * PNG_DPI / 72), abs=2)
 
 
 def test_figures_stand_without_their_statistics(monkeypatch: pytest.MonkeyPatch) -> None:

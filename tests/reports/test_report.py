@@ -14,7 +14,7 @@ from data.errors import InputError, WorkspaceError
 from data.storage.files import digest_of_large
 from data.warehouse.queries import QUERIES, NamedQuery
 from reports.card import NotRun
-from reports.figures import FIGURES, rendering
+from reports.figures import FIGURES
 from reports.figures.figure import Figure
 from reports.figures.rendering import Pictures
 from reports.frames import as_published, file_slug
@@ -22,6 +22,7 @@ from reports.report import write_report
 from tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.registered import added
+from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
 HOSTILE = (
@@ -81,11 +82,7 @@ def test_the_manifest_has_the_key_and_every_file(report: Path) -> None:
     assert (manifest["key"], manifest["files"]) == ("key", digests)
 
 
-def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    saved = rendering._saved  # the pixels are those of the SVG, and take as long
-    monkeypatch.setattr(
-        rendering, "_saved", lambda canvas, kind, *at: saved(canvas, "svg", *at) if kind == "svg" else b""
-    )
+def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path) -> None:
     text = "\n".join(HOSTILE)
     names = [name.replace("\x00", "") for name in HOSTILE]  # a database holds no null byte
     relations = [first + second for first, second in zip(names[::2], names[1::2], strict=True)]
@@ -97,7 +94,8 @@ def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path, monkeypat
         prompt={"system": f"own {text}"},
         not_run=tuple(NotRun(one, one, one, one) for one in HOSTILE),
     )  # fmt: skip
-    html = write_report(frames(rows), tmp_path / "report", card).read_text(encoding="utf-8")
+    with without_pixels():
+        html = write_report(frames(rows), tmp_path / "report", card).read_text(encoding="utf-8")
     assert "<script" not in html
     assert "<img src=x" not in html
     assert '<dt>Prompt, system</dt><dd class="text"><bdi>own &lt;script&gt;' in html

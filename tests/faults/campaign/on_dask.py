@@ -12,11 +12,11 @@ from unittest import mock
 
 import psutil
 
+from tests.docker.test_docker import free_port
 from tests.end_to_end.tiny_study import ROOT, Command
 from tests.end_to_end.waiting import MOST_SECONDS, until
 from tests.faults.campaign import slow_workers
 from tests.faults.campaign.case import BrokenError, Case, group
-from tests.test_docker import free_port
 
 
 @contextmanager

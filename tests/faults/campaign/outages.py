@@ -17,6 +17,7 @@ from pathlib import Path
 from flows.graph.step import STAGES
 from flows.server.process import api_child, wait_until_ready
 from flows.server.settings import QUIET, TEMPORARY
+from tests.docker.test_docker import POSTGRES, free_port, postgresql
 from tests.end_to_end.tiny_study import new_study
 from tests.end_to_end.waiting import until
 from tests.faults.campaign.case import BrokenError, Case, judged
@@ -25,7 +26,6 @@ from tests.faults.campaign.interrupts import RUNNERS, interrupted
 from tests.faults.campaign.on_dask import conductor_killed, scheduler_killed, scheduler_started_again, workers_killed
 from tests.faults.campaign.record import Outcome
 from tests.faults.campaign.studies import Held, server
-from tests.test_docker import POSTGRES, free_port, postgresql
 
 Happens = Callable[[Case], str]
 """What happens to a case, and what comes of it."""

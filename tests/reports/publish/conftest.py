@@ -13,6 +13,7 @@ from data.warehouse.warehouse import Warehouse
 from reports.publish import Known, Publication, publish
 from tests.data.warehouse.small_study import TABLES, small_study, warehouse_of
 from tests.registered import only
+from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL
 
 STUDY = Publication(
@@ -51,6 +52,6 @@ def made(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame
 def publication(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Path:
     """The folder of its publication, with two of its figures."""
     folder = tmp_path_factory.mktemp("published") / "paper"
-    with only(reports.publish.FIGURES, DRAWN):
+    with only(reports.publish.FIGURES, DRAWN), without_pixels():
         publish(STUDY, made, folder)  # type: ignore[arg-type]
     return folder
