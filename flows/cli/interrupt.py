@@ -5,8 +5,10 @@ So a command that is interrupted wakes what waits for services, gives all else a
 ends the process. A second Ctrl-C ends it at once. Children of ours notice that their parent is gone.
 """
 
+import _thread
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -16,6 +18,8 @@ from data.sources.access import close_sessions
 
 SECONDS = 4.0
 """From Ctrl-C to the end, where a thread does not stop by itself."""
+SECONDS_OF_A_CALLBACK = 0.02
+"""After which whatever cannot be interrupted is over, most likely."""
 
 
 def end_when_interrupted(end: Callable[[], None]) -> None:
@@ -23,14 +27,27 @@ def end_when_interrupted(end: Callable[[], None]) -> None:
 
     A process that ignores Ctrl-C, as a shell's background job does, goes on ignoring it.
     """
+    print_what_is_lost = sys.unraisablehook
 
     def interrupted(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
         threading.Thread(target=_end_in_time, args=(end,), daemon=True).start()
+        interrupt()
+
+    def interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
         raise KeyboardInterrupt
+
+    def lost(what: "sys.UnraisableHookArgs") -> None:
+        """Interrupts once more: Python was in a callback, such as that of a weak reference, which raises nothing."""
+        if what.exc_type is not KeyboardInterrupt:
+            print_what_is_lost(what)
+            return
+        signal.signal(signal.SIGINT, interrupt)
+        threading.Timer(SECONDS_OF_A_CALLBACK, _thread.interrupt_main).start()
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupted)
+        sys.unraisablehook = lost
 
 
 def _end_in_time(end: Callable[[], None]) -> None:
