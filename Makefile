@@ -29,7 +29,7 @@ study: setup ## run a study: STUDY=file, by default the bundled quickstart; agai
 # Four processes keep two cores busy: tests of whole studies start commands and wait for them.
 PARTS := studies rest files faults
 TESTS_studies := tests/end_to_end tests/docker
-TESTS_faults := tests/faults
+TESTS_faults := tests/faults tests/reports
 TESTS_files := tests/data tests/flows
 TESTS_rest := $(patsubst %,--ignore=%,$(foreach part,$(filter-out rest,$(PARTS)),$(TESTS_$(part))))
 
