@@ -5,7 +5,6 @@ So a command that is interrupted wakes what waits for services, gives all else a
 ends the process. A second Ctrl-C ends it at once. Children of ours notice that their parent is gone.
 """
 
-import _thread
 import os
 import signal
 import sys
@@ -43,7 +42,7 @@ def end_when_interrupted(end: Callable[[], None]) -> None:
             print_what_is_lost(what)
             return
         signal.signal(signal.SIGINT, interrupt)
-        threading.Timer(SECONDS_OF_A_CALLBACK, _thread.interrupt_main).start()
+        threading.Timer(SECONDS_OF_A_CALLBACK, signal.pthread_kill, (threading.get_ident(), signal.SIGINT)).start()
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupted)
