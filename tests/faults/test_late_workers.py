@@ -175,22 +175,21 @@ def test_a_result_that_is_gone_with_its_worker_is_computed_anew(
     import distributed
 
     (tmp_path / "workspace.json").touch()
-    result = distributed.Future.result
+    fetched = Cluster._fetched
     with cluster_of_two(tmp_path, tmp_path) as cluster:
         until(lambda: cluster.at_once()["CPU"] == 2, cluster)
         processes = cluster._client.run(os.getpid)
         ((address, other),) = [one for one in processes.items() if one[1] != os.getpid()]
         killed = []
 
-        def result_after_a_kill(future: distributed.Future, *arguments: float) -> Outcome:
-            until(future.done, cluster)
+        def fetched_after_a_kill(cluster: Cluster, future: distributed.Future) -> Outcome | None:
             if not killed and address in cluster._client.who_has([future])[future.key]:
                 killed.append(address)
                 os.kill(other, signal.SIGKILL)
                 until(lambda: address not in cluster._roster.fitting("CPU"), cluster)
-            return result(future, *arguments)
+            return fetched(cluster, future)
 
-        monkeypatch.setattr(distributed.Future, "result", result_after_a_kill)
+        monkeypatch.setattr(Cluster, "_fetched", fetched_after_a_kill)
         assert failures(cluster, 2) == [None] * 2
         assert killed
 
@@ -215,3 +214,18 @@ def test_a_step_that_is_given_to_a_scheduler_that_is_gone_ends(tmp_path: Path, m
         (failure,) = failures(cluster, 1)
     assert failure
     assert "ended in the middle; start it and its workers again" in failure
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_run_without_workers_says_once_that_it_waits(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "workspace.json").touch()
+    monkeypatch.setattr(clusters, "SECONDS_WITHOUT", 0.2)
+    with cluster_of_one(tmp_path) as cluster:
+        fitting, comes = cluster._roster.fitting, time.monotonic() + 1
+        monkeypatch.setattr(
+            cluster._roster, "fitting", lambda mark: fitting(mark) if time.monotonic() > comes else set()
+        )
+        assert failures(cluster, 2) == [None] * 2
+    assert caplog.text.count("no worker with the resource CPU is left") == 1

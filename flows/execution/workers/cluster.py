@@ -43,6 +43,12 @@ SHORT_SECONDS = 2.0
 SECONDS_TO_COME = 120
 """How long a run waits for the first worker."""
 
+SECONDS_WITHOUT = 15.0
+"""After so long without a worker, that is said."""
+
+GONE = ("closing", "closed")
+"""What a client is once its scheduler is given up: nothing that it waits for ends any more."""
+
 
 class Cluster(Elsewhere):
     """Workers of a Dask cluster for the steps that ask a model."""
@@ -67,6 +73,7 @@ class Cluster(Elsewhere):
         self._seen = set[str]()
         self._last_took = math.inf  # seconds, of the last step that was computed
         self._choosing, self._given = threading.Lock(), Counter[str]()  # steps that each worker has
+        self._missed = set[str]()  # what no worker has had for a while, as was said
 
     def __enter__(self) -> "Cluster":
         distributed = _distributed()
@@ -156,13 +163,17 @@ class Cluster(Elsewhere):
 
     def _tried(self, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
         """None where the worker that was to compute it is gone, or the scheduler is."""
+        began = time.monotonic()
         while not (workers := self._roster.fitting(mark)):
-            if self._is_abandoned or self._client.status == "closed":
+            if self._is_abandoned or self._client.status in GONE:
                 return None
             if away := self._away(run):  # none fits before it is back
                 return away
+            if time.monotonic() - began > SECONDS_WITHOUT:
+                self._miss(mark)
             time.sleep(SECONDS_BETWEEN_LOOKS)
             self._look()
+        self._missed.discard(mark)
         with self._choosing:  # Dask knows nothing of steps, and would give two to one worker and none to another
             chosen = min(sorted(workers), key=self._given.__getitem__)
             self._given[chosen] += 1
@@ -186,23 +197,46 @@ class Cluster(Elsewhere):
         try:
             while True:
                 try:
-                    outcome: Outcome = future.result(SECONDS_BETWEEN_LOOKS)
+                    raised = future.exception(SECONDS_BETWEEN_LOOKS)
                     break
-                except TimeoutError:  # it goes on, or its result is gone with its worker, which alone may compute it
-                    if future.status == "error":
-                        raise
-                self._look()
-                if worker not in self._roster.fitting(mark) or self._client.status == "closed":
+                except TimeoutError:  # it goes on; or its worker died with what it gave, and alone may compute it again
+                    self._look()
+                except Exception:  # the client is closed
+                    log.debug("%s", step.id, exc_info=True)
                     return None
-            if outcome.is_away:
-                self._roster.ask_again(worker)
-        except (distributed.KilledWorker, distributed.client.FutureCancelledError):
-            return None
-        except Exception as error:  # what came back could not be read, or a connection broke
-            return failed(step, run, f"{type(error).__name__}: {first_line(error)}", may_pass=True)
+                if worker not in self._roster.fitting(mark) or self._client.status in GONE:
+                    return None
+            if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as what cannot be read
+                return failed(step, run, f"{type(raised).__name__}: {first_line(raised)}", may_pass=True)
+            outcome = self._fetched(future)
         finally:
             future.release()  # what a worker keeps of it is computed again where that worker dies
+        if outcome and outcome.is_away:
+            self._roster.ask_again(worker)
         return outcome
+
+    def _fetched(self, future: Any) -> Outcome | None:
+        """What a step gave; None where that is gone with its worker, or the scheduler is.
+
+        Not `future.result()`, which would wait until that worker, dead as it is, has computed it again; and one that is
+        given up after a while leaves the other threads' in ruins.
+        """
+        if future.status != "finished":
+            return None
+        try:
+            answer = self._client.sync(self._client.scheduler.gather, keys=[future.key])
+        except Exception:
+            log.debug("%s", future.key, exc_info=True)
+            return None
+        outcomes: dict[str, Outcome] = answer.get("data", {})
+        return outcomes.get(future.key)
+
+    def _miss(self, mark: str) -> None:
+        """Says once that no worker is there."""
+        with self._choosing:
+            if mark not in self._missed:
+                self._missed.add(mark)
+                log.warning("no worker with the resource %s is left; the run waits for one: start it", mark)
 
     def _away(self, run: Run) -> Outcome | None:
         """What comes of a step while the workspace cannot be seen where this process runs; None where it can."""
