@@ -26,10 +26,11 @@ help: ## list what can be made
 study: setup ## run a study: STUDY=file, by default the bundled quickstart; again = only what is missing
 	@$(BIN)/swaymeter run "$(STUDY)"
 
-# Four processes keep two cores busy: tests of whole studies start commands and wait for them.
-PARTS := studies rest files faults
+# Four processes keep two cores busy: tests of whole studies start commands and wait for them. The shortest part last.
+PARTS := studies rest files faults reports
 TESTS_studies := tests/end_to_end tests/docker
-TESTS_faults := tests/faults tests/reports
+TESTS_faults := tests/faults
+TESTS_reports := tests/reports
 TESTS_files := tests/data tests/flows
 TESTS_rest := $(patsubst %,--ignore=%,$(foreach part,$(filter-out rest,$(PARTS)),$(TESTS_$(part))))
 

@@ -66,8 +66,9 @@ def test_a_damaged_database_or_report_is_made_again(study: TinyStudy, what: str)
     assert study.run("status").code == 0
 
 
-def test_a_relation_that_fails_stops_no_other(study: TinyStudy) -> None:
-    asked = {relation: study.stored_prompts(relation) for relation in ("capital", "birthPlace")}
+def test_a_relation_that_fails_stops_no_other(study: TinyStudy, tmp_path: Path) -> None:
+    study = study.with_fewer_figures(tmp_path / "small.yaml")
+    asked = {relation: study.stored_prompts(relation, "persuasion") for relation in ("capital", "birthPlace")}
     for relation in asked:
         study.forget_scores(relation)
     obstacle = study.workspace / "scores" / "capital"

@@ -4,6 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 
+from matplotlib.figure import Figure as Canvas
+from matplotlib.transforms import Bbox
+
 from reports.figures import rendering
 
 
@@ -11,6 +14,9 @@ from reports.figures import rendering
 def without_pixels() -> Iterator[None]:
     """Leaves every PNG empty for as long as the context lasts."""
     saved = rendering._saved
-    svg = lambda canvas, kind, *at: saved(canvas, kind, *at) if kind == "svg" else b""  # noqa: E731
-    with patch.object(rendering, "_saved", svg):
+
+    def svg_alone(canvas: Canvas, kind: str, box: Bbox, dpi: float) -> bytes:
+        return saved(canvas, kind, box, dpi) if kind == "svg" else b""
+
+    with patch.object(rendering, "_saved", svg_alone):
         yield
