@@ -169,7 +169,7 @@ def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_result_that_is_gone_with_its_worker_is_computed_anew(
+def test_a_result_gone_with_its_worker_is_computed_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import distributed
@@ -195,7 +195,7 @@ def test_a_result_that_is_gone_with_its_worker_is_computed_anew(
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_step_that_is_given_to_a_scheduler_that_is_gone_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_given_to_a_lost_scheduler_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 
     (tmp_path / "workspace.json").touch()

@@ -218,8 +218,8 @@ class Cluster(Elsewhere):
     def _fetched(self, future: Any) -> Outcome | None:
         """What a step gave; None where that is gone with its worker, or the scheduler is.
 
-        Not `future.result()`, which would wait until that worker, dead as it is, has computed it again; and one that is
-        given up after a while leaves the other threads' in ruins.
+        Not `future.result()`: without a timeout it waits for ever, as that worker alone may compute the step again; and
+        where a timeout ends it, the calls of other threads fail, which share a task with it.
         """
         if future.status != "finished":
             return None
