@@ -93,7 +93,7 @@ class _Shown(Progress):
             done = len(self._ended) + sum(dict(self._within).values())
             now = {
                 "progress": min(100.0, 100 * done / max(self._total, 1)),
-                "description": f"Scoring: {len(self._ended)} of {self._total} steps are done.",
+                "description": f"Scoring: {len(self._ended)} of {self._total} steps have ended.",
             }
             try:
                 if artifact is None and done:
