@@ -117,11 +117,12 @@ def _read(connection: duckdb.DuckDBPyConnection, name: str) -> pd.DataFrame:
     if name in FIXED:
         return FIXED[name]
     frame = connection.sql(QUERIES[name].sql).to_arrow_table().to_pandas(types_mapper=PANDAS.get)
-    frame.attrs["units"] = Units({column: "nats" for column in frame if column in IN_NATS} | dict(QUERIES[name].units))
+    units = {column: UNITS[column] for column in frame if column in UNITS}
+    frame.attrs["units"] = Units(units | dict(QUERIES[name].units))
     return frame
 
 
-IN_NATS = ("semantic_entropy", "coherent_persuasion", "entity_independent_persuasion")
+UNITS = {column.name: column.unit for measure in MEASURES.values() for column in measure.table.columns if column.unit}
 PANDAS = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
 FIXED = {
     "overview": pd.DataFrame([{"models": 1, "relations": 4, "queries": 64, "forward_passes": 100, "seconds": 12.5}]),
