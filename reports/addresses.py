@@ -6,22 +6,22 @@ import pandas as pd
 
 from reports.frames import Model, file_slug
 
-ANSWERS, QUERIES = "answers.html", "queries.html"
+ANSWERS_PAGE, QUERIES_PAGE = "answers.html", "queries.html"
 
 
 def of_question(question: str, model: Model) -> str:
     """A question with all that a model answered to it, on the page of answers."""
-    return f"{ANSWERS}#{urlencode({'model': str(model), 'open': question})}"
+    return f"{ANSWERS_PAGE}#{urlencode({'model': str(model), 'open': question})}"
 
 
 def of_query(query: str) -> str:
     """A query with its contexts, on the page of queries."""
-    return f"{QUERIES}#q-{file_slug(query)}"
+    return f"{QUERIES_PAGE}#q-{file_slug(query)}"
 
 
 def of_relation(relation: str) -> str:
     """The queries of a relation, on their page."""
-    return f"{QUERIES}#relation-{file_slug(relation)}"
+    return f"{QUERIES_PAGE}#relation-{file_slug(relation)}"
 
 
 def of_each(rows: pd.DataFrame) -> list[str]:

@@ -15,7 +15,7 @@ from data.options import Options
 from data.sources.http.services import SERVICES
 from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from data.sources.source import FactsOptions, QuestionsOptions
-from data.warehouse.queries import QUERIES
+from data.warehouse.queries import NAMED_QUERIES
 from data.warehouse.schema import Schema
 from flows.steps.aggregate import schema
 from flows.study.sections.contexts import ContextsPart
@@ -118,7 +118,7 @@ def warehouse() -> str:
         rows = [(f"`{c.name}`", c.type, c.meaning, c.unit, "yes" if c.nullable else "") for c in declared.columns]
         lines += _table(("column", "type", "meaning", "unit", "may be NULL"), rows)
     lines += ["## Views and named queries", ""]
-    queries = [(f"`{query.name}`", query.sentence, "yes" if query.view else "") for query in QUERIES.values()]
+    queries = [(f"`{query.name}`", query.sentence, "yes" if query.view else "") for query in NAMED_QUERIES.values()]
     return WAREHOUSE_HEAD + "\n".join([*lines, *_table(("name", "what it returns", "view"), queries)])
 
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from data.sources.registry import FACT_SOURCES
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from flows.cli.pipeline import Selected
 from flows.graph.graph import Graph
 from flows.stages.resolve import graph_of
@@ -47,7 +47,7 @@ def extended() -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(added(FACT_SOURCES, source.SOURCE))
         stack.enter_context(added(MEASURES, measure.MEASURE))
-        stack.enter_context(added(QUERIES, NamedQuery.of_text(name, sql)))
+        stack.enter_context(added(NAMED_QUERIES, NamedQuery.of_text(name, sql)))
         stack.enter_context(added(STATISTICS, comparison.STATISTIC))
         stack.enter_context(added(FIGURES, figure.FIGURE))
         yield

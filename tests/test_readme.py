@@ -12,7 +12,7 @@ import pytest
 import typer.main
 
 from data.catalog import facts, invented_entities, relation
-from data.warehouse.queries import QUERIES
+from data.warehouse.queries import NAMED_QUERIES
 from flows.cli.main import app
 from flows.study.reading import read_study
 from flows.study.study import Study
@@ -66,7 +66,7 @@ def test_the_study_asks_for_no_more_than_the_catalog_has(study: Study) -> None:
 
 
 def test_there_is_a_question_in_sql_for_every_example() -> None:
-    assert len(SQL) == len([name for name in QUERIES if name.startswith("example_")]) == 5
+    assert len(SQL) == len([name for name in NAMED_QUERIES if name.startswith("example_")]) == 5
 
 
 @pytest.mark.parametrize("sql", SQL)

@@ -7,6 +7,7 @@ the first of these has none: it is asked about some relations at a time, and whe
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
 
@@ -59,10 +60,21 @@ def _bundled() -> list[NamedQuery]:
     return [NamedQuery.of_text(name, texts[name]) for name in sorted(texts)]
 
 
-QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
+NAMED_QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
 """The named queries: the files of data/warehouse/sql, and what extensions add."""
 
 
-def queries_digest() -> str:
-    """A digest of the texts of all named queries, those of extensions included."""
-    return content_key({name: query.sql for name, query in QUERIES.items()})
+def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
+    """The queries and every view that they read, also by other views; each once."""
+    found, waiting = dict[str, NamedQuery](), [*queries]
+    while waiting:
+        query = waiting.pop()
+        found[query.name] = query
+        words = {*re.findall(r"\w+", query.sql)}
+        waiting += [view for name, view in NAMED_QUERIES.items() if view.view and name in words - found.keys()]
+    return [*found.values()]
+
+
+def queries_digest(names: Iterable[str]) -> str:
+    """A digest of the texts of named queries and of the views that they read."""
+    return content_key({query.name: query.sql for query in with_views(NAMED_QUERIES[name] for name in names)})

@@ -17,7 +17,7 @@ from typing import Annotated
 from data.records.row import Meaning, columns_of, table, table_of
 from data.records.score import Score
 from data.records.table import Column, Table
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
 
 SHARED = columns_of(Score)
 """The columns that say where a score comes from."""
@@ -78,15 +78,11 @@ class Schema:
     @property
     def views(self) -> list[NamedQuery]:
         """The named queries that are views."""
-        return [query for query in QUERIES.values() if query.view]
+        return [query for query in NAMED_QUERIES.values() if query.view]
 
     def named_in(self, queries: Iterable[NamedQuery]) -> set[str]:
         """The words of queries and of the views that they name, among them every table that is read."""
-        words, waiting = set[str](), list(queries)
-        while waiting:
-            found = set(re.findall(r"\w+", waiting.pop().sql)) - words
-            words |= found
-            waiting += [view for view in self.views if view.name in found]
+        words = {word for query in with_views(queries) for word in re.findall(r"\w+", query.sql)}
         return words | ({table.name for table in self.tables if holds_scores(table)} if SCORED in words else set())
 
     @property

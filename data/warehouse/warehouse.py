@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
 from data.records.table import Table
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from data.warehouse.schema import SCORED, Schema, is_large, literal, quoted
 from data.warehouse.sources import checked_footer, only_finite, selected
 
@@ -54,7 +54,7 @@ class Warehouse:
             UnknownName: no query has that name.
             InputError: a score of a file that is read in place is not finite.
         """
-        query = QUERIES[name]
+        query = NAMED_QUERIES[name]
         rows = self._answers[name] if name in self._answers else self.rows(query)
         types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         answer: pd.DataFrame = rows.to_pandas(types_mapper=types.get)
@@ -98,7 +98,7 @@ class Warehouse:
             if table := self._schema.by_name.get(name):
                 column_units = {column.name: column.unit for column in table.columns}
             else:
-                view = QUERIES.get(name)
+                view = NAMED_QUERIES.get(name)
                 column_units = self._units(view) if view else {}
             for column, unit in column_units.items():
                 units_of.setdefault(column, set()).add(unit)

@@ -5,6 +5,7 @@ Both take what is there, whatever has failed, and are made again when that chang
 
 from collections.abc import Iterable
 from contextlib import suppress
+from typing import Any
 
 from data.errors import SwaymeterError
 from data.storage.artifact import TableArtifact
@@ -20,6 +21,7 @@ from flows.steps.aggregate import Loaded, schema
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.statistics import statistics_of
+from tasks.statistics.statistic import Statistic
 
 
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
@@ -28,13 +30,12 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
     folder = (*graph.workspace.of_study, "statistics")
     outputs = {
-        name: Output(statistic.table, folder, name, {"version": statistic.version, **statistic.parameters})
+        name: Output(statistic.table, folder, name, _made_by(statistic))
         for name, statistic in statistics_of(study.entropy_classes).items()
     }
     statistics = graph.add(
         kinds.STATISTICS, kinds.STATISTICS.id("study"), outputs, optional=tables,
-        parameters={"seed": study.seed, "queries": queries_digest()},
-        arguments=(study.seed, study.entropy_classes), after=built.chosen.values(),
+        parameters={"seed": study.seed}, arguments=(study.seed, study.entropy_classes), after=built.chosen.values(),
     )  # fmt: skip
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in outputs]) | tables | _by_role(rest)
@@ -51,6 +52,11 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
         },
         arguments=Loaded(annotations, labels, prompt), after=[statistics],
     )  # fmt: skip
+
+
+def _made_by(statistic: Statistic) -> dict[str, Any]:
+    queries = queries_digest(statistic.queries)
+    return {"version": statistic.version, "queries": queries, **statistic.parameters}
 
 
 def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from data import catalog
 from data.storage.files import sha256_of
 from data.storage.keys import content_key
-from data.warehouse.queries import queries_digest
+from data.warehouse.queries import NAMED_QUERIES, queries_digest
 from flows.graph.graph import Graph, Node
 from flows.stages.build import Built
 from flows.stages.fetch import Fetched
@@ -44,7 +44,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
             "drawn by": _digest_of_reports(),
             "added": _added(),
             "catalog": {name: catalog.digest(name) for name in PRINTED},
-            "queries": queries_digest(),
+            "queries": queries_digest(NAMED_QUERIES),
             "not_run": [[row.relation, row.model, row.measure, row.reason] for row in not_run],
         },
         arguments=(study, not_run),

@@ -13,7 +13,7 @@ from data.records.table import Table
 from data.records.tables import RECORD_TABLES
 from data.storage.artifact import TableArtifact, write_manifest
 from data.storage.workspace import DATABASE
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from flows.graph.step import Run, Step
 from flows.steps.kept_rows import Done, digests_of, kept_rows, relation_of
 from tasks.measures import MEASURES
@@ -75,13 +75,13 @@ def compute_statistics(step: Step, run: Run) -> None:
     missing = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
     planned = [_planned(statistic, step.table(statistic.name), done, anew=again) for statistic in missing]
     names = dict.fromkeys(name for statistic in missing for name in statistic.queries)
-    asked = [QUERIES[name] for name in names if not QUERIES[name].by_relation]
+    asked = [NAMED_QUERIES[name] for name in names if not NAMED_QUERIES[name].by_relation]
     with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
         opened = thread.submit(lambda: stack.enter_context(over(_files(done), schema(), asked, answers)))
 
         def frame(name: str) -> Any:
-            if QUERIES[name].by_relation:
-                answers[name] = _of_every_prompt(QUERIES[name], done, _read_again(name, planned))
+            if NAMED_QUERIES[name].by_relation:
+                answers[name] = _of_every_prompt(NAMED_QUERIES[name], done, _read_again(name, planned))
             return categorical(opened.result().frame(name))
 
         frames = {name: thread.submit(frame, name) for name in names}

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from reports.addresses import QUERIES
+from reports.addresses import QUERIES_PAGE
 from reports.card import StudyCard
 from reports.frames import Model, file_slug, models, records
 from reports.page.cells import cell
@@ -39,9 +39,9 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         greedy=bool(scored["greedy"].notna().any()), tokens=not frames["tokens_of_chosen_queries"].empty,
         css=Markup(css), style_hash=digest(css),
     )  # fmt: skip
-    with (folder / QUERIES).open("w", encoding="utf-8", newline="\n") as file:
+    with (folder / QUERIES_PAGE).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
-    return QUERIES
+    return QUERIES_PAGE
 
 
 def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:

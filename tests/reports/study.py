@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from data.storage.keys import generator
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from data.warehouse.warehouse import Units
 from reports.card import NotRun, StudyCard
 from reports.report import queries
@@ -85,7 +85,7 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
             _stored(connection, name, some)
         for name in MEASURES.keys() - full.keys():
             _stored(connection, name, MEASURES[name].table.of(known.get(name, [])))
-        waiting = [query for query in QUERIES.values() if query.view]
+        waiting = [query for query in NAMED_QUERIES.values() if query.view]
         while waiting:  # a view may read another one
             left = [query for query in waiting if not _viewed(connection, query)]
             assert len(left) < len(waiting), f"no table is made up that {left[0].name} reads"
@@ -116,9 +116,9 @@ def _viewed(connection: duckdb.DuckDBPyConnection, query: NamedQuery) -> bool:
 def _read(connection: duckdb.DuckDBPyConnection, name: str) -> pd.DataFrame:
     if name in FIXED:
         return FIXED[name]
-    frame = connection.sql(QUERIES[name].sql).to_arrow_table().to_pandas(types_mapper=PANDAS.get)
+    frame = connection.sql(NAMED_QUERIES[name].sql).to_arrow_table().to_pandas(types_mapper=PANDAS.get)
     units = {column: UNITS[column] for column in frame if column in UNITS}
-    frame.attrs["units"] = Units(units | dict(QUERIES[name].units))
+    frame.attrs["units"] = Units(units | dict(NAMED_QUERIES[name].units))
     return frame
 
 

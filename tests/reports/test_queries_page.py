@@ -7,7 +7,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from data.warehouse.queries import QUERIES
+from data.warehouse.queries import NAMED_QUERIES
 from reports.addresses import of_query, of_question, of_relation
 from reports.frames import Model
 from reports.queries import READ_QUERIES, write_queries
@@ -39,7 +39,7 @@ def test_of_many_queries_five_of_a_type_are_shown(queries: int, places: list[int
             FROM range({queries}) AS of(i);
             CREATE TABLE susceptibility AS SELECT relation, query_id, query_id::DOUBLE AS susceptibility FROM queries"""
         )
-        shown = connection.sql(QUERIES["chosen_queries"].sql).df()
+        shown = connection.sql(NAMED_QUERIES["chosen_queries"].sql).df()
     assert list(shown[shown["query_type"] == "open"]["place"]) == places
     assert shown["query_id"].iloc[0] == str(queries - 2)
 

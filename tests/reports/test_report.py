@@ -12,7 +12,7 @@ import pytest
 import reports.report
 from data.errors import InputError, WorkspaceError
 from data.storage.files import digest_of_large
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from reports.card import NotRun
 from reports.figures import FIGURES
 from reports.figures.figure import Figure
@@ -134,7 +134,7 @@ def test_a_measure_without_rows_made_up_gives_empty_frames() -> None:
     name, sql = "ranges", "SELECT relation, persuasion_range FROM persuasion_range"
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6)
     reads = Figure(name, "How far?", (name,), lambda model, frames: None)
-    with added(MEASURES, measure.MEASURE), added(QUERIES, NamedQuery(name, sql)), added(FIGURES, reads):
+    with added(MEASURES, measure.MEASURE), added(NAMED_QUERIES, NamedQuery(name, sql)), added(FIGURES, reads):
         assert frames(rows)[name].empty
 
 

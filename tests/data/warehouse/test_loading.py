@@ -14,12 +14,11 @@ import pytest
 
 from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
 from data.records.table import Table
-from data.records.tables import CONTEXTS, FACTS
-from data.records.tables import QUERIES as QUERIES_TABLE
+from data.records.tables import CONTEXTS, FACTS, QUERIES
 from data.storage.files import TEMPORARY, write_parquet
 from data.warehouse import loading
 from data.warehouse.loading import update
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from data.warehouse.warehouse import opened, over
 from tests.data.warehouse.small_study import (
     ANSWERS,
@@ -195,7 +194,7 @@ def test_a_number_that_is_not_finite_is_refused(of: Table, column: str, value: A
         update(database, "key", TABLES, {of: [file]})
     query = NamedQuery("all", f"FROM {of.name}")
     reading = over({of: [file]}, TABLES, [query])
-    with added(QUERIES, query), reading as warehouse, pytest.raises(InputError, match=named):
+    with added(NAMED_QUERIES, query), reading as warehouse, pytest.raises(InputError, match=named):
         warehouse.frame("all")
 
 
@@ -211,7 +210,7 @@ def test_a_killed_reading_leaves_no_folder(
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     file = file_of(database.parent, SUSCEPTIBILITY, [row(SUSCEPTIBILITY)])
     query = NamedQuery("all", "FROM susceptibility")
-    with added(QUERIES, query), over({SUSCEPTIBILITY: [file]}, TABLES, [query]) as warehouse:
+    with added(NAMED_QUERIES, query), over({SUSCEPTIBILITY: [file]}, TABLES, [query]) as warehouse:
         assert len(warehouse.frame("all")) == 1
         assert not [*temporary.iterdir()]
 
@@ -247,7 +246,7 @@ def test_the_same_scores_in_two_files_are_refused(database: Path) -> None:
 def test_files_in_place_answer_like_the_database(tmp_path: Path) -> None:
     study = small_study()
     names = ("persuasion_by_kind", "partition_summary", "correlations", "stand_ins")
-    queries = [QUERIES[name] for name in names]
+    queries = [NAMED_QUERIES[name] for name in names]
     with warehouse_of(tmp_path, study) as loaded, over(stored(tmp_path, study), TABLES, queries) as in_place:
         for name in names:
             frame = in_place.frame(name)
@@ -260,7 +259,7 @@ def test_columns_have_their_units(tmp_path: Path) -> None:
         assert warehouse.frame("persuasion_by_kind").attrs["units"] == {"persuasion": "nats"}
         assert warehouse.frame("partition_summary").attrs["units"]["semantic_entropy"] == "nats"
         text = "-- One.\n-- unit: half = nats per half\nSELECT seconds, seconds / 2 AS half FROM runs"
-        with added(QUERIES, NamedQuery.of_text("halves", text)):
+        with added(NAMED_QUERIES, NamedQuery.of_text("halves", text)):
             assert warehouse.frame("halves").attrs["units"] == {"seconds": "s", "half": "nats per half"}
 
 
@@ -295,5 +294,5 @@ def test_a_query_that_is_no_sql_is_named(sql: str) -> None:
 def test_a_part_may_have_the_name_of_its_table() -> None:
     sql = "WITH queries AS (SELECT * FROM queries WHERE form = 1) SELECT * FROM contexts JOIN queries USING (relation)"
     query = NamedQuery("own", sql)
-    with over({}, [CONTEXTS, QUERIES_TABLE], [query]) as warehouse:
+    with over({}, [CONTEXTS, QUERIES], [query]) as warehouse:
         assert warehouse.tables(query) == ({"contexts"}, {"contexts", "queries"})

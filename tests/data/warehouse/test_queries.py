@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from data.records.tables import CONTEXTS, QUESTIONS, RUNS
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from data.warehouse.warehouse import Warehouse
 from tests.data.warehouse.small_study import (
     ANSWERS,
@@ -273,19 +273,19 @@ def test_a_template_is_a_context_with_slots(tmp_path: Path) -> None:
 
 def test_a_frames_types_do_not_depend_on_its_values(tmp_path: Path, loaded: Warehouse) -> None:
     with warehouse_of(tmp_path, {}) as empty:
-        for name in QUERIES:
+        for name in NAMED_QUERIES:
             full = loaded.frame(name)
             assert set(map(str, full.dtypes)) <= {"str", "Int64", "boolean", "float64"}, name  # object: lists
             pd.testing.assert_series_equal(full.dtypes, empty.frame(name).dtypes)
 
 
-@pytest.mark.parametrize("query", QUERIES.values(), ids=lambda query: query.name)
+@pytest.mark.parametrize("query", NAMED_QUERIES.values(), ids=lambda query: query.name)
 def test_a_query_has_the_columns_whose_units_it_declares(query: NamedQuery, loaded: Warehouse) -> None:
     assert query.units.keys() <= {*loaded.rows(query).column_names}
 
 
 def test_five_examples_answer_the_study(loaded: Warehouse) -> None:
-    examples = [name for name in QUERIES if name.startswith("example_")]
+    examples = [name for name in NAMED_QUERIES if name.startswith("example_")]
     assert [name.split("_")[1] for name in examples] == ["1", "2", "3", "4", "5"]
     rows = {name.split("_")[1]: len(loaded.frame(name)) for name in examples}
     assert rows == {"1": 1, "2": 3, "3": 1, "4": 0, "5": 2}

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from data.warehouse.loading import update
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from data.warehouse.schema import Schema
 from tests.data.warehouse.small_study import TABLES, write_empty
 from tests.registered import added
@@ -32,11 +32,11 @@ def test_every_column_has_its_type_and_meaning(database: Path) -> None:
 def test_every_view_is_there_with_its_sentence(database: Path) -> None:
     with duckdb.connect(database, read_only=True) as connection:
         found = connection.execute("SELECT view_name, comment FROM duckdb_views() WHERE NOT internal").fetchall()
-    assert {(query.name, query.sentence) for query in QUERIES.values() if query.view} <= set(found)
+    assert {(query.name, query.sentence) for query in NAMED_QUERIES.values() if query.view} <= set(found)
 
 
 def test_a_view_whose_table_lacks_is_left_out(tmp_path: Path) -> None:
-    with added(QUERIES, NamedQuery.of_text("of_none", "-- Nothing.\n-- view\nSELECT * FROM no_such_table")):
+    with added(NAMED_QUERIES, NamedQuery.of_text("of_none", "-- Nothing.\n-- view\nSELECT * FROM no_such_table")):
         update(tmp_path / "study.duckdb", "key", TABLES, {})
     with duckdb.connect(tmp_path / "study.duckdb", read_only=True) as connection:
         assert connection.execute("SELECT * FROM susceptibility_of_queries").fetchall() == []
@@ -46,5 +46,5 @@ def test_the_version_follows_tables_and_views() -> None:
     version = Schema(TABLES).version
     assert Schema(TABLES).version == version
     assert Schema(TABLES[:-1]).version != version
-    with added(QUERIES, NamedQuery("one", "SELECT 1", view=True)):
+    with added(NAMED_QUERIES, NamedQuery("one", "SELECT 1", view=True)):
         assert Schema(TABLES).version != version

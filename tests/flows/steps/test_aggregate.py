@@ -11,7 +11,7 @@ import pytest
 from data.errors import InputError, ScoreError
 from data.records.statistics import Summary
 from data.storage.workspace import Workspace
-from data.warehouse.queries import QUERIES, NamedQuery
+from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from flows.cli.pipeline import Selected
 from flows.graph.step import Run, Step, StepId
 from flows.steps import aggregate
@@ -198,6 +198,28 @@ def test_bounds_of_classes_change_their_statistics_alone(tmp_path: Path) -> None
     assert after.arguments == (0, EntropyClasses(bounds=(1.0, 5.0)))
 
 
+@pytest.mark.parametrize(("query", "of"), [("of_both", {"one", "two"}), ("two", {"two"}), ("chosen_queries", set())])
+def test_statistics_follow_the_queries_that_they_read(
+    query: str, of: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {"of_both": "-- Both.\n-- view\nSELECT 1", "one": "SELECT 1 FROM of_both", "two": "SELECT 2 FROM of_both"}
+    for name, text in texts.items():
+        monkeypatch.setitem(NAMED_QUERIES, name, NamedQuery.of_text(name, text))
+    for name in ("one", "two"):
+        monkeypatch.setitem(STATISTICS, name, replace(STATISTICS["model_means"], name=name, queries=(name,)))
+
+    def keys() -> dict[str, str]:
+        step = selected(tmp_path).graph.nodes[StepId("aggregate", "study", "statistics")].step
+        assert step is not None
+        return {name: output.key for name, output in step.outputs.items()}
+
+    before = keys()
+    changed = replace(NAMED_QUERIES[query], sql=f"{NAMED_QUERIES[query].sql} -- changed")
+    monkeypatch.setitem(NAMED_QUERIES, query, changed)
+    after = keys()
+    assert {name for name in before if before[name] != after[name]} == of
+
+
 @pytest.mark.usefixtures("few_statistics")
 def test_a_statistic_that_fails_is_named_and_stops_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = next(iter(STATISTICS))
@@ -229,7 +251,7 @@ def test_a_wrong_query_by_relation_is_named(named: str, rest: str, reason: str, 
     query = NamedQuery.of_text("every_one", sql)
     statistic = Statistic("every_one", 1, Summary, ("every_one",), lambda frames, seed: [])
     study = score(prepare(selected(tmp_path, questions=None, measures=["susceptibility"])))
-    with added(QUERIES, query), added(STATISTICS, statistic):
+    with added(NAMED_QUERIES, query), added(STATISTICS, statistic):
         step = again(study).graph.nodes[StepId("aggregate", "study", "statistics")].step
         assert step is not None
         with pytest.raises(InputError, match=reason):
