@@ -45,6 +45,11 @@ class NamedQuery:
         return {column: unit.strip() for column, unit in _UNIT.findall(self.sql)}
 
     @property
+    def words(self) -> set[str]:
+        """The words of its text, in lower case, as SQL compares names."""
+        return {*re.findall(r"\w+", self.sql.lower())}
+
+    @property
     def by_relation(self) -> tuple[str, ...]:
         """The tables that its rows about a relation follow from, first that without which there are none.
 
@@ -70,11 +75,13 @@ def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
     while waiting:
         query = waiting.pop()
         found[query.name] = query
-        words = {*re.findall(r"\w+", query.sql)}
-        waiting += [view for name, view in NAMED_QUERIES.items() if view.view and name in words - found.keys()]
+        views = [view for view in NAMED_QUERIES.values() if view.view and view.name.lower() in query.words]
+        waiting += [view for view in views if view.name not in found]
     return [*found.values()]
 
 
 def queries_digest(names: Iterable[str]) -> str:
-    """A digest of the texts of named queries and of the views that they read."""
-    return content_key({query.name: query.sql for query in with_views(NAMED_QUERIES[name] for name in names)})
+    """A digest of named queries: which they are, their texts, and those of the views that they read."""
+    queries = [NAMED_QUERIES[name] for name in names]
+    texts = {query.name: query.sql for query in with_views(queries)}
+    return content_key({"queries": sorted(query.name for query in queries), "texts": texts})

@@ -8,7 +8,6 @@ No connection is opened here.
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -81,9 +80,10 @@ class Schema:
         return [query for query in NAMED_QUERIES.values() if query.view]
 
     def named_in(self, queries: Iterable[NamedQuery]) -> set[str]:
-        """The words of queries and of the views that they name, among them every table that is read."""
-        words = {word for query in with_views(queries) for word in re.findall(r"\w+", query.sql)}
-        return words | ({table.name for table in self.tables if holds_scores(table)} if SCORED in words else set())
+        """The words of queries and of the views that they name, in lower case: among them every table that is read."""
+        words = set[str]().union(*(query.words for query in with_views(queries)))
+        tables = [table for table in self.tables if SCORED in words and holds_scores(table)]
+        return words | {table.name.lower() for table in tables}
 
     @property
     def version(self) -> str:

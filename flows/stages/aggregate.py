@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from data.errors import SwaymeterError
+from data.errors import SwaymeterError, UnknownName, UsageError
 from data.storage.artifact import TableArtifact
 from data.warehouse.queries import queries_digest
 from data.warehouse.schema import Schema
@@ -55,8 +55,11 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
 
 
 def _made_by(statistic: Statistic) -> dict[str, Any]:
-    queries = queries_digest(statistic.queries)
-    return {"version": statistic.version, "queries": queries, **statistic.parameters}
+    try:
+        queries = queries_digest(statistic.queries)
+    except UnknownName as error:
+        raise UsageError(f"statistic {statistic.name}: {error}") from None
+    return {"version": statistic.version, "queries": queries, "parameters": dict(statistic.parameters)}
 
 
 def _by_role(references: Iterable[Reference]) -> dict[str, Reference]:

@@ -36,9 +36,10 @@ __all__ = ["Known", "Publication", "publish"]
 
 MANIFEST = "manifest.json"
 FORMAT = "swaymeter publication 1"
-PUBLISHED_QUERIES = (
+PUBLICATION_QUERIES = (
     "models_side_by_side", "coverage_of_susceptibility", "runs", "origins_in_short", "sources_in_short",
 )  # fmt: skip
+"""What a publication reads beside what the report reads."""
 _COMPILED = ("document.aux", "document.log", "document.pdf")
 """What pdflatex makes of the document."""
 _log = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     An earlier publication is replaced. WorkspaceError where the folder is anything else, or has files of others.
     """
     with replaced(folder, _is_ours, "publication", "name another folder") as new:
-        frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *PUBLISHED_QUERIES))}
+        frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *PUBLICATION_QUERIES))}
         _write_pictures(study, new, labelled(with_empty(frames, queries())))
         _write_data(study, new, warehouse, frames)
         for record in evaluations(study, frames):

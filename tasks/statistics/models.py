@@ -34,7 +34,8 @@ from tasks.statistics.frames import ALL, by, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
 
-COMPARED_QUERIES = ("answers_of_questions", "susceptibility_of_queries")
+MODEL_QUERIES = ("answers_of_questions", "susceptibility_of_queries")
+"""What the statistics of models read."""
 SHARES = (
     "follows", "keeps", "correct", "refuses", "context_bias", "prior_bias", "binary_utilisation",
     "continuous_utilisation",
@@ -144,5 +145,5 @@ def adjusted(rows: list[Row]) -> list[Row]:
     return rows
 
 
-MEANS = Statistic("model_means", 6, Summary, COMPARED_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 5, ModelDifference, COMPARED_QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 6, Summary, MODEL_QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 5, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)

@@ -17,7 +17,7 @@ from data.warehouse.warehouse import opened
 from flows.cli.pipeline import Selected
 from flows.steps.aggregate import schema
 from reports.frames import RUNS, labelled
-from tasks.statistics.models import COMPARED_QUERIES, adjusted, differences
+from tasks.statistics.models import MODEL_QUERIES, adjusted, differences
 
 Row = dict[str, Any]
 ASKED_WITH = "asked_with"
@@ -39,7 +39,7 @@ def compared(first: Path, second: Path) -> list[Row]:
     The p-values are adjusted over these pairs alone.
     """
     frames = [_frames(path, name) for path, name in ((first, "A"), (second, "B"))]
-    both = {name: pd.concat([of_run[name] for of_run in frames], ignore_index=True) for name in COMPARED_QUERIES}
+    both = {name: pd.concat([of_run[name] for of_run in frames], ignore_index=True) for name in MODEL_QUERIES}
     pairs = [row for row in differences(both, 0) if (row["model"][0], row["against_model"][0]) == ("A", "B")]
     if not any(row["n"] for row in pairs):
         raise UsageError(f"{first} and {second} have no question or query in common that both were asked")
@@ -48,14 +48,14 @@ def compared(first: Path, second: Path) -> list[Row]:
 
 def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
     with opened(path, schema()) as warehouse:
-        frames = {query: warehouse.frame(query) for query in COMPARED_QUERIES}
+        frames = {query: warehouse.frame(query) for query in MODEL_QUERIES}
         frames = labelled({**frames, RUNS: warehouse.frame(RUNS)})
         texts = warehouse.frame("question_contexts")[["question_id", "context_id", "text"]]
     answers = frames["answers_of_questions"].merge(texts, on=["question_id", "context_id"], how="left")
     said = zip(answers["context_id"], answers["question"], answers["text"].fillna(""), strict=True)
     # What is asked under one id may have changed since: an item is an id with its texts.
     frames["answers_of_questions"] = answers.assign(context_id=[identity(*one) for one in said])
-    models = {query: f"{name}: " + frames[query]["model"].astype(str) for query in COMPARED_QUERIES}
+    models = {query: f"{name}: " + frames[query]["model"].astype(str) for query in MODEL_QUERIES}
     return {query: frames[query].assign(model=of_rows) for query, of_rows in models.items()}
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from data.errors import InputError, ScoreError
+from data.errors import InputError, ScoreError, UsageError
 from data.records.statistics import Summary
 from data.storage.workspace import Workspace
 from data.warehouse.queries import NAMED_QUERIES, NamedQuery
@@ -198,11 +198,14 @@ def test_bounds_of_classes_change_their_statistics_alone(tmp_path: Path) -> None
     assert after.arguments == (0, EntropyClasses(bounds=(1.0, 5.0)))
 
 
-@pytest.mark.parametrize(("query", "of"), [("of_both", {"one", "two"}), ("two", {"two"}), ("chosen_queries", set())])
+@pytest.mark.parametrize(("query", "of"), [("of_all", {"one", "two"}), ("two", {"two"}), ("chosen_queries", set())])
 def test_statistics_follow_the_queries_that_they_read(
     query: str, of: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = {"of_both": "-- Both.\n-- view\nSELECT 1", "one": "SELECT 1 FROM of_both", "two": "SELECT 2 FROM of_both"}
+    texts = {
+        "of_all": "-- view\nSELECT 1", "of_both": "-- view\nSELECT * FROM OF_ALL",
+        "one": "SELECT 1 FROM of_both", "two": "SELECT 2 FROM Of_Both",
+    }  # fmt: skip
     for name, text in texts.items():
         monkeypatch.setitem(NAMED_QUERIES, name, NamedQuery.of_text(name, text))
     for name in ("one", "two"):
@@ -218,6 +221,12 @@ def test_statistics_follow_the_queries_that_they_read(
     monkeypatch.setitem(NAMED_QUERIES, query, changed)
     after = keys()
     assert {name for name in before if before[name] != after[name]} == of
+
+
+def test_a_statistic_of_an_unknown_query_is_refused(tmp_path: Path) -> None:
+    wrong = Statistic("mine", 1, Summary, ("model_mean",), lambda frames, seed: [])
+    with added(STATISTICS, wrong), pytest.raises(UsageError, match="statistic mine: no query is named 'model_mean'"):
+        assert selected(tmp_path).graph.nodes
 
 
 @pytest.mark.usefixtures("few_statistics")
