@@ -9,6 +9,7 @@ the first of these has none: it is asked about some relations at a time, and whe
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import resources
 
 from data.named import Registry
@@ -44,7 +45,7 @@ class NamedQuery:
         """The units that its comments declare, by column."""
         return {column: unit.strip() for column, unit in _UNIT.findall(self.sql)}
 
-    @property
+    @cached_property
     def words(self) -> set[str]:
         """The words of its text, in lower case, as SQL compares names."""
         return {*re.findall(r"\w+", self.sql.lower())}
