@@ -34,8 +34,11 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
     It becomes a frozen dataclass with slots, unless it is a dataclass already.
 
     row: what one row is, such as "a complete query". key: the columns of the primary key; none for tables too large to
-    be indexed. TypeError where a field has no meaning or a type that no column has, or the key is not made of columns.
+    be indexed. TypeError where a field has no meaning or a type that no column has, the key is not made of columns, or
+    the name has capitals: SQL does not tell it from the same in lower case.
     """
+    if name != name.lower():
+        raise TypeError(f"table {name}: write its name in lower case")
 
     def declare(record: RowType) -> RowType:
         is_dataclass = "__dataclass_fields__" in vars(record)

@@ -22,11 +22,18 @@ _VIEW = re.compile(r"^-- view$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class NamedQuery:
-    """A query that is asked by its name; a view can be asked by other queries, too."""
+    """A query that is asked by its name; a view can be asked by other queries, too.
+
+    TypeError for a name with capitals: SQL does not tell it from the same in lower case.
+    """
 
     name: str
     sql: str
     view: bool = False
+
+    def __post_init__(self) -> None:
+        if self.name != self.name.lower():
+            raise TypeError(f"named query {self.name}: write its name in lower case")
 
     @classmethod
     def of_text(cls, name: str, sql: str) -> "NamedQuery":
@@ -76,7 +83,7 @@ def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
     while waiting:
         query = waiting.pop()
         found[query.name] = query
-        views = [view for view in NAMED_QUERIES.values() if view.view and view.name.lower() in query.words]
+        views = [view for view in NAMED_QUERIES.values() if view.view and view.name in query.words]
         waiting += [view for view in views if view.name not in found]
     return [*found.values()]
 

@@ -83,7 +83,7 @@ class Schema:
         """The words of queries and of the views that they name, in lower case: among them every table that is read."""
         words = set[str]().union(*(query.words for query in with_views(queries)))
         tables = [table for table in self.tables if SCORED in words and holds_scores(table)]
-        return words | {table.name.lower() for table in tables}
+        return words | {table.name for table in tables}
 
     @property
     def version(self) -> str:

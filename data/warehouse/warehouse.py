@@ -151,7 +151,7 @@ def over(
     connection = duckdb.connect(config={**CONFIG, "temp_directory": str(spilled)})
     try:
         for table in tables:
-            if table.name.lower() not in named:
+            if table.name not in named:
                 continue
             paths = files.get(table, ())
             for path in paths:
@@ -159,7 +159,7 @@ def over(
             connection.execute(f"CREATE VIEW {quoted(table.name)} AS {selected(table, paths, table.columns)}")
         if SCORED in named:
             connection.execute(schema.scored(tables, origins=False))
-        create_views(connection, [view for view in schema.views if view.name.lower() in named])
+        create_views(connection, [view for view in schema.views if view.name in named])
         yield Warehouse(connection, schema, answers)
     finally:
         connection.close()

@@ -30,7 +30,7 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
     folder = (*graph.workspace.of_study, "statistics")
     outputs = {
-        name: Output(statistic.table, folder, name, _made_by(statistic))
+        name: Output(statistic.table, folder, name, _key_of(statistic))
         for name, statistic in statistics_of(study.entropy_classes).items()
     }
     statistics = graph.add(
@@ -54,7 +54,8 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     )  # fmt: skip
 
 
-def _made_by(statistic: Statistic) -> dict[str, Any]:
+def _key_of(statistic: Statistic) -> dict[str, Any]:
+    """What its rows depend on beside its inputs and the seed; UsageError where it reads a query that does not exist."""
     try:
         queries = queries_digest(statistic.queries)
     except UnknownName as error:

@@ -141,6 +141,11 @@ def test_a_mean_is_the_same_in_every_order(name: str, tmp_path: Path) -> None:
     assert means[0] == [pytest.approx(0.2)]
 
 
+def test_a_named_query_with_capitals_is_refused() -> None:
+    with pytest.raises(TypeError, match="named query Mine: write its name in lower case"):
+        NamedQuery("Mine", "SELECT 1")
+
+
 def test_without_susceptibility_other_measures_of_a_query_stand_alone(tmp_path: Path) -> None:
     study = small_study()
     del study["susceptibility"], study["persuasion"]
