@@ -1,4 +1,4 @@
-"""The effect of familiarity against how often a corpus names the entities of a relation ([D] Fig 18).
+"""The effect of familiarity against how often a corpus names the entities of a relation ([D] Fig 17).
 
 Effect sizes come ready-made from the table `statistics`, correlations from `correlations`.
 """
@@ -76,5 +76,5 @@ FIGURE = Figure(
     draw,
     measures=("susceptibility",),
     expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
-    items=("du-fig-18",),
+    items=("du-fig-17",),
 )

@@ -87,22 +87,22 @@ def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
     return canvas
 
 
-def effect_figure(comparison: str, measure: str, question: str, item: str) -> Figure:
+def effect_figure(comparison: str, measure: str, question: str, *items: str) -> Figure:
     name = f"{comparison}-of-{measure}"
-    items = (item, "du-figs-13-16")
     return Figure(name, question, ("statistics",), partial(draw, comparison), measures=(measure,), items=items)
 
 
 FAMILIARITY = effect_figure(
-    "familiarity", "susceptibility", "Are invented entities swayed more easily than real ones?", "du-fig-6"
-)
+    "familiarity", "susceptibility", "Are invented entities swayed more easily than real ones?", "du-fig-16",
+    "du-section-4.4.1", "du-app-f.1",
+)  # fmt: skip
 RELEVANCE = effect_figure(
     "relevance", "persuasion", "Does a context that mentions the entity persuade more than one that does not?",
-    "du-fig-6",
+    "du-fig-13",
 )  # fmt: skip
 ASSERTIVENESS = effect_figure(
-    "assertiveness", "persuasion", "Does an assertive context persuade more than a base one?", "du-fig-7"
+    "assertiveness", "persuasion", "Does an assertive context persuade more than a base one?", "du-fig-6", "du-fig-14"
 )
 NEGATION = effect_figure(
-    "negation", "persuasion", "Does a negation persuade otherwise than a base context?", "du-fig-7"
+    "negation", "persuasion", "Does a negation persuade otherwise than a base context?", "du-fig-7", "du-fig-15"
 )

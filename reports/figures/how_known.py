@@ -199,5 +199,5 @@ FREQUENCY = Figure(
     ),
     measures=("susceptibility",),
     expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
-    items=("du-fig-9", "du-fig-17"),
+    items=("du-fig-9", "du-fig-18"),
 )  # fmt: skip

@@ -10,6 +10,7 @@ SHARDS = Table(
     ("corpus_in_short",),
     lambda frames: frames["corpus_in_short"],
     folded=True,
+    items=("du-app-f.2",),
 )
 EXCLUDED = Table(
     "names-that-are-words",
@@ -19,4 +20,5 @@ EXCLUDED = Table(
     ("excluded_entities",),
     lambda frames: frames["excluded_entities"],
     folded=True,
+    items=("du-app-f.2",),
 )

@@ -145,7 +145,7 @@ CORRELATIONS = Table(
     ("instance_correlations",),
     _correlations,
     folded=True,
-    items=("marjanovic-section-6.5",),
+    items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
 )
 REGRESSIONS = Table(
     "predictors-of-persuasion",

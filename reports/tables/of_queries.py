@@ -93,7 +93,7 @@ CORRELATIONS = Table(
     "relations' means, with their two-sided p; a dash where one is undefined, and why.",
     ("correlations",),
     _correlations,
-    items=("liu-table-1",),
+    items=("liu-table-1", "liu-section-5.2"),
 )
 TESTS_IN_SHORT = Table(
     "tests-in-short",
