@@ -5,7 +5,7 @@ A prompt has a chat form and a plain one, for models without a chat template.
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, field
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -70,6 +70,8 @@ WithoutContext = Annotated[Text, _asks("question")]
 About = Annotated[str, Field(pattern=r"^$|\{page\}"), _asks()]
 AboutWhich = Literal["disputable", "all"]
 ChatTemplate = Literal["auto", "never"]
+TemplateScalar = bool | int | float | str | None
+TemplateValue = TemplateScalar | list[TemplateScalar]
 
 
 @dataclass(frozen=True, config=ENTRY)
@@ -79,6 +81,8 @@ class AnswerPrompts:
     system_with_context: None for the same as `system`. about: the sentence that says which page a question is about,
     "" for none; about_without_context, about_with_context: which questions have it. chat_template: auto, where the
     model has one. generation_prompt: whether the prompt ends with the beginning of the assistant's turn.
+    template_options: keywords of the chat template, with their values. thinking: whether a model is let think before it
+    answers, where its template has a switch for that and no option sets it.
     """
 
     system: System
@@ -92,6 +96,8 @@ class AnswerPrompts:
     about_with_context: AboutWhich = "disputable"
     chat_template: ChatTemplate = "auto"
     generation_prompt: bool = True
+    template_options: Mapping[str, TemplateValue] = field(default_factory=dict, hash=False)
+    thinking: bool = False
 
     @property
     def content(self) -> dict[str, Any]:

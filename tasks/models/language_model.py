@@ -1,5 +1,6 @@
 """A loaded language model, its tokenizer, and what is learnt about both while they are used."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +25,15 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """How a model is asked: by which template, with a system turn or not; control: token texts that must stay text."""
+    """How a model is asked: by which template, with a system turn or not; control: token texts that must stay text.
+
+    options: keywords of the template, that which switches thinking on or off among them where there is one.
+    """
 
     template: str
     system_turn: bool
     control: tuple[str, ...]
+    options: Mapping[str, Any]
 
 
 @dataclass(eq=False)

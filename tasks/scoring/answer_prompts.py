@@ -33,6 +33,7 @@ from data.catalog import AnswerPrompts
 from data.errors import ModelError, ScoreError
 from tasks.models.language_model import Conversation, LanguageModel
 from tasks.scoring.next_token.prompts import shortened
+from tasks.scoring.template_options import SWITCHES, keywords, switch
 from tasks.scoring.time_limit import at_most
 
 TEMPLATE_SECONDS = 10.0
@@ -128,7 +129,9 @@ def answer_header(model: LanguageModel, prompts: AnswerPrompts) -> str:
     if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
         return ""
     turns = [{"role": "user", "content": "?"}]
-    header = rendered(model, turns).removeprefix(rendered(model, turns, generation_prompt=False))
+    options = template_options(model, prompts)
+    before = rendered(model, turns, generation_prompt=False, options=options)
+    header = rendered(model, turns, options=options).removeprefix(before)
     tokens = model.tokenizer(header, add_special_tokens=False)["input_ids"]
     text = str(model.tokenizer.decode(tokens, skip_special_tokens=True)).lstrip()
     written = text.rstrip()
@@ -138,7 +141,8 @@ def answer_header(model: LanguageModel, prompts: AnswerPrompts) -> str:
 def _tokens(model: LanguageModel, prompts: AnswerPrompts, asked: _Asked) -> tuple[int, ...]:
     conversation = _conversation(model, prompts)
     turns = _turns(model, prompts, conversation.system_turn, asked)
-    own = "" if prompts == catalog.prompts() else "\n".join(turn["content"] for turn in turns)
+    texts = [*(turn["content"] for turn in turns), str(prompts.template_options)]
+    own = "" if prompts == catalog.prompts() else "\n".join(texts)
     untrusted = own or f"{asked.question}\n{asked.context or ''}\n{asked.about}"
     return _tokenized(
         model, conversation, turns, untrusted, asked.question, generation_prompt=prompts.generation_prompt
@@ -162,7 +166,7 @@ def _tokenized(
             f"{model.name} cannot answer {shortened(question)}: its prompt has the letters of a control token, "
             f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
         )
-    options = {"add_generation_prompt": generation_prompt, "return_dict": False, **as_text}
+    options = {**conversation.options, "add_generation_prompt": generation_prompt, "return_dict": False, **as_text}
     try:
         ids = _applied(model, turns, conversation.template, options)
     except Exception as error:  # a template can raise anything
@@ -203,9 +207,43 @@ def _conversation(model: LanguageModel, prompts: AnswerPrompts) -> Conversation:
     if prompts not in known:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
         is_chat = prompt_form(model, prompts) == "chat"
-        template = _chat_template(model) if is_chat else _AS_IT_IS
-        known[prompts] = Conversation(template, is_chat and _takes_system_turn(model, prompts), control)
+        template, options = (_chat_template(model) if is_chat else _AS_IT_IS), _options(model, prompts)
+        system_turn = is_chat and _takes_system_turn(model, prompts, options)
+        known[prompts] = Conversation(template, system_turn, control, options)
     return known[prompts]
+
+
+def template_options(model: LanguageModel, prompts: AnswerPrompts) -> Mapping[str, Any]:
+    """The keywords that the chat template is given; ModelError where it does not have one that `prompts` names."""
+    return _conversation(model, prompts).options
+
+
+def _options(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Any]:
+    """The study's keywords of the chat template, behind the one that switches thinking where there is a switch."""
+    if prompt_form(model, prompts) == "plain":
+        if prompts.template_options:
+            raise ModelError(
+                f"{model.name} is asked without a chat template, which prompt.template_options are for; leave them out"
+            )
+        return {}
+    template = _chat_template(model)
+    try:
+        known = keywords(template)
+    except TemplateError as error:
+        raise _cannot_write(model, error) from error
+    for name in prompts.template_options.keys() - known:
+        its_own = ", ".join(sorted(known)) or "none"
+        raise ModelError(
+            f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {its_own}"
+        )
+    turns = [{"role": "user", "content": _PROBE}]
+    if SWITCHES.keys() & prompts.template_options.keys():
+        return dict(prompts.template_options)
+    return switch(
+        template,
+        lambda options: rendered(model, turns, options={**prompts.template_options, **options}),
+        thinking=prompts.thinking,
+    ) | dict(prompts.template_options)
 
 
 def _chat_template(model: LanguageModel) -> str:
@@ -222,14 +260,15 @@ def _chat_template(model: LanguageModel) -> str:
     return _CALENDAR + template if "strftime_now" in template else template
 
 
-def _takes_system_turn(model: LanguageModel, prompts: AnswerPrompts) -> bool:
+def _takes_system_turn(model: LanguageModel, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
     """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
     required = (_letters(prompts.system), _letters(prompts.system_with_context or ""), _PROBE)
     problem: Exception | str = ""
     probes = (_Asked(_PROBE),) if prompts.system_with_context is None else (_Asked(_PROBE), _Asked(_PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
-            text = " ".join(_letters(rendered(model, _turns(model, prompts, system_turn, one))) for one in probes)
+            written = (rendered(model, _turns(model, prompts, system_turn, one), options=options) for one in probes)
+            text = " ".join(map(_letters, written))
         except (TimeoutError, MemoryError) as error:  # that is no refusal of a turn
             raise _cannot_write(model, error) from error
         except Exception as error:  # a template can refuse a system turn with any exception
@@ -246,10 +285,12 @@ def _letters(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def rendered(model: LanguageModel, turns: Turns, *, generation_prompt: bool = True) -> str:
-    """Turns as the model's chat template writes them; it can raise any exception."""
-    options = {"tokenize": False, "add_generation_prompt": generation_prompt}
-    return str(_applied(model, turns, _chat_template(model), options))
+def rendered(
+    model: LanguageModel, turns: Turns, *, generation_prompt: bool = True, options: Mapping[str, Any] | None = None
+) -> str:
+    """Turns as the model's chat template writes them with its keywords `options`; it can raise any exception."""
+    own = {"tokenize": False, "add_generation_prompt": generation_prompt}
+    return str(_applied(model, turns, _chat_template(model), {**(options or {}), **own}))
 
 
 def _applied(model: LanguageModel, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:

@@ -19,7 +19,7 @@ from data import catalog
 from data.catalog import AnswerPrompts
 from data.errors import ScoreError
 from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import Turns, filled, prompt_form, rendered
+from tasks.scoring.answer_prompts import Turns, filled, prompt_form, rendered, template_options
 from tasks.scoring.next_token.broken import first_broken, is_broken
 from tasks.scoring.next_token.distributions import Distributions
 from tasks.scoring.next_token.plain import BATCH, read_plain
@@ -67,7 +67,7 @@ def first_tokens(model: LanguageModel, answers: Iterable[str], prompts: AnswerPr
     prompts = prompts or catalog.prompts()
     if prompt_form(model, prompts) == "chat":
         turns = [{"role": "user", "content": "?"}]
-        prompt = rendered(model, turns)
+        prompt = rendered(model, turns, options=template_options(model, prompts))
         space = _space(model, turns, prompt)
     else:
         prompt = filled(prompts.plain_without_context, question="?")

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
-from pydantic import model_validator
+from pydantic import AfterValidator, model_validator
 
 from data import catalog
 from data.catalog import AnswerPrompts
@@ -15,11 +15,25 @@ from data.catalog.language_models import (
     AnswerForm,
     ChatTemplate,
     System,
+    TemplateValue,
     WithContext,
     WithoutContext,
 )
 from data.options import NamedPath, Options, Problem, refused
 from data.untrusted import text_of, untrusted_yaml
+
+OWN_ARGUMENTS = frozenset({
+    "add_generation_prompt", "chat_template", "continue_final_message", "conversation", "documents", "max_length",
+    "messages", "padding", "return_assistant_tokens_mask", "return_dict", "return_tensors", "sanitize_control_tokens",
+    "tokenize", "tokenizer_kwargs", "tools", "truncation",
+})  # fmt: skip
+"""What `apply_chat_template` takes itself, so that no template can have it as a keyword of its own."""
+
+
+def _for_templates(options: dict[str, TemplateValue] | None) -> dict[str, TemplateValue] | None:
+    if taken := sorted(OWN_ARGUMENTS & (options or {}).keys()):
+        raise ValueError(f"{', '.join(taken)} is set by Swaymeter itself; name keywords of the chat template alone")
+    return options
 
 
 class PromptPart(Options):
@@ -61,6 +75,10 @@ class PromptPart(Options):
     generation_prompt: bool | None = None
     """Whether the prompt ends with the beginning of the assistant's turn; without it a model writes that itself, which
     counts as a part of what it samples and not as a part of the answer's text; null: the catalog's."""
+    template_options: Annotated[dict[str, TemplateValue] | None, AfterValidator(_for_templates)] = None
+    """Keywords of the chat template with their values, such as `enable_thinking: false`; a model whose template lacks
+    one of them is refused. Where a template has a switch for thinking that is not named here, thinking is off unless
+    `measures.answers.thinking` lets the models think."""
 
     @model_validator(mode="after")
     def _readable(self) -> "PromptPart":
