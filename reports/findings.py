@@ -28,6 +28,7 @@ from reports.frames import (
     as_published,
     by_size,
     conditions,
+    cut_off,
     in_order,
     models,
     partitions,
@@ -150,6 +151,11 @@ def _answers(model: Model, frames: Frames) -> str:
     rows = frames["outcomes"]
     if rows.empty:
         return "Answers to questions were not sampled."
+    return _of_answers(rows, frames) + cut_off(frames["unfinished_greedy_answers"])
+
+
+def _of_answers(rows: pd.DataFrame, frames: Frames) -> str:
+    """What the greedy answers did with a context."""
     if are_own(rows):
         return _own_answers(rows)
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
@@ -292,7 +298,7 @@ def _share(row: dict[str, Any], what: str) -> str:
     return "an unmeasured share" if pd.isna(share) else f"{100 * share:.0f}%"
 
 
-ANSWERS = Finding(("outcomes", "instances_in_short", "stand_ins"), _answers)
+ANSWERS = Finding(("outcomes", "instances_in_short", "stand_ins", "unfinished_greedy_answers"), _answers)
 FINDINGS: tuple[Finding, ...] = (
     Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
     Finding(("persuasion_in_short", "statistics_in_short"), _relevance),

@@ -189,6 +189,16 @@ def stood_in(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
     return "; ".join(sorted({str(text) for text in of_measures["stand_in"].dropna() if str(text)}))
 
 
+def cut_off(unfinished: pd.DataFrame) -> str:
+    """How many greedy answers of each model reached the limit of tokens, as a sentence; empty where none did."""
+    words = [
+        f"{row['unfinished']} of {row['greedy_answers']} greedy answers of {Model(row['model'], row['dtype'])} ended "
+        f"at the limit of {row['tokens']} tokens"
+        for row in records(unfinished)
+    ]
+    return f" Judged as they are: {'; '.join(words)}." if words else ""
+
+
 def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:
     """The rows sorted by these columns in turn, the values of each in a fixed order; values that are not in it last."""
     ranks = {column: {value: at for at, value in enumerate(order)} for column, order in orders.items()}

@@ -12,11 +12,14 @@ from markupsafe import Markup
 
 from reports.answers.blocks import blocks, options
 from reports.card import StudyCard
+from reports.frames import cut_off
 from reports.page import linked
 from reports.page.shell import asset, digest, template, themes
 
 FILE = "answers.html"
-ANSWERS_QUERIES = ("answers_to_read", "questions_to_read", "contexts_to_read", "answers_of_questions")
+ANSWERS_QUERIES = (
+    "answers_to_read", "questions_to_read", "contexts_to_read", "answers_of_questions", "unfinished_greedy_answers",
+)  # fmt: skip
 SCRIPTS = (
     "element.js", "search.js", "data.js", "choices.js", "state.js", "list.js", "question.js", "answers.js",
 )  # fmt: skip
@@ -43,6 +46,7 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         card=card,
         options=known,
         questions=len(frames["questions_to_read"]),
+        cut_off=cut_off(frames["unfinished_greedy_answers"]),
         blocks=blocks(frames),
         css=Markup(css),
         style_hash=digest(css),

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from data.records.statistics import FEWEST_FOR_INTERVAL
-from reports.frames import EQUIVALENCE, SHARE, Frames, Model, models, records, span, stood_in, where
+from reports.frames import EQUIVALENCE, SHARE, Frames, Model, cut_off, models, records, span, stood_in, where
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
@@ -91,9 +91,9 @@ AT_A_GLANCE = Table(
     f"of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few questions no share ({FEW}). "
     "Of two models, tied: nothing "
     "shows that they differ on the items of both.",
-    ("models_side_by_side", "model_differences", "stand_ins"),
+    ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers"),
     _at_a_glance,
-    note=_judged,
+    note=lambda frames: _judged(frames) + cut_off(frames["unfinished_greedy_answers"]),
     leads=True,
 )
 SIDE_BY_SIDE = Table(

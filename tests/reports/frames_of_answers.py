@@ -89,4 +89,7 @@ def frames_of_answers(
         "answers_to_read": make_answers(scores),
         "questions_to_read": asked,
         "contexts_to_read": make_contexts(asked),
+        "unfinished_greedy_answers": pd.DataFrame(
+            [{"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20}]
+        ),
     }

@@ -80,6 +80,16 @@ def test_an_unfinished_answer_is_not_one_with_a_finished_one(page: Parsed) -> No
     assert [answer[3] for answer in answers if answer[0] == ""] == [1]
 
 
+def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
+    frames = frames_of_answers()
+    write_answers(frames, tmp_path, CARD)
+    said = r"2 of 18 greedy answers of .* ended at the limit of 20 tokens\."
+    assert re.search(said, (tmp_path / "answers.html").read_text(encoding="utf-8"))
+    frames["unfinished_greedy_answers"] = frames["unfinished_greedy_answers"].iloc[:0]
+    write_answers(frames, tmp_path, CARD)
+    assert "greedy answers of" not in (tmp_path / "answers.html").read_text(encoding="utf-8")
+
+
 def test_scores_come_with_their_errors_and_cuts_and_stand_ins(tmp_path: Path) -> None:
     frames = frames_of_answers()
     page = written(frames, tmp_path)

@@ -31,7 +31,8 @@ said AS (
         max(context_cut) AS context_cut,
         count(sample) AS answers,
         count(sample) FILTER (WHERE "text" = '') AS empty_answers,
-        count(sample) FILTER (WHERE NOT finished) AS unfinished_answers
+        count(sample) FILTER (WHERE NOT finished) AS unfinished_answers,
+        bool_or(NOT finished) FILTER (WHERE sample IS NULL) AS greedy_unfinished
     FROM answers
     GROUP BY model, dtype, relation, question_id, context_id
 ),
@@ -55,7 +56,7 @@ SELECT
     entropy.semantic_entropy_standard_error, entropy.semantic_entropy_length_normalised_standard_error,
     entropy.semantic_entropy_rao_standard_error, entropy.cluster_assignment_entropy_standard_error,
     entropy."groups", array_to_string(entropy.group_sizes, ', ') AS group_sizes,
-    said.context_cut, said.answers, said.empty_answers, said.unfinished_answers,
+    said.context_cut, said.answers, said.empty_answers, said.unfinished_answers, said.greedy_unfinished,
     coalesce(said.greedy, accuracy.answer) AS answer,
     accuracy.accurate,
     coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error,

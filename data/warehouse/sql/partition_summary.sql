@@ -7,6 +7,7 @@ SELECT
     sum(answers)::BIGINT AS answers,
     sum(empty_answers)::BIGINT AS empty_answers,
     sum(unfinished_answers)::BIGINT AS unfinished_answers,
+    sum(greedy_unfinished::BIGINT)::BIGINT AS unfinished_greedy_answers,
     sum((context_cut > 0)::BIGINT)::BIGINT AS contexts_cut,
     avg(accurate::DOUBLE) AS accuracy,
     avg("groups") AS "groups",

@@ -27,6 +27,9 @@ Under = Annotated[
 Over = Annotated[list[str] | None, typer.Option("--fail-over", help="Such as follow.conflicting=0.3; may be repeated.")]
 Samples = Annotated[int, typer.Option("--samples", min=1, max=1000, help="Sampled answers beside the greedy one.")]
 Questions = Annotated[int | None, typer.Option("--questions", min=1, help="Only so many, drawn by a fixed seed.")]
+Tokens = Annotated[
+    int, typer.Option("--max-new-tokens", min=1, max=1000, help="The limit of tokens at which an answer is cut off.")
+]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
 
@@ -39,6 +42,7 @@ def audit(
     fail_over: Over = None,
     samples: Samples = 2,
     questions: Questions = None,
+    max_new_tokens: Tokens = 32,
     as_json: options.AsJson = False,
     junit: JUnit = None,
     offline: options.Offline = False,
@@ -52,11 +56,12 @@ def audit(
     from flows.cli.terminal import TerminalProgress, log_to, summary
     from flows.cli.views import audit as view
     from flows.cli.views import compare as comparison
+    from reports.frames import cut_off
 
     began = time.monotonic()
     thresholds = view.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
-    study = view.write_study(file, model, folder, samples=samples, questions=questions)
+    study = view.write_study(file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens)
     selected = Selected.of(str(study))
     selected.check_models("run")
     unused = view.read_rows(selected.study, thresholds)
@@ -71,15 +76,17 @@ def audit(
         if progress.failures:
             raise typer.Exit(WorkFailed.exit_code)
         raise WorkFailed(message)
-    measured, differences = view.found_in(selected.workspace.database)
+    measured, differences, unfinished = view.found_in(selected.workspace.database)
     outcome = view.judged(thresholds, measured)
     if junit is not None:
         view.write_junit(junit, selected.study.name, outcome, unused=unused)
     if as_json:
-        typer.echo(view.as_json(selected, measured, differences, unused, outcome))
+        typer.echo(view.as_json(selected, measured, differences, unfinished, unused, outcome))
     else:
         view.show(out, measured)
         comparison.show(out, differences)
+    if cut := cut_off(unfinished):
+        console.print(f"{cut.strip()[:-1]}; --max-new-tokens raises it.", soft_wrap=True, markup=False, highlight=False)
     for line in unused[:SHOWN]:
         console.print(f"not used: {line}", soft_wrap=True, markup=False, highlight=False)
     if len(unused) > SHOWN:

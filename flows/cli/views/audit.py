@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 from xml.etree import ElementTree
 
+import pandas as pd
 import yaml
 from rich.console import Console
 from rich.table import Table
@@ -131,7 +132,9 @@ def read_rows(study: Study, thresholds: Iterable[Threshold]) -> list[str]:
     return list(lines(read.rejected))
 
 
-def write_study(file: str, models: Sequence[str], folder: Path, *, samples: int, questions: int | None) -> Path:
+def write_study(
+    file: str, models: Sequence[str], folder: Path, *, samples: int, questions: int | None, max_new_tokens: int
+) -> Path:
     """Writes the study of an audit into its workspace, and gives its path; UsageError where the file is not there."""
     path = Path(file).expanduser()
     if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
@@ -146,7 +149,7 @@ def write_study(file: str, models: Sequence[str], folder: Path, *, samples: int,
         "questions": {"source": "file", "file": str(path.absolute()), "per_partition": questions},
         "models": [_model(name) for name in models],
         "measures": {
-            "answers": {"samples": samples, "max_new_tokens": 32},
+            "answers": {"samples": samples, "max_new_tokens": max_new_tokens},
             "clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}, "whose_answer": {},
         },
     }  # fmt: skip
@@ -162,12 +165,13 @@ def _model(name: str) -> dict[str, str]:
     return {"name": before, "dtype": dtype} if colon and dtype in DTYPES else {"name": name}
 
 
-def found_in(database: Path) -> tuple[list[Measured], list[Row]]:
-    """What a database says of its models: each alone, and how every two of them differ."""
+def found_in(database: Path) -> tuple[list[Measured], list[Row], pd.DataFrame]:
+    """What a database says of its models: each alone, how every two of them differ, whose answers were cut off."""
     names = {value: key for key, value in QUANTITIES.items()}
     with opened(database, schema()) as warehouse:
         rows = records(warehouse.frame("models_side_by_side"))
         differences = warehouse.frame("model_differences")
+        unfinished = warehouse.frame("unfinished_greedy_answers")
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     measured = [
         Measured(
@@ -183,7 +187,7 @@ def found_in(database: Path) -> tuple[list[Measured], list[Row]]:
         for row in rows
         if row["quantity"] in names
     ]
-    return measured, records(known.where(known.notna(), None))
+    return measured, records(known.where(known.notna(), None)), unfinished
 
 
 def _finite(value: float) -> float | None:
@@ -225,6 +229,7 @@ def as_json(
     selected: Selected,
     measured: Sequence[Measured],
     differences: Sequence[Row],
+    unfinished: pd.DataFrame,
     unused: Sequence[str],
     outcome: Sequence[tuple[Threshold, Measured, bool]],
 ) -> str:
@@ -237,6 +242,7 @@ def as_json(
     content = {
         "measured": [asdict(one) for one in measured],
         "differences": list(differences),
+        "unfinished_greedy_answers": records(unfinished),
         "checks": checks,
         "rows_not_used": list(unused),
         **paths,

@@ -29,13 +29,13 @@ ASKED_COLUMNS = [
     *(*ENTROPIES, "cluster_assignment_entropy"),
     *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
-    *("answer", "accurate", "coherent_persuasion", "coherent_persuasion_standard_error"),
+    *("greedy_unfinished", "answer", "accurate", "coherent_persuasion", "coherent_persuasion_standard_error"),
     *("verdict", "outcome", "samples_that_follow", "persuaded_as_published", "stubborn_as_published"),
     *("binary_utilisation", "continuous_utilisation", "stand_in"),
 ]
 SUMMARY_COLUMNS = [
     *("model", "dtype", "partition", "condition", "questions", "answers", "empty_answers", "unfinished_answers"),
-    *("contexts_cut", "accuracy", "groups", *ENTROPIES, "coherent_persuasion"),
+    *("unfinished_greedy_answers", "contexts_cut", "accuracy", "groups", *ENTROPIES, "coherent_persuasion"),
     *("states_context_answer", "samples_that_follow"),
 ]
 OVERVIEW_COLUMNS = [
@@ -108,9 +108,12 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
           "stand_in": ["embedder for entailment", None],
           # of samples only
           "answers": [4, 1], "empty_answers": [2, 0], "unfinished_answers": [1, 0], "context_cut": [0, 5]}),
+        ("unfinished_greedy_answers", ["model", "dtype", "greedy_answers", "unfinished", "tokens"],
+         {"greedy_answers": [2], "unfinished": [1], "tokens": [1]}),
         ("partition_summary", SUMMARY_COLUMNS,
          {"questions": [1, 1], "accuracy": [0.0, 1.0], "semantic_entropy": [1.5, None], "groups": [2.0, None],
-          "states_context_answer": [0.0, 0.0], "samples_that_follow": [0.5, 1.0]}),
+          "states_context_answer": [0.0, 0.0], "samples_that_follow": [0.5, 1.0],
+          "unfinished_greedy_answers": [0, 1]}),
         ("overview", OVERVIEW_COLUMNS,
          dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [7], [3.0], [7]], strict=True))),
         ("stand_ins", ["model", "dtype", "measure", "stand_in"],

@@ -68,7 +68,9 @@ def test_junit_names_an_audit_that_failed(tmp_path: Path) -> None:
 
 def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
-    study = read_study(audit.write_study(str(tmp_path / "mine.csv"), ["m"], tmp_path, samples=1, questions=None))
+    study = read_study(
+        audit.write_study(str(tmp_path / "mine.csv"), ["m"], tmp_path, samples=1, questions=None, max_new_tokens=32)
+    )
     assert audit.read_rows(study, []) == ["line 3: answer: is missing; add it"]
     (tmp_path / "mine.csv").write_text("frage,answer\n")
     with pytest.raises(UsageError, match="has no column question"):
@@ -92,12 +94,15 @@ def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
 def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
     models = ["smollm2-135m-instruct:bfloat16", "C:folder"]
-    study = read_study(audit.write_study(str(tmp_path / "mine.csv"), models, tmp_path / "ws", samples=2, questions=5))
+    study = read_study(
+        audit.write_study(str(tmp_path / "mine.csv"), models, tmp_path / "ws", samples=2, questions=5, max_new_tokens=7)
+    )
     assert [(model.name, model.dtype) for model in study.models] == [
         ("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto"),
     ]  # fmt: skip
     assert study.questions is not None
-    assert (study.questions.per_partition, study.parameters("answers")["samples"]) == (5, 2)
+    assert study.questions.per_partition == 5
+    assert [study.parameters("answers")[name] for name in ("samples", "max_new_tokens")] == [2, 7]
 
 
 def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path) -> None:
