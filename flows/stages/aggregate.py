@@ -18,6 +18,7 @@ from flows.stages.build import Built
 from flows.stages.fetch import Fetched
 from flows.stages.score import resolved_dtype
 from flows.steps.aggregate import Loaded, schema
+from flows.study.sections.model import ModelPart
 from flows.study.study import Study
 from tasks.contexts.annotation.judging import imported
 from tasks.statistics import statistics_of
@@ -40,7 +41,9 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in outputs]) | tables | _by_role(rest)
     annotations = _annotations(graph) if study.questions is not None else ()
-    labels, prompt = _labels(study), study.prompt.answer_prompts().content
+    models = _models(study)
+    labels = {key: model.label for key, model in models.items() if model.label is not None}
+    asked = {key: study.answer_prompts(model).content for key, model in models.items()}
     return graph.add(
         kinds.DATABASE, kinds.DATABASE.id("study"), graph.workspace.database_artifact,
         optional={role: reference.with_all_columns() for role, reference in loaded.items()},
@@ -48,9 +51,9 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
             "schema": Schema(schema()).version,
             "annotations": [annotation.check().digest for annotation in annotations],
             "labels": [[*model, label] for model, label in labels.items()],
-            "prompt": prompt,
+            "prompts": [[*model, prompt] for model, prompt in asked.items()],
         },
-        arguments=Loaded(annotations, labels, prompt), after=[statistics],
+        arguments=Loaded(annotations, labels, asked), after=[statistics],
     )  # fmt: skip
 
 
@@ -76,14 +79,13 @@ def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
     return references
 
 
-def _labels(study: Study) -> dict[tuple[str, str], str]:
-    """What the study calls its models, by name and the dtype that they compute in."""
-    labels: dict[tuple[str, str], str] = {}
+def _models(study: Study) -> dict[tuple[str, str], ModelPart]:
+    """The models of the study, by name and the dtype that they compute in."""
+    models: dict[tuple[str, str], ModelPart] = {}
     for model in study.models:
-        if model.label is not None:
-            with suppress(SwaymeterError):  # a model that cannot be had has no scores
-                labels.setdefault((model.name, resolved_dtype(model)), model.label)
-    return labels
+        with suppress(SwaymeterError):  # a model that cannot be had has no scores
+            models.setdefault((model.name, resolved_dtype(model)), model)
+    return models
 
 
 def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:

@@ -58,7 +58,7 @@ def _add(
 ) -> Node:
     identity = SCORES.id(relation, part, group=group.leading.name, model=model.name, dtype=model.dtype)
     inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
-    answer_prompts = study.prompt.answer_prompts()
+    answer_prompts = study.answer_prompts(model)
     parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
     try:
         common: dict[str, Any] = {

@@ -29,12 +29,13 @@ RELATIONS_AT_A_TIME = 10
 class Loaded:
     """What the database has beside its inputs.
 
-    annotations: their imports. labels: what models are called, by model and dtype. prompt: how questions are put.
+    annotations: their imports. labels: what models are called, by model and dtype; prompts: how questions are
+    put to them.
     """
 
     annotations: tuple[TableArtifact, ...] = ()
     labels: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    prompt: Mapping[str, Any] = field(default_factory=dict)
+    prompts: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
 
 
 def schema() -> tuple[Table, ...]:
@@ -172,7 +173,9 @@ def _files(done: Iterable[Done]) -> dict[Table, list[Any]]:
 def _runs(done: Iterable[Done], loaded: Loaded, run: Run) -> list[Mapping[str, Any]]:
     """A row for each file of scores: what was computed, when, with which versions."""
     rows: list[Mapping[str, Any]] = []
-    prompt = json.dumps(dict(loaded.prompt), ensure_ascii=False, sort_keys=True)
+    prompts = {
+        of: json.dumps(dict(prompt), ensure_ascii=False, sort_keys=True) for of, prompt in loaded.prompts.items()
+    }
     for artifact, check in done:
         if artifact.table.name not in MEASURES:
             continue
@@ -187,7 +190,7 @@ def _runs(done: Iterable[Done], loaded: Loaded, run: Run) -> list[Mapping[str, A
                 "measure_version": MEASURES[artifact.table.name].version,
                 "dtype": dtype,
                 "seed": made_from["parameters"]["seed"],
-                "prompt": prompt if MEASURES[artifact.table.name].about == "questions" else None,
+                "prompt": prompts.get((model, dtype)) if MEASURES[artifact.table.name].about == "questions" else None,
                 "parameters": about.get("parameters"),
                 "hardware": about.get("hardware"),
                 **{name: about[name] for name in _NOTED},

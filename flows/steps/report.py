@@ -13,7 +13,7 @@ from data.records.tables import FACTS, QUESTIONS
 from data.storage.workspace import DATABASE
 from flows.graph.step import Run, Step
 from flows.steps.aggregate import schema
-from flows.study.sections.prompt import PromptPart
+from flows.study.study import Study
 from reports.card import StudyCard
 
 PROGRAMS = (
@@ -44,18 +44,21 @@ def card_of(step: Step) -> StudyCard:
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
         versions={**versions, "python": platform.python_version()},
         sources=_sources(step),
-        prompt=_prompt(study.prompt),
+        prompt=_prompt(study),
     )
 
 
-def _prompt(prompt: PromptPart) -> dict[str, str]:
+def _prompt(study: Study) -> dict[str, str]:
     """What of the prompt of questions is not our default, as the page says it."""
-    texts = prompt.answer_prompts().content
+    prompt, texts = study.prompt, study.prompt.answer_prompts().content
+    of_models = {
+        f"chat_template of {model.name}": model.chat_template for model in study.models if model.chat_template
+    }
     if prompt.form == "default":
-        return {name: str(texts[name]) for name in prompt.own_texts()}
+        return {name: str(texts[name]) for name in prompt.own_texts()} | of_models
     of_catalog = texts == catalog.prompts(prompt.form).content
     form = "as published, in words of our own" if of_catalog else "as published, with texts of the study"
-    return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}}
+    return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **of_models}
 
 
 def _sources(step: Step) -> tuple[str, ...]:

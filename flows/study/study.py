@@ -1,11 +1,13 @@
 """A study: what is asked, of which models, with which measures, and how public services are treated."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
+from data.catalog import AnswerPrompts
 from data.options import Options, Problem, refused
 from data.sources.access import Access
 from flows.study.sections.contexts import ContextsPart
@@ -134,6 +136,11 @@ class Study(Options):
         """What people read of a model in a dtype of the study: its label in place of its name."""
         label = next((model.label for model in self.models if (model.name, model.dtype) == (name, dtype)), None)
         return f"{label or name}/{dtype}"
+
+    def answer_prompts(self, model: ModelPart) -> AnswerPrompts:
+        """How questions are put to a model: as the study says of all, and of this one."""
+        prompts = self.prompt.answer_prompts()
+        return replace(prompts, chat_template=model.chat_template or prompts.chat_template)
 
     def requested(self) -> dict[str, Measure]:
         """The measures that the study names and, transitively, those that they need, in the registry's order."""

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
+from data.catalog.language_models import ChatTemplate
 from data.options import Options
 
 
@@ -18,6 +19,8 @@ class ModelPart(Options):
     """Where it runs: auto, cpu, cuda, cuda:1, or balanced over all GPUs."""
     batch_size: int | None = Field(default=None, ge=1, le=100_000)
     """Prompts whose answers are sampled in one batch; null: as many as fit the memory."""
+    chat_template: ChatTemplate | None = None
+    """Whether its chat template is used, in place of what `prompt.chat_template` says of all models; null: as there."""
     label: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)] | None = None
     """What the page and `status` call the model in place of its name; a line of at most 60 characters. No score depends
     on it."""

@@ -46,8 +46,8 @@ class PromptPart(Options):
 
     form: AnswerForm = "default"
     """Whose texts these are by default: default, ours; published, the form of DynamicQA's prompts in words of our own:
-    answers of one word, which page a question is about before every question alone and every disputed context, and no
-    generation prompt."""
+    answers of one word, one instruction whether there is a context or not, which page a question is about before every
+    question, and no generation prompt."""
     file: NamedPath | None = None
     """A YAML file with keys of this section, such as the published wording; keys of the study's own come before its."""
     system: System | None = None

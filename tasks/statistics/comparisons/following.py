@@ -1,7 +1,7 @@
 """Do contexts persuade more where the greedy answer follows them than where it stays the original one?
 
-As published, a row of a group is a single answer: a context before a query. Permutation test, one-sided, with 5,000
-permutations; groups of more than 1,024 answers together are tested by levels of their scores (`formulas.levels`).
+As published, a row of a group is a single answer: a context before a query. Permutation test, one-sided, with the
+published 10,000 permutations; groups of more than 1,024 answers together are tested by levels (`formulas.levels`).
 
 By entity, a row is an entity that has answers of both kinds, with the mean over its answers of each: permutations turn
 the signs of their differences.
@@ -18,11 +18,10 @@ from data.records.statistics import GroupTest
 from tasks.statistics.comparison import ENTITY, PERMUTATION, SIGN_FLIP, TESTED, Comparison, Group, adjusted
 from tasks.statistics.formulas.groups import Result, cohens_d, scores
 from tasks.statistics.formulas.levels import Levels, permutation_of_levels
-from tasks.statistics.formulas.permutation import permutation, sign_flips
+from tasks.statistics.formulas.permutation import PERMUTATIONS, permutation, sign_flips
 from tasks.statistics.frames import by, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
-PERMUTATIONS = 5_000
 _NUMBERS = ("answers", "persuasion", "squared_persuasion")
 FEW = 1_024
 """The most answers whose scores are each a level of their own, as the query says."""
@@ -72,8 +71,8 @@ def _tested(a: Levels, b: Levels, seed: int) -> tuple[Result, float | None]:
     if a.n + b.n > FEW:
         return permutation_of_levels(a, b, seed, PERMUTATIONS)
     first, second = (scores(np.repeat(of.means, of.counts.astype(int))) for of in (a, b))
-    (result,) = permutation([(first, second)], COMPARISON.alternative, seed, PERMUTATIONS)
+    (result,) = permutation([(first, second)], COMPARISON.alternative, seed)
     return result, None if result.untestable else cohens_d(first, second)
 
 
-STATISTIC = Statistic(COMPARISON.name, 2, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted)
+STATISTIC = Statistic(COMPARISON.name, 3, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted)

@@ -7,7 +7,7 @@
 
 A permutation deals n_a of all scores to the first group. How many of each level that gets has the multivariate
 hypergeometric distribution, from which they are drawn: some dozen numbers in place of a hundred thousand. What is lost
-is the shape of the scores within a level, far below the Monte Carlo error of 5,000 permutations (0.003 at p = 0.05).
+is the shape of the scores within a level, far below the Monte Carlo error of 10,000 permutations (0.002 at p = 0.05).
 """
 
 import math

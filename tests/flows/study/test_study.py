@@ -179,7 +179,7 @@ def test_prompts_come_from_study_file_and_form_in_this_order(tmp_path: Path) -> 
     published = catalog.prompts("published")
     own = replace(published, system="", system_with_context=None)  # both system texts, as `system` is given alone
     assert asked == replace(own, about="On {page}:", chat_template="never")
-    assert (asked.about_without_context, asked.about_with_context) == ("all", "disputable")
+    assert (asked.about_without_context, asked.about_with_context) == ("all", "all")
     both = {"form": "published", "system": "Be brief.", "system_with_context": "Read."}
     assert changed_study(tmp_path, prompt=both).prompt.answer_prompts().system_with_context == "Read."
     (tmp_path / "texts.yaml").write_text("- about\n")

@@ -236,7 +236,7 @@ def test_prompts_say_the_page_of_disputable_questions() -> None:
     assert page_of(ours, replace(disputed, page="Same-sex marriage", subject="Same"), alone) == "Same-sex marriage"
     assert [page_of(ours, static, case) for case in static.cases] == [None] * 3
     assert [page_of(published, disputed, case) for case in (alone, behind)] == [disputed.subject] * 2
-    assert [page_of(published, static, case) for case in static.cases] == [static.subject, None, None]
+    assert [page_of(published, static, case) for case in static.cases] == [static.subject] * 3
     assert page_of(published, replace(static, subject=""), static.cases[0]) is None
 
 

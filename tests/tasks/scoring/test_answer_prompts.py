@@ -188,16 +188,16 @@ def test_page_stands_in_its_slot_or_before_what_is_asked() -> None:
     assert _control(hostile, model) == _control(answer_prompt(model, "Who?", prompts=ask).tokens, model)
 
 
-def test_published_form_has_two_instructions_and_no_generation_prompt(smollm2: LanguageModel) -> None:
+def test_published_form_has_one_instruction_and_no_generation_prompt(smollm2: LanguageModel) -> None:
     published = prompts("published")
     tokens = answer_prompt(smollm2, "Who?", "It is Ann.", page="Mars", prompts=published).tokens
     assert smollm2.tokenizer.decode(tokens) == (
-        f"<|im_start|>system\n{published.system_with_context}<|im_end|>\n"
-        "<|im_start|>user\n[Context]: This article is about Mars. It is Ann. [Question]: Who? [Answer]:<|im_end|>\n"
+        f"<|im_start|>system\n{published.system}<|im_end|>\n"
+        "<|im_start|>user\nContext: This article is about Mars. It is Ann. Question: Who? Answer:<|im_end|>\n"
     )
     alone = smollm2.tokenizer.decode(answer_prompt(smollm2, "Who?", page="Mars", prompts=published).tokens)
     assert f"system\n{published.system}<|im_end|>" in alone
-    assert "user\nThis article is about Mars. [Question]: Who? [Answer]:<|im_end|>\n" in alone
+    assert "user\nThis article is about Mars. Question: Who? Answer:<|im_end|>\n" in alone
     assert answer_header(smollm2, published) == "assistant\n"
     assert answer_header(smollm2, prompts()) == ""
     ends = Ends(smollm2, "chat", answer_header(smollm2, published))

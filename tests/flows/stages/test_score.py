@@ -1,0 +1,19 @@
+from pathlib import Path
+
+from flows.graph.step import StepId
+from tests.flows.small_study import prepare, selected
+
+
+def test_a_model_has_a_setting_for_its_chat_template(tmp_path: Path) -> None:
+    models = [
+        {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"},
+        {"name": str(tmp_path / "model"), "dtype": "bfloat16", "device": "cpu", "chat_template": "never"},
+    ]
+    study = prepare(selected(tmp_path, models=models, facts=None, measures={"answers": {}}))
+    scores = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
+    asked = {(one.arguments.model.dtype, one.arguments.answer_prompts.chat_template) for one in scores}
+    assert asked == {("float32", "auto"), ("bfloat16", "never")}
+    assert len({one.outputs["answers"].made_from["parameters"]["prompt"] for one in scores}) == 2
+    database = study.graph.nodes[StepId("aggregate", "study", "database")].step
+    assert database is not None
+    assert {key[1]: texts["chat_template"] for key, texts in database.arguments.prompts.items()} == dict(asked)
