@@ -72,6 +72,7 @@ AboutWhich = Literal["disputable", "all"]
 ChatTemplate = Literal["auto", "never"]
 TemplateScalar = bool | int | float | str | None
 TemplateValue = TemplateScalar | list[TemplateScalar]
+StartToken = Literal["tokenizer", "never"]
 
 
 @dataclass(frozen=True, config=ENTRY)
@@ -82,7 +83,8 @@ class AnswerPrompts:
     "" for none; about_without_context, about_with_context: which questions have it. chat_template: auto, where the
     model has one. generation_prompt: whether the prompt ends with the beginning of the assistant's turn.
     template_options: keywords of the chat template, with their values. thinking: whether a model is let think before it
-    answers, where its template has a switch for that and no option sets it.
+    answers, where its template has a switch for that and no option sets it. start_token: whether a prompt that no chat
+    template writes begins as the tokenizer begins a text.
     """
 
     system: System
@@ -98,6 +100,7 @@ class AnswerPrompts:
     generation_prompt: bool = True
     template_options: Mapping[str, TemplateValue] = field(default_factory=dict, hash=False)
     thinking: bool = False
+    start_token: StartToken = "tokenizer"
 
     @property
     def content(self) -> dict[str, Any]:

@@ -64,7 +64,8 @@ def _add(
         common: dict[str, Any] = {
             "model": model.name, "revision": graph.once(identify_language_model, model.name).revision,
             "dtype": resolved_dtype(model), "seed": study.seed,
-            "prompt": content_key(answer_prompts.content) if group.leading.about == "questions" else "",
+            "prompt": content_key(answer_prompts.content) if group.leading.about == "questions"
+            else answer_prompts.start_token,
         }  # fmt: skip
         folders = ("scores", relation, model.name, *filter(None, [part]))
         declared = {name: declaration(name, parameters) for name in group.measures}

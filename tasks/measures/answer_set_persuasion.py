@@ -48,7 +48,9 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
         answers = [[answer] for answer in complete_answers(inputs, query_type)]
         for some, contexts in inputs.asked(list(grouped)):
             texts = [context.text for context in contexts], [query.text for query in some]
-            result = answer_set_persuasion(model, *texts, answers, terminators=parameters.terminators)
+            result = answer_set_persuasion(
+                model, *texts, answers, terminators=parameters.terminators, start_token=inputs.start_token
+            )
             yield from pair_rows(some, contexts, result.engine, answer_set_persuasion=result.scores, mass=result.mass)
 
 

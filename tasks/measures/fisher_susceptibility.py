@@ -1,7 +1,7 @@
 """Fisher susceptibility: how far small changes of a query's embeddings would move its answer; no context is read."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -42,10 +42,9 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     top_k, draws = parameters.top_k, parameters.draws
     texts = [query.text for query in queries]
-    if draws:
-        result = fisher_susceptibility(model, texts, top_k=None, draws=draws, exact=top_k, seed=inputs.seed)
-    else:
-        result = fisher_susceptibility(model, texts, top_k=top_k)
+    whole = {"top_k": None, "draws": draws, "exact": top_k, "seed": inputs.seed}
+    options: dict[str, Any] = whole if draws else {"top_k": top_k}
+    result = fisher_susceptibility(model, texts, start_token=inputs.start_token, **options)
     for query, exact, trace, error in zip(
         queries, result.top_k_trace, result.trace, result.standard_error, strict=True
     ):

@@ -43,7 +43,9 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
     for some, contexts in inputs.asked(queries):
         texts = [context.text for context in contexts], [query.text for query in some]
-        answers, engine = greedy_answers(model, *texts, max_new_tokens=parameters.max_new_tokens)
+        answers, engine = greedy_answers(
+            model, *texts, max_new_tokens=parameters.max_new_tokens, start_token=inputs.start_token
+        )
         for query, of_query in zip(some, answers, strict=True):
             for context, text in zip(contexts, of_query, strict=True):
                 yield {

@@ -55,15 +55,12 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
         for query, contexts in _extremes(inputs, some, contexts_of_some, parameters)
     ]
     for batch in cut(chosen, QUERIES_AT_ONCE):
-        prompts = [
-            (query, context_id, tokens[0])
-            for query, contexts in batch
-            for context_id, tokens in zip(
-                (ALONE, *(context.context_id for context in contexts)),
-                tokenized_prompts(model, ["", *(context.text for context in contexts)], [query.text]),
-                strict=True,
-            )
-        ]
+        prompts = []
+        for query, contexts in batch:
+            texts = ["", *(context.text for context in contexts)]
+            tokens_of = tokenized_prompts(model, texts, [query.text], start_token=inputs.start_token)
+            ids = (ALONE, *(context.context_id for context in contexts))
+            prompts += [(query, context_id, tokens[0]) for context_id, tokens in zip(ids, tokens_of, strict=True)]
         read = next_tokens(model, [tokens for _, _, tokens in prompts])
         for place, (query, context_id, _) in enumerate(prompts):
             for rank, (token, probability) in enumerate(read.first(place, parameters.tokens), 1):

@@ -84,6 +84,11 @@ class Inputs:
     per_query: PerQuery | None = None
 
     @property
+    def start_token(self) -> bool:
+        """Whether contexts and queries have the tokenizer's start token, where it has one."""
+        return self.answer_prompts.start_token == "tokenizer"
+
+    @property
     def contexts_a_query(self) -> int:
         """How many contexts a query is asked with."""
         return self.per_query.contexts if self.per_query else len(self.contexts)

@@ -34,7 +34,8 @@ def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequen
         asked = []
         for some, contexts in inputs.asked(queries):
             distinct, *_ = counted([context.text for context in contexts])
-            asked.append((some, contexts, tokenized_prompts(model, distinct, [query.text for query in some])))
+            texts = [query.text for query in some]
+            asked.append((some, contexts, tokenized_prompts(model, distinct, texts, start_token=inputs.start_token)))
         return asked
 
     with contextlib.closing(computed_ahead(tokens, chunks)) as asked_of_chunks:

@@ -46,7 +46,7 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
     reference = _reference(inputs, model)
     for some, contexts in inputs.asked(queries):
         texts = [context.text for context in contexts], [query.text for query in some]
-        own, other = (persuasion(asked, *texts) for asked in (model, reference))
+        own, other = (persuasion(asked, *texts, start_token=inputs.start_token) for asked in (model, reference))
         for number, (query, differences) in enumerate(zip(some, np.abs(own.scores - other.scores), strict=True)):
             yield {
                 "query_id": query.query_id,

@@ -27,13 +27,15 @@ class Verdict:
 class Conversation:
     """How a model is asked: by which template, with a system turn or not; control: token texts that must stay text.
 
-    options: keywords of the template, that which switches thinking on or off among them where there is one.
+    options: keywords of the template, that which switches thinking on or off among them where there is one;
+    start: the tokens before what the template writes, which a chat template writes itself.
     """
 
     template: str
     system_turn: bool
     control: tuple[str, ...]
     options: Mapping[str, Any]
+    start: tuple[int, ...]
 
 
 @dataclass(eq=False)
@@ -43,14 +45,15 @@ class Engine:
     prefix_tree: whether next-token distributions can be read with shared prefixes computed once; single_query: whether
     they can of one query alone, which shows less; cache_slots: whether answers can be sampled with many prompts in one
     KV cache; prompts_at_once: most prompts that are answered at once,
-    set where memory ran out with more; vocabulary: what each token adds to a text, by its id; conversations: how it is
-    asked with each of the prompts that were used.
+    set where memory ran out with more; start_tokens: what its tokenizer puts before a text; vocabulary: what each token
+    adds to a text, by its id; conversations: how it is asked with each of the prompts that were used.
     """
 
     prefix_tree: Verdict | None = None
     single_query: Verdict | None = None
     cache_slots: Verdict | None = None
     prompts_at_once: int | None = None
+    start_tokens: tuple[int, ...] | None = None
     vocabulary: tuple[str, ...] | None = None
     conversations: dict[AnswerPrompts, Conversation] = field(default_factory=dict)
 

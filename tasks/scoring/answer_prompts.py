@@ -8,7 +8,8 @@ unless a study never uses chat templates:
              another question
 The texts are those of the catalog, or a study's own. A sentence may say which page the question is about: many disputed
 questions do not.
-Special tokens are those that the chat template writes; the plain form has none, not even a start token.
+Special tokens are those that the chat template writes; the plain form begins with the start token that the tokenizer
+itself puts before a text, unless a study wants none.
 
 Questions and contexts stay text: the letters of a control token, a slot or a template in them are tokenized as text;
 so are those of a control token in a study's own texts.
@@ -32,7 +33,7 @@ from data import catalog
 from data.catalog import AnswerPrompts
 from data.errors import ModelError, ScoreError
 from tasks.models.language_model import Conversation, LanguageModel
-from tasks.scoring.next_token.prompts import shortened
+from tasks.scoring.next_token.prompts import shortened, start_tokens
 from tasks.scoring.template_options import SWITCHES, keywords, switch
 from tasks.scoring.time_limit import at_most
 
@@ -171,7 +172,7 @@ def _tokenized(
         ids = _applied(model, turns, conversation.template, options)
     except Exception as error:  # a template can raise anything
         raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
-    return tuple(ids)
+    return (*conversation.start, *ids)
 
 
 def _turns(model: LanguageModel, prompts: AnswerPrompts, system_turn: bool, asked: _Asked) -> Turns:
@@ -209,7 +210,8 @@ def _conversation(model: LanguageModel, prompts: AnswerPrompts) -> Conversation:
         is_chat = prompt_form(model, prompts) == "chat"
         template, options = (_chat_template(model) if is_chat else _AS_IT_IS), _options(model, prompts)
         system_turn = is_chat and _takes_system_turn(model, prompts, options)
-        known[prompts] = Conversation(template, system_turn, control, options)
+        start = () if is_chat or prompts.start_token == "never" else start_tokens(model)
+        known[prompts] = Conversation(template, system_turn, control, options, start)
     return known[prompts]
 
 

@@ -46,6 +46,7 @@ def answer_set_persuasion(
     answers: Sequence[Sequence[str]],
     *,
     terminators: Sequence[str] = ("\n", "."),
+    start_token: bool = True,
 ) -> AnswerSetPersuasion:
     """Persuasion and susceptibility over a set of complete answers, for every context and query.
 
@@ -59,6 +60,7 @@ def answer_set_persuasion(
         answers: The aliases of each answer; each follows a query after a space, if the query does not end with one, and
             the whole is tokenized as one text.
         terminators: Beginnings of tokens that end an answer, besides the end-of-sequence tokens.
+        start_token: Whether prompts begin with the start token that the tokenizer puts before a text, if it has one.
 
     Raises:
         UsageError: Contexts, queries or answers are empty, or two answers have the same tokens.
@@ -67,9 +69,11 @@ def answer_set_persuasion(
     aliases, groups = _aliases(model, answers)
     stops = _stops(model, terminators)
     distinct, weights, rows = counted(contexts)
-    prompts = tokenized_prompts(model, distinct, queries)
+    prompts = tokenized_prompts(model, distinct, queries, start_token=start_token)
     engine_name = engine(model, prompts)
-    log_probs, sound = complete_answers(model, distinct, queries, aliases, stops=stops, engine=engine_name)
+    log_probs, sound = complete_answers(
+        model, distinct, queries, aliases, stops=stops, engine=engine_name, start_token=start_token
+    )
     scores, log_mass = _persuasion(log_probs, groups, weights)
     checks = (
         (~sound.numpy(), no_distribution(model)),
@@ -106,7 +110,8 @@ def _aliases(model: LanguageModel, answers: Sequence[Sequence[str]]) -> tuple[li
         groups.append([*range(len(aliases), len(aliases) + len(of_answer))])
         aliases += [alias.strip() for alias in of_answer]
     known: dict[tuple[int, ...], str] = {}
-    for alias, tokens in zip(aliases, tokenized(model, [f" {alias}" for alias in aliases]), strict=True):
+    behind_query = tokenized(model, [f" {alias}" for alias in aliases], start_token=False)
+    for alias, tokens in zip(aliases, behind_query, strict=True):
         if tuple(tokens) in known:
             raise UsageError(
                 f"{known[tuple(tokens)]!r} and {alias!r} are the same tokens; name each answer and alias once"

@@ -3,7 +3,8 @@
     J(q)     = sum_a p(a|q) g_a g_a^T,   g_a = d log p(a|q) / d theta
     chi*(q)  = Tr J(q) = sum_a p(a|q) ||g_a||^2, in nats per squared embedding unit
 
-theta: the input embeddings of all tokens of q, concatenated. a: the K most probable answers, p not renormalised; or the
+theta: the input embeddings of all tokens of q, concatenated; a start token before q is read, and its embedding is not
+varied, as it is no token of the query. a: the K most probable answers, p not renormalised; or the
 whole vocabulary, estimated without bias (this project): the most probable answers exactly, and for the others, with
 random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
 
@@ -32,7 +33,7 @@ from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget
 from tasks.scoring.generation.sampling import generator
-from tasks.scoring.next_token.prompts import shortened, tokenized
+from tasks.scoring.next_token.prompts import shortened, start_tokens, tokenized
 
 LEAST_DRAWS = 32
 # A batch's longest query over its shortest: on a CPU padding costs as much as text, on a GPU a pass costs more.
@@ -59,6 +60,7 @@ def fisher_susceptibility(
     draws: int = 64,
     seed: int = 0,
     exact: int = 10,
+    start_token: bool = True,
 ) -> Fisher:
     """The Fisher susceptibility of every query [Liu et al. 2024, Eq. 10 and 11; the estimate is this project's].
 
@@ -69,6 +71,7 @@ def fisher_susceptibility(
         draws: Draws of random signs for the estimate.
         seed: Seed of the signs, which depend on it and the query's text alone.
         exact: The number of most probable answers that the estimate sums exactly.
+        start_token: Whether queries stand behind the start token that the tokenizer puts before a text, if it has one.
 
     Raises:
         UsageError: Queries are missing, top_k or exact is not between 1 and the size of the vocabulary, or draws is
@@ -86,7 +89,7 @@ def fisher_susceptibility(
     if top_k is None and draws < LEAST_DRAWS:
         raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {LEAST_DRAWS}")
     texts = list(dict.fromkeys(queries))
-    squares = _squares(model, texts, n_top, draws if top_k is None else 0, seed)
+    squares = _squares(model, texts, n_top, draws if top_k is None else 0, seed, start_token)
     top, drawn = squares[:, :n_top].sum(axis=1), squares[:, n_top:]
     trace, error = top, np.zeros_like(top)
     if top_k is None:
@@ -102,9 +105,12 @@ def fisher_susceptibility(
     return Fisher(trace[rows], error[rows], top[rows])
 
 
-def _squares(model: LanguageModel, queries: list[str], n_top: int, draws: int, seed: int) -> NDArray[np.float64]:
+def _squares(
+    model: LanguageModel, queries: list[str], n_top: int, draws: int, seed: int, start_token: bool
+) -> NDArray[np.float64]:
     """||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
-    tokens = tokenized(model, queries)
+    tokens = tokenized(model, queries, start_token=start_token)
+    begin = len(start_tokens(model)) if start_token else 0
     budget = memory_budget(model.device)
     squares = np.empty((len(queries), n_top + draws))
     waiting = sorted(range(len(queries)), key=lambda place: len(tokens[place]))
@@ -115,7 +121,8 @@ def _squares(model: LanguageModel, queries: list[str], n_top: int, draws: int, s
         texts, ids = [queries[place] for place in batch], [tokens[place] for place in batch]
         single = f"a single derivative at the query {shortened(texts[0])}"
         with halving.attempt(len(batch), at_once, smallest=partial(str, single)):
-            squares[batch] = _squares_of_batch(model, texts, ids, n_top, draws, seed, at_once)
+            directions = partial(_Directions, queries=texts, n_top=n_top, draws=draws, seed=seed)
+            squares[batch] = _squares_of_batch(model, ids, begin, directions, at_once)
             waiting = waiting[len(batch) :]
     return squares
 
@@ -140,17 +147,22 @@ def _fitting(
 
 
 def _squares_of_batch(
-    model: LanguageModel, queries: list[str], tokens: list[list[int]], n_top: int, draws: int, seed: int, at_once: int
+    model: LanguageModel,
+    tokens: list[list[int]],
+    begin: int,
+    directions_of: Callable[[torch.Tensor], "_Directions"],
+    at_once: int,
 ) -> NDArray[np.float64]:
+    """begin: where the queries' own tokens begin; those before it are not varied."""
     embeddings, log_p = _read(model, tokens)
-    directions = _Directions(log_p.detach(), queries, n_top, draws, seed)
+    directions = directions_of(log_p.detach())
     squares: list[torch.Tensor] = []
-    for start in range(0, n_top + draws, at_once):
-        stop = min(start + at_once, n_top + draws)
+    for start in range(0, directions.count, at_once):
+        stop = min(start + at_once, directions.count)
         (gradients,) = torch.autograd.grad(
-            log_p, embeddings, directions.part(start, stop), is_grads_batched=True, retain_graph=stop < n_top + draws
+            log_p, embeddings, directions.part(start, stop), is_grads_batched=True, retain_graph=stop < directions.count
         )
-        squares.append(gradients.float().square().sum(dim=(2, 3)))
+        squares.append(gradients[:, :, begin:].float().square().sum(dim=(2, 3)))
     broken = ~torch.isfinite(log_p).all(dim=1)  # the derivatives of an infinite logit may be finite
     result: NDArray[np.float64] = (
         torch.cat(squares).T.masked_fill(broken.unsqueeze(1), torch.nan).double().cpu().numpy()
@@ -213,6 +225,7 @@ class _Directions:
         self._others = root.scatter(1, top.indices, 0.0)
         signs = np.stack([_signs(draws, log_p.shape[1], seed, query) for query in queries], axis=1)
         self._negative = torch.from_numpy(signs).to(log_p.device)
+        self.count = n_top + draws
 
     def part(self, start: int, stop: int) -> torch.Tensor:
         """The directions from start to stop: (stop - start, n, V)."""

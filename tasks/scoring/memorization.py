@@ -27,7 +27,12 @@ Follows = Literal["original", "context", "other"]
 
 
 def greedy_answers(
-    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, max_new_tokens: int = 10
+    model: LanguageModel,
+    contexts: Sequence[str],
+    queries: Sequence[str],
+    *,
+    max_new_tokens: int = 10,
+    start_token: bool = True,
 ) -> tuple[list[list[str]], str]:
     """The greedy continuation of every context and query: its first line that is not blank, stripped.
 
@@ -36,6 +41,7 @@ def greedy_answers(
         contexts: Texts put directly before the queries.
         queries: Complete texts.
         max_new_tokens: Most tokens of an answer, its end included.
+        start_token: Whether prompts begin with the start token that the tokenizer puts before a text, if it has one.
 
     Raises:
         UsageError: Contexts or queries are empty, or max_new_tokens is less than 1.
@@ -45,7 +51,7 @@ def greedy_answers(
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
     distinct, _, rows = counted(contexts)
-    prompts = tokenized_prompts(model, distinct, queries, reserved_tokens=max_new_tokens)
+    prompts = tokenized_prompts(model, distinct, queries, start_token=start_token, reserved_tokens=max_new_tokens)
     engine_name = engine(model, prompts)
     answers = GreedyLines(model, len(queries), len(distinct), max_new_tokens)
     if engine_name == PLAIN:

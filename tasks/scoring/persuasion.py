@@ -43,6 +43,7 @@ def persuasion(
     queries: Sequence[str],
     *,
     prompts: Sequence[Sequence[Tokens]] | None = None,
+    start_token: bool = True,
     memory: int | None = None,
 ) -> Persuasion:
     """The persuasion score of every context and the susceptibility of every query [Du et al. 2024, Eq. 2-4].
@@ -53,6 +54,7 @@ def persuasion(
         queries: n_queries complete texts.
         prompts: [context][query] tokens of the distinct contexts (see `counted`) before the queries, as
             `tokenized_prompts` returns them; None to tokenize them here.
+        start_token: Whether they then begin with the start token that the tokenizer puts before a text, if it has one.
         memory: Bytes that may be used besides the model; None for `memory_budget`.
 
     Raises:
@@ -61,7 +63,9 @@ def persuasion(
     """
     distinct, weights, rows = counted(contexts)
     of_contexts = torch.from_numpy(weights).to(model.device, torch.float32)
-    tokens = prompts if prompts is not None else tokenized_prompts(model, distinct, queries)
+    tokens = prompts
+    if tokens is None:
+        tokens = tokenized_prompts(model, distinct, queries, start_token=start_token)
     # Nothing is copied to the host before the end: a GPU would wait for it.
     results: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
     for place, of_query in next_token_by_query(model, tokens, memory=memory):

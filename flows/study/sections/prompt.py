@@ -14,6 +14,7 @@ from data.catalog.language_models import (
     AboutWhich,
     AnswerForm,
     ChatTemplate,
+    StartToken,
     System,
     TemplateValue,
     WithContext,
@@ -79,6 +80,10 @@ class PromptPart(Options):
     """Keywords of the chat template with their values, such as `enable_thinking: false`; a model whose template lacks
     one of them is refused. Where a template has a switch for thinking that is not named here, thinking is off unless
     `measures.answers.thinking` lets the models think."""
+    start_token: StartToken | None = None
+    """Which start token texts have that no chat template writes: contexts before queries, queries, and plain prompts.
+    tokenizer, the one that the model's tokenizer puts there, which Llama, Mistral and Gemma have and GPT-2 and Pythia
+    have not; never, none; null: tokenizer."""
 
     @model_validator(mode="after")
     def _readable(self) -> "PromptPart":

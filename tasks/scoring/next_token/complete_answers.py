@@ -32,19 +32,20 @@ def complete_answers(
     *,
     stops: Sequence[int],
     engine: str,
+    start_token: bool = True,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The log-probabilities of complete answers, (n_queries, n_contexts, n_answers) in nats, float64, on the CPU.
 
     With them (n_queries, n_contexts), whether all distributions behind them are finite.
     answers: different texts, put behind a query after a space if it does not end with one; stops: the tokens that end
-    an answer; engine: the name of the engine that reads the model.
+    an answer; engine: the name of the engine that reads the model; start_token: as for `tokenized_prompts`.
     Raises ScoreError for a prompt that does not fit the context window, or shares no token with its answers.
     """
     look_up = cache(partial(_LookUp, stops=stops, device=model.device))
     some = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
     for start in range(0, len(queries), some):
-        prompts = _prompts(model, contexts, queries[start : start + some], answers)
+        prompts = _prompts(model, contexts, queries[start : start + some], answers, start_token)
         scores = _AnswerScores(model, prompts, len(answers), look_up)
         if engine == PREFIX_TREE:
             scores.read()
@@ -155,7 +156,7 @@ class _LookUp:
 
 
 def _prompts(
-    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str]
+    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str], start_token: bool
 ) -> list[list[Tokens]]:
     """[context][query x (1 + answers)]: the shared prefix of a query's prompts, then the prompt with each answer."""
     texts: list[str] = []
@@ -163,7 +164,8 @@ def _prompts(
         space = "" if query[-1:].isspace() else " "
         texts += [query, *(f"{query}{space}{answer}" for answer in answers)]
     prompts: list[list[Tokens]] = []
-    for context, wholes in zip(contexts, tokenized_prompts(model, contexts, texts), strict=True):
+    of_contexts = tokenized_prompts(model, contexts, texts, start_token=start_token)
+    for context, wholes in zip(contexts, of_contexts, strict=True):
         for start in range(0, len(texts), len(answers) + 1):
             wholes[start] = wholes[start][: common_prefix_length(wholes[start : start + len(answers) + 1], left=0)]
             if not wholes[start]:

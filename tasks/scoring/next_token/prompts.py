@@ -2,34 +2,65 @@
 
 from collections.abc import Sequence
 
-from data.errors import ScoreError, UsageError
+from data.errors import ModelError, ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 
 Tokens = Sequence[int]
 
 
-def tokenized(model: LanguageModel, texts: Sequence[str], *, reserved_tokens: int = 0) -> list[list[int]]:
-    """The token ids of every text, without special tokens; errors are those of `check_length`."""
-    ids: list[list[int]] = model.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+def start_tokens(model: LanguageModel) -> tuple[int, ...]:
+    """The tokens that the tokenizer itself puts before a text: of Llama and Gemma one, of GPT-2 and Pythia none.
+
+    What it appends, such as the end token of T5, is no part of a prompt, which the model goes on with. ModelError where
+    a text has other tokens beside special ones than alone.
+    """
+    if model.engine.start_tokens is None:
+        alone, whole = (model.tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
+        starts = [start for start in range(len(whole) + 1) if whole[start : start + len(alone)] == alone]
+        if not starts:
+            raise ModelError(
+                f"the tokenizer of {model.name} does not show which tokens it puts before a text; "
+                "set prompt.start_token to never"
+            )
+        model.engine.start_tokens = tuple(whole[: starts[0]])
+    return model.engine.start_tokens
+
+
+def tokenized(
+    model: LanguageModel, texts: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
+) -> list[list[int]]:
+    """The token ids of every text behind the tokenizer's start token, if it has one; ModelError, as `start_tokens`.
+
+    start_token: False for texts without it, such as those that stand behind another. Else errors are those of
+    `check_length`.
+    """
+    start = start_tokens(model) if start_token else ()
+    of_texts: list[list[int]] = model.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+    ids = [[*start, *tokens] for tokens in of_texts]
     for text, tokens in zip(texts, ids, strict=True):
         check_length(model, text, len(tokens), reserved_tokens=reserved_tokens)
     return ids
 
 
 def tokenized_prompts(
-    model: LanguageModel, contexts: Sequence[str], queries: Sequence[str], *, reserved_tokens: int = 0
+    model: LanguageModel,
+    contexts: Sequence[str],
+    queries: Sequence[str],
+    *,
+    start_token: bool = True,
+    reserved_tokens: int = 0,
 ) -> list[list[list[int]]]:
     """The token ids of every context before every query: [context][query].
 
     Each prompt is tokenized as one text, so that a token may span the seam of context and query. UsageError where
-    contexts or queries are empty; else errors are those of `check_length`.
+    contexts or queries are empty; else as `tokenized`.
     """
     if not contexts or not queries:
         raise UsageError(
             f"prompts need contexts and queries, not {len(contexts)} and {len(queries)}; give at least one of each"
         )
     prompts = [context + query for context in contexts for query in queries]
-    ids = tokenized(model, prompts, reserved_tokens=reserved_tokens)
+    ids = tokenized(model, prompts, start_token=start_token, reserved_tokens=reserved_tokens)
     return [ids[start : start + len(queries)] for start in range(0, len(ids), len(queries))]
 
 

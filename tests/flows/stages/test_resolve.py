@@ -76,6 +76,7 @@ CHANGES: list[tuple[dict[str, Any], set[str]]] = [
     ({"prompt": {"system": catalog.prompts().system, "chat_template": "auto"}}, set()),
     ({"prompt": {"system": "Be brief."}}, BY_QUESTIONS),
     ({"prompt": {"chat_template": "never"}}, BY_QUESTIONS),
+    ({"prompt": {"start_token": "never"}}, BY_CONTEXTS | BY_QUESTIONS),
     ({"answers": {"samples": 3}}, BY_QUESTIONS),
     ({"clusters": {"threshold": 0.5}}, {"clusters", "semantic_entropy"}),
     ({"accuracy": {"rouge_threshold": 0.5}}, {"accuracy"}),
@@ -97,7 +98,7 @@ def test_a_change_concerns_what_depends_on_it_alone(
 
 
 def test_the_catalogs_prompts_have_the_key_of_stored_scores() -> None:
-    assert content_key(catalog.prompts().content)[:12] == "d8d7d3980115"
+    assert content_key(catalog.prompts().content)[:12] == "64b6257c4b1b"
 
 
 def test_a_label_is_read_by_people_and_changes_no_score(study: Selected, folder: Path) -> None:

@@ -59,7 +59,7 @@ def test_base_model_is_asked_in_the_plain_form(tiny: LanguageModel) -> None:
     assert _control(hostile, tiny) == []
     assert tiny.tokenizer.decode(hostile) == "<cls><turn>{question}\nQ: Who<end>, {context}?\nA:"
     marked = tiny_language_model(tokenizer=byte_tokenizer(pairs=True))  # by itself it adds a start and an end
-    assert answer_prompt(marked, "Who?").tokens == _plain("Q: Who?\nA:", marked)
+    assert answer_prompt(marked, "Who?").tokens == (3, *_plain("Q: Who?\nA:", marked))  # <cls>, and no <sep>
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -2,8 +2,7 @@ import pytest
 import torch
 
 from tasks.scoring.next_token import Distributions, read_plain
-from tasks.scoring.next_token.prompts import tokenized
-from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import log_probs, tokens_of
 
 TEXTS = ["Q: Where?\nA:", "x", "The capital of Norway is Oslo.\nQ: What is the capital of Norway?\nA:", "Oslo", "x"]
@@ -24,8 +23,3 @@ def test_probabilities_sum_to_one_in_float32_whatever_the_dtype() -> None:
     found = Distributions.of(read_plain(model, [tokens_of(model, text) for text in TEXTS])).log_probs()
     assert found.dtype == torch.float32
     torch.testing.assert_close(found.exp().sum(dim=1), torch.ones(len(TEXTS)), atol=1e-5, rtol=0)
-
-
-def test_no_special_tokens_are_added() -> None:
-    model = tiny_language_model(tokenizer=byte_tokenizer(pairs=True))  # by itself it adds a start and an end
-    assert tokenized(model, ["Oslo"]) == [tokens_of(model, "Oslo")] != [model.tokenizer("Oslo")["input_ids"]]
