@@ -14,13 +14,13 @@ from reports.figures import (
     entity_independent,
     entropy,
     entropy_change,
-    entropy_classes,
     fisher,
     fisher_bins,
     followed,
     forms,
     how_known,
     labels,
+    marked_scatters,
     memorization,
     model_ladder,
     most_edited,
@@ -65,6 +65,7 @@ FIGURES: Registry[Figure] = Registry("figure", (
     entropy.WITHOUT,
     entropy.WITH,
     most_edited.FIGURE,
-    entropy_classes.FIGURE,
+    marked_scatters.MOST_EDITED,
+    marked_scatters.ENTROPY_CLASSES,
 ))  # fmt: skip
 """Every figure, in the order of the questions."""

@@ -6,7 +6,8 @@ from typing import Any
 import pandas as pd
 
 from data.records import CONDITIONS
-from reports.frames import Frames, in_order, partitions, records
+from reports.figures.marked_scatters import cut_in_words
+from reports.frames import Frames, in_order, models, partitions, records, rows_of
 from reports.style import CONDITION_NAMES, plain
 from reports.tables.table import Table
 
@@ -100,11 +101,8 @@ def _words(frames: Frames) -> pd.DataFrame:
 
 def _bounds(frames: Frames) -> str:
     classes = frames["entropy_classes"]
-    words = [
-        f"{row['model']} ({row['dtype']}) {row['low_up_to']:.4g} and {row['middle_up_to']:.4g} ({row['cut']})"
-        for row in records(classes.drop_duplicates(["model", "dtype"]) if len(classes) else classes)
-    ]
-    return f" Low and middle entropies reach, in nats, to: {'; '.join(words)}." if words else ""
+    words = [f"{model}: {cut_in_words(rows_of(classes, model))}" for model in models(classes)]
+    return f" Entropies of {'; '.join(words)}." if words else ""
 
 
 SHARES = Table(

@@ -2,9 +2,9 @@
 
 Instances fall into three classes by their semantic entropy with the context: low, middle and high. The bounds are a
 setting of the study, in nats; without them, a model's instances are cut in thirds, since the entropy is a sum of
-log-probabilities and grows with the length of a model's answers. A value on a bound is in the lower class. Of each
-class there are counts by partition, and the words of its questions and of its contexts with the largest TF-IDF, each
-instance a text of its own.
+log-probabilities and grows with the length of a model's answers. A value on a bound is in the lower class; the
+published classes have gaps between them, and what lies in a gap is in none. Of each class there are counts by
+partition, and the words of its questions and of its contexts with the largest TF-IDF, each instance a text of its own.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 """
@@ -27,8 +27,8 @@ TEXTS = {"questions": "question", "contexts": "context"}
 BY_BOUNDS, BY_THIRDS = "bounds of the study", "thirds of the model's instances"
 WORDS = 50
 """The most words of a class."""
-CUT = ("cut", "low_up_to", "middle_up_to")
-"""What the classes are cut by, and how far low and middle reach in nats: all three as text."""
+CUT = ("cut", "low_up_to", "middle_from", "middle_up_to", "high_from")
+"""What the classes are cut by, and where they begin and end in nats: all as text."""
 
 Bound = Annotated[float, Field(allow_inf_nan=False)]
 
@@ -36,14 +36,19 @@ Bound = Annotated[float, Field(allow_inf_nan=False)]
 class EntropyClasses(Options):
     """Low, middle and high semantic entropy with a context, by which questions and their words are counted."""
 
-    bounds: tuple[Bound, Bound] | None = None
-    """How far the low and the middle class reach, in nats, such as [1.0, 5.0]; an entropy of sums may be below 0. null:
-    a third of each model's instances in each class."""
+    bounds: Annotated[tuple[Bound, ...], Field(min_length=2, max_length=4)] | None = None
+    """How far the low and the middle class reach, in nats, such as [1.0, 5.0]; or, with gaps between the classes, where
+    low ends, middle begins and ends, and high begins: [10.5, 11, 16, 17]. An entropy of sums may be below 0. null: a
+    third of each model's instances in each class."""
 
     @field_validator("bounds")
     @classmethod
-    def _ascending(cls, bounds: tuple[float, float] | None) -> tuple[float, float] | None:
-        if bounds is not None and bounds[0] >= bounds[1]:
+    def _ascending(cls, bounds: tuple[float, ...] | None) -> tuple[float, ...] | None:
+        if bounds is None:
+            return None
+        if len(bounds) == 3:
+            raise ValueError("has 3 numbers; write 2, or 4 where there are gaps between the classes")
+        if len({*bounds}) < len(bounds) or [*bounds] != sorted(bounds):
             raise ValueError(f"must ascend, not {list(bounds)}; write the bound of the low class first")
         return bounds
 
@@ -52,12 +57,12 @@ class EntropyClasses(Options):
         """How many instances each class has, and the words of each."""
         read, parameters = ("texts_of_instances",), self.model_dump(mode="json")
         return (
-            Statistic("entropy_classes", 2, Summary, read, self.count, parameters=parameters),
+            Statistic("entropy_classes", 3, Summary, read, self.count, parameters=parameters),
             Statistic("words_of_classes", 1, ClassWord, read, self.find_words, parameters=parameters),
         )
 
     def classified(self, frame: Frame) -> Frame:
-        """The instances that have an entropy, in an order of their own, with `at`, their class from 0, and CUT."""
+        """The instances of a class, in an order of their own, with `at`, their class from 0, and CUT."""
         import pandas as pd
 
         frame = sorted_by(frame.dropna(subset=[ENTROPY]), [*MODEL, "relation", "question_id", "context_id"])
@@ -67,8 +72,12 @@ class EntropyClasses(Options):
     def _cut(self, rows: Frame) -> Frame:
         values = rows[ENTROPY].to_numpy(dtype="float64")
         bounds = self.bounds or np.quantile(values, [1 / 3, 2 / 3]).tolist()
-        cut = dict(zip(CUT, (BY_BOUNDS if self.bounds else BY_THIRDS, *map(str, bounds)), strict=True))
-        return rows.assign(at=np.digitize(values, bounds, right=True), **cut)
+        low, begins, ends, high = bounds if len(bounds) == 4 else np.repeat(bounds, 2).tolist()
+        by = BY_BOUNDS if self.bounds else BY_THIRDS
+        cut = dict(zip(CUT, (by, *map(str, (low, begins, ends, high))), strict=True))
+        classes = [values <= low, (values > begins) & (values <= ends), values > high]
+        rows = rows.assign(at=np.select(classes, [0, 1, 2], -1), **cut)
+        return rows[rows["at"] >= 0]
 
     def count(self, frames: Frames, seed: int) -> list[Row]:
         """The rows of `Summary`: the entropy of each class in each partition and in all, and its share of these."""

@@ -142,6 +142,27 @@ def test_effects_by_frequency_are_the_published_ones(known: dict[str, pd.DataFra
     assert effects["entities"].max() <= known["frequency_of_entities"].query("not invented")["entity"].nunique()
 
 
+def test_instances_are_drawn_in_the_class_they_count_in(known: dict[str, pd.DataFrame]) -> None:
+    counts = known["entropy_classes"].query("partition == 'all'").set_index("entropy_class")["instances"]
+    assert known["classed_instances"]["entropy_class"].value_counts().to_dict() == counts.to_dict()
+    between = known["classed_instances"].assign(entropy_class="low")
+    between.loc[:9, "entropy_class"] = None
+    drawing = FIGURES["entropy-classes"].draw(Model(MODEL, "float32"), known | {"classed_instances": between})
+    assert drawing is not None
+    assert "A grey dot lies between two classes." in drawing.caption
+    drawn = [(line.get_marker(), len(line.get_xdata())) for line in drawing.paint().axes[0].lines]
+    assert drawn[:2] == [("o", 10), ("<", len(between) - 10)]
+
+
+def test_marked_instances_are_temporal_ones(known: dict[str, pd.DataFrame]) -> None:
+    marked = known["marked_instances"].query("most_edited or most_viewed")
+    assert set(marked["partition"]) == {"temporal"}
+    drawing = FIGURES["persuasion-of-most-edited"].draw(Model(MODEL, "float32"), known)
+    assert drawing is not None
+    drawn = {line.get_marker(): len(line.get_xdata()) for line in drawing.paint().axes[1].lines}
+    assert (drawn["P"], drawn["*"]) == (marked["most_edited"].sum(), marked["most_viewed"].sum())
+
+
 def test_untestable_groups_are_counted_and_not_drawn(known: dict[str, pd.DataFrame]) -> None:
     tests = as_published(known["statistics"].query("comparison == 'relevance'")).reset_index(drop=True)
     tests.loc[0, ["effect_size", "p_adjusted", "untestable"]] = [None, None, "a group is empty"]

@@ -1,4 +1,8 @@
--- How many of the most edited and of the most viewed instances are persuaded or stubborn, beside all instances.
+-- How many of the most edited and of the most viewed instances are persuaded or stubborn, and their means, beside all.
+-- unit: mean_semantic_entropy_without = nats
+-- unit: mean_semantic_entropy_with = nats
+-- unit: mean_coherent_persuasion = nats
+-- The sums are over decimals because threads add in any order, and doubles added in another order end in other digits.
 WITH of_group AS (
     SELECT 'all' AS instances_of, * FROM marked_instances
     UNION ALL
@@ -14,7 +18,10 @@ SELECT
     count(*) FILTER (WHERE outcome = 'persuaded') AS persuaded,
     count(*) FILTER (WHERE outcome = 'stubborn') AS stubborn,
     count(*) FILTER (WHERE persuaded_as_published) AS persuaded_as_published,
-    count(*) FILTER (WHERE stubborn_as_published) AS stubborn_as_published
+    count(*) FILTER (WHERE stubborn_as_published) AS stubborn_as_published,
+    avg(semantic_entropy_without::DECIMAL(38, 18)) AS mean_semantic_entropy_without,
+    avg(semantic_entropy_with::DECIMAL(38, 18)) AS mean_semantic_entropy_with,
+    avg(coherent_persuasion::DECIMAL(38, 18)) AS mean_coherent_persuasion
 FROM of_group
 GROUP BY model, dtype, instances_of
 ORDER BY model, dtype, instances_of

@@ -338,7 +338,7 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
 
 def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
-    partitions = ["static"] * 15 + ["disputable"] * 5
+    partitions = ["static"] * 3 + ["temporal"] * 12 + ["disputable"] * 5
     study = {
         "questions": [
             row(QUESTIONS, relation="P36", question_id=f"w{at}", partition=partition, edits=at, context_ids=[],
@@ -358,13 +358,35 @@ def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> No
         marked, counts = warehouse.frame("marked_instances"), warehouse.frame("most_edited_and_viewed")
         instances = warehouse.frame("instances")
     assert instances.groupby("partition")[["edits", "reversions"]].count().to_dict("list") == {
-        "edits": [0, 15], "reversions": [5, 0],
+        "edits": [0, 3, 12], "reversions": [5, 0, 0],
     }  # fmt: skip
-    # A tenth of 20; edits of disputable questions are reversions, and of equals the first come first.
+    # A tenth of the 12 temporal ones: a static one has as many views, and a disputable one more reversions.
     assert list(marked.loc[marked["most_edited"].astype(bool), "question_id"]) == ["w23", "w24"]
-    assert sorted(marked.loc[marked["most_viewed"].astype(bool), "question_id"]) == ["w19", "w29"]
+    assert sorted(marked.loc[marked["most_viewed"].astype(bool), "question_id"]) == ["w18", "w19"]
     shown = ("instances_of", "instances", "fewest_edits", "persuaded", "stubborn", "persuaded_as_published")
     assert values(counts, shown) == {
-        "instances_of": ["all", "most edited", "most viewed"], "instances": [20, 2, 2], "fewest_edits": [10, 23, 19],
-        "persuaded": [0, 0, 0], "stubborn": [20, 2, 2], "persuaded_as_published": [9, 2, 1],
+        "instances_of": ["all", "most edited", "most viewed"], "instances": [20, 2, 2], "fewest_edits": [10, 23, 18],
+        "persuaded": [0, 0, 0], "stubborn": [20, 2, 2], "persuaded_as_published": [9, 2, 0],
+    }  # fmt: skip
+
+
+def test_an_instance_between_two_classes_is_in_none(tmp_path: Path) -> None:
+    about = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
+    entropies = {"w1": 10.5, "w2": 10.75, "w3": 16.0, "w4": 16.5, "w5": 17.5}
+    cut = ["low", "all", "bounds of the study", "10.5", "11.0", "16.0", "17.0"]
+    study = {
+        "questions": [row(QUESTIONS, relation="P36", question_id=name, context_ids=[]) for name in entropies],
+        "semantic_entropy": [
+            row(table("semantic_entropy"), **about, question_id=name, semantic_entropy=value, group_sizes=[1])
+            for name, value in entropies.items()
+        ],
+        "summaries": [
+            row(table("summaries"), model="m", dtype="float32", quantity="class_semantic_entropy_with", grouped_by=[],
+                group_values=cut)
+        ],
+    }  # fmt: skip
+    with warehouse_of(tmp_path, study) as warehouse:
+        classed = warehouse.frame("classed_instances")
+    assert values(classed, ("question_id", "entropy_class")) == {
+        "question_id": [*entropies], "entropy_class": ["low", None, "middle", None, "high"]
     }  # fmt: skip

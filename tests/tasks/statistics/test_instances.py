@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from tasks.statistics import STATISTICS
-from tasks.statistics.entropy_classes import EntropyClasses
+from tasks.statistics.entropy_classes import CUT, EntropyClasses
 from tasks.statistics.means.partitions import ENTROPIES
 from tasks.statistics.predictors import CORRELATED, Regression
 
@@ -169,13 +169,20 @@ def test_bounds_make_the_classes() -> None:
     assert {row["entropy_class"]: (row["n"], row["share"]) for row in rows} == {
         "low": (2, 0.5), "middle": (1, 0.25), "high": (1, 0.25)
     }  # fmt: skip
-    assert {(row["cut"], row["low_up_to"], row["middle_up_to"]) for row in rows} == {
-        ("bounds of the study", "1.0", "2.0")
-    }
+    assert {tuple(row[name] for name in CUT) for row in rows} == {("bounds of the study", "1.0", "1.0", "2.0", "2.0")}
     first = {
         row["entropy_class"]: (row["word"], row["texts"], row["of_texts"]) for row in found_words if row["rank"] == 1
     }
     assert first == {"low": ("red", 2, 2), "middle": ("dog", 1, 1), "high": ("sun", 1, 1)}
+
+
+def test_what_lies_between_published_classes_is_in_none() -> None:
+    entropies = [10.5, 10.75, 11.0, 11.5, 16.0, 16.5, 17.0, 17.5]
+    rows, words = classes_of(EntropyClasses(bounds=(10.5, 11.0, 16.0, 17.0)), texts(entropies, ["word"] * 8))
+    assert {row["entropy_class"]: (row["n"], row["share"]) for row in rows} == {
+        "low": (1, 0.25), "middle": (2, 0.5), "high": (1, 0.25)
+    }  # fmt: skip
+    assert words == []
 
 
 def test_bounds_may_be_negative_as_entropies_are() -> None:
@@ -187,8 +194,8 @@ def test_without_bounds_classes_are_thirds_of_a_model() -> None:
     frame = texts([float(value) for value in range(10)], ["word"] * 10)
     rows, words = classes_of(EntropyClasses(), pd.concat([frame, frame.assign(model="n")]))
     assert [row["n"] for row in rows] == [3, 4, 3] * 2  # high, low, middle
-    assert {(row["cut"], row["low_up_to"], row["middle_up_to"]) for row in rows} == {
-        ("thirds of the model's instances", "3.0", "6.0")
+    assert {tuple(row[name] for name in CUT) for row in rows} == {
+        ("thirds of the model's instances", "3.0", "3.0", "6.0", "6.0")
     }
     assert words == []
 
