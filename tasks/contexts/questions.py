@@ -12,7 +12,7 @@ from data.records import Question, Rejected
 from data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
 from data.storage.keys import drawn_first
 from tasks.scoring.followed import whose_answer
-from tasks.scoring.normalise import words
+from tasks.scoring.wording.words import words
 
 log = logging.getLogger(__name__)
 

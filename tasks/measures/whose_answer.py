@@ -20,7 +20,7 @@ from tasks.measures.stored import of_cases, of_questions
 from tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
 from tasks.models.loading import BALANCED
 from tasks.scoring.followed import Outcome, Verdict, outcome, whose_answer
-from tasks.scoring.normalise import words
+from tasks.scoring.wording.words import words
 
 
 class WhoseAnswerParameters(Parameters):
@@ -153,7 +153,7 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 MEASURE = Measure(
     row=WhoseAnswer,
-    version=2,
+    version=3,
     meaning="whose answer each answer states, and what the context did to the greedy one",
     about="questions",
     compute=compute,

@@ -1,83 +1,48 @@
 """Whose answer a reply states: the context's, the original one, both, neither, or none because it declines.
 
-A side's answer is stated where the reply has all words of it, or of one of its other names, one behind the other, as
-tasks.scoring.normalise writes them, unless the words
-    lie inside a longer name: a listed one (York in New York), one that begins with New, North, South, East, West,
-    Equatorial or a hyphen (Hungary in Austria-Hungary), or one that ends with a Roman numeral (George in George VI)
-    are denied: by not, never, no longer, neither, nor, than, instead of, contrary to or unlike up to six words before
-    them in the same clause, or by "is not" and the like directly behind them; "not only" denies nothing
-    repeat the question: the words beside them are those beside them in the question
-A yes or no has to stand alone; a name in capitals that is also a word (US, NOR) has to be in capitals. A reply refuses
-if it states neither answer and says that it does not know, that it is not known, or that it will not answer.
+From the reply's words (tasks.scoring.wording) in four steps:
 
-What it is not: a judgement of truth, or of the role of a name ("the father of Odysseus" states Odysseus). Surnames,
-adjectives (Norwegian for Norway), other spellings and a number without its unit count where they are listed. An answer
-that is only named as what others say states it. Negations, refusals and number words are English.
+    1  every place where a form of an answer stands (wording.names); the longest counts
+    2  of these, what is a whole name, is not denied (wording.denials) and does not only repeat the question: the words
+       beside it are not those beside it in the question
+    3  a loose form counts where nothing else of the reply fits the place, and not where it fits both sides alike
+    4  where nothing is stated, whether the reply declines (wording.refusals)
+
+Where an answer is yes or no, wording.yes_no says what the reply says instead. It is a rule for short answers: names,
+numbers, dates, yes and no. Of an answer that is a sentence it finds nothing but the same words.
+
+What it is not: a judgement of truth, or of the role of a name ("the father of Odysseus" states Odysseus). Adjectives
+(Norwegian for Norway) and other spellings count where they are listed. An answer that is only named as what others say
+states it. Negations are English; refusals are known in a dozen languages.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple, cast
 
 from data.errors import InputError
-from tasks.scoring.normalise import words
-from tasks.scoring.numerals import Word
+from tasks.scoring.wording import yes_no
+from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_denied
+from tasks.scoring.wording.names import (
+    FUNCTION_WORDS,
+    Mention,
+    Name,
+    by_first,
+    forms,
+    is_whole,
+    longer_names,
+    longest,
+    mentions,
+)
+from tasks.scoring.wording.refusals import refuses, says_nothing
+from tasks.scoring.wording.word import Word
+from tasks.scoring.wording.words import words
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]
 Outcome = Literal["persuaded", "agreed", "stubborn", "other"]
 TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 """The verdicts of a reply that states the context's answer."""
-
-
-def _set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_FUNCTION_WORDS = _set(
-    "a about after all also am an and any are as at be been before being but by can could did do does for from had has "
-    "have he her him his how i if in into is it its may me more most my no nor not of off on once only or our out over "
-    "own same she should so some such than that the their them then there these they this those to too under until up "
-    "us was we were what when where which while who whom whose why will with would you your"
-)
-_PART_OF_NAME = _set("new north south east west equatorial")
-_ROMAN = re.compile(r"(?!i$)[ivxl]+")
-_NEGATIONS = _set("not never neither nor unlike")
-_NEGATING_PAIRS = {("no", "longer"), ("instead", "of"), ("contrary", "to")}
-_ENDS_NEGATION = _set("but only just merely simply until because although doubt exceed")
-_AUXILIARIES = _set("is was are were be am do does did has have had can could will would should may might must")
-_DENIALS = _set("not never wrong incorrect false")
-_REACH = 6
-_BEHIND_YES_OR_NO = _set("it he she they that this there i")
-_REFUSAL = re.compile(
-    r"\b(?:i (?:do|can|could|am|will|would|did) not (?:\w+ly |be |even |yet )?"
-    r"(?:know|answer|have|find|provide|help|assist|determine|tell|say|able|sure|certain|aware|comment|identify|give|see)"
-    r"|(?:context|passage|text|article|document|snippet|paragraph|information|question|it) (?:do|does|did) not "
-    r"(?:\w+ly )?"
-    r"(?:say|state|mention|specify|provide|give|tell|contain|include|indicate|name|answer|reveal)"
-    r"|(?:am|is|are|was|were|be|been) not (?:\w+ly |been |yet )?"
-    r"(?:known|stated|mentioned|specified|given|provided|clear|available|named|disclosed|possible|enough)"
-    r"|can not be (?:answered|determined|known|said)|no (?:\w+ )?(?:information|answer|mention|idea|knowledge)"
-    r"|unknown|unclear|uncertain|unsure|unable to|impossible to|insufficient information"
-    r"|as (?:\w+ )?ai|i am ai|language model|i am sorry|i apologi[sz]e)\b"
-)
-
-
-class _Name(NamedTuple):
-    """An answer to look for, its normalised words, and what stands beside them in the question."""
-
-    side: Side
-    words: tuple[Word, ...]
-    texts: tuple[str, ...]
-    beside: frozenset[tuple[int, tuple[str, ...]]] = frozenset()
-
-
-class _Mention(NamedTuple):
-    """Where a name stands in a text."""
-
-    start: int
-    end: int
-    name: _Name
 
 
 def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:
@@ -91,24 +56,23 @@ def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str]
 
     Returns:
         "context", "original" or "both" where the reply states them; "refusal" where it states neither and is empty,
-        declines or does not know; else "neither".
+        declines or does not know; else "neither", also where a form fits both sides alike.
 
     Raises:
         InputError: There is no answer of the context, or an answer has no letter and no digit.
     """
-    if not context:
-        raise InputError("context has no answer to look for; give at least one")
-    reply, asked = words(answer), words(question)
-    names = [_asked_about(name, asked) for name in (*_names("context", context), *_names("original", original))]
-    stated = {
-        mention.name.side
-        for mention in _longest(_mentions(reply, names))
-        if _is_whole_name(reply, mention) and not _is_negated(reply, mention) and not _repeats(reply, mention)
-    }
+    for side, listed in (("context", context), ("original", original)):
+        if isinstance(listed, str):
+            raise TypeError(f"{side} is a text; give a list of answers, such as [{listed!r}]")
+    sides = _sides(tuple(context), tuple(original), question)
+    reply = words(answer)
+    stated = _by_yes_or_no(reply, sides) if sides.of_polarity else set()
+    stated |= _by_name(reply, sides)
     if stated:
         return "both" if len(stated) == 2 else stated.pop()
-    text = " ".join(f". {word.text}" if word.clause else word.text for word in reply)
-    return "refusal" if not reply or _REFUSAL.search(text) else "neither"
+    if sides.of_polarity and yes_no.begins_with(reply) and not says_nothing(reply):
+        return "neither"
+    return "refusal" if not reply or refuses(reply) else "neither"
 
 
 def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_with: Verdict) -> Outcome:
@@ -129,108 +93,92 @@ def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_w
     return "stubborn" if both_original or (before and before == after) else "other"
 
 
-def _names(side: Side, listed: Sequence[str]) -> Iterator[_Name]:
-    if isinstance(listed, str):
-        raise TypeError(f"{side} is a text; give a list of answers, such as [{listed!r}]")
-    for written in listed:
-        name = tuple(words(written))
-        if not name:
+class _Sides(NamedTuple):
+    """What to look for.
+
+    names: by their first words; of_polarity: whose answer yes and no are; asked: the words of the question;
+    is_negated: whether it is asked with not.
+    """
+
+    names: Mapping[str, Sequence[Name]]
+    of_polarity: Mapping[yes_no.Polarity, set[Side]]
+    asked: tuple[Word, ...]
+    is_negated: bool
+
+
+@lru_cache(maxsize=1024)  # the answers of a question are looked for in every reply to it
+def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -> _Sides:
+    if not context:
+        raise InputError("context has no answer to look for; give at least one")
+    asked = words(question)
+    names: list[Name] = []
+    of_polarity: dict[yes_no.Polarity, set[Side]] = {}
+    listed: list[tuple[Side, str]] = [("context", one) for one in context]
+    for side, written in listed + [("original", one) for one in original]:
+        if not words(written):
             raise InputError(f"an answer of {side} has no letter and no digit: {written!r}; leave it out")
-        yield _Name(side, name, tuple(word.text for word in name))
+        if polarity := yes_no.named(words(written)):
+            of_polarity.setdefault(polarity, set()).add(side)
+        else:
+            names += [_asked_about(name, asked) for name in forms(side, written, asked)]
+    names += () if all(map(str.isascii, (*context, *original))) else longer_names()
+    return _Sides(by_first(names), of_polarity, asked, any(word.text in NEGATING_WORDS for word in asked))
 
 
-def _mentions(text: Sequence[Word], names: Iterable[_Name]) -> list[_Mention]:
-    """Every place where a name's words stand one behind the other."""
-    texts = tuple(word.text for word in text)
-    by_first: dict[str, list[_Name]] = {}
-    for name in names:
-        by_first.setdefault(name.texts[0], []).append(name)
-    return [
-        _Mention(start, start + len(name.texts), name)
-        for start, first in enumerate(texts)
-        for name in by_first.get(first, ())
-        if texts[start : start + len(name.texts)] == name.texts
+def _by_yes_or_no(reply: Sequence[Word], sides: _Sides) -> set[Side]:
+    if says_nothing(reply) and yes_no.begins_with(reply) != "yes":
+        return set()
+    found = yes_no.stated(reply)
+    if not found and not refuses(reply):
+        found = yes_no.in_a_sentence(reply, sides.asked)
+    return {side for polarity in found for side in sides.of_polarity.get(polarity, ())}
+
+
+def _by_name(reply: Sequence[Word], sides: _Sides) -> set[Side]:
+    found = [
+        mention
+        for mention in longest(mentions(reply, sides.names))
+        if mention.name.side
+        and is_whole(reply, mention)
+        and not is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated)
+        and not _repeats(reply, mention)
     ]
+    exact = {mention[:2] for mention in found if mention.name.exact}
+    stated = {mention.name.side for mention in found if mention.name.exact}
+    loose: dict[tuple[int, int], set[str]] = {}
+    for mention in found:
+        if mention[:2] not in exact:
+            loose.setdefault(mention[:2], set()).add(mention.name.side or "")
+    stated |= {side for of_place in loose.values() if len(of_place) == 1 for side in of_place}
+    return cast("set[Side]", stated)
 
 
-def _longest(mentions: Iterable[_Mention]) -> list[_Mention]:
-    """The mentions that do not lie inside a longer one."""
-    kept: list[_Mention] = []
-    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
-        if not kept or mention.end > kept[-1].end or mention[:2] == kept[-1][:2]:
-            kept.append(mention)
-    return kept
-
-
-def _is_whole_name(reply: Sequence[Word], mention: _Mention) -> bool:
-    """Whether the words are not part of a longer name, and are the answer rather than a word that is spelled as it."""
-    start, end, name = mention
-    first, behind = reply[start], reply[end] if end < len(reply) else None
-    before = reply[start - 1] if start and not first.clause else None
-    if first.joined and not reply[start - 1].text[-1].isdigit():
-        return False
-    if before and before.text in _PART_OF_NAME and before.capitals and first.capitals:
-        return False
-    if behind and not behind.clause and behind.capitals == 2 and _ROMAN.fullmatch(behind.text):
-        return False
-    if len(name.words) > 1:
-        return True
-    if first.text in ("yes", "no"):
-        return behind is None or behind.clause or (start == 0 and behind.text in _BEHIND_YES_OR_NO)
-    if first.text not in _FUNCTION_WORDS or len(reply) == 1:
-        return True
-    if name.words[0].capitals == 2 and first.text != "i":  # "US" is a name in capitals alone
-        return first.capitals == 2
-    return len(first.text) > 2  # "in" and the pronoun are no names among other words
-
-
-def _is_negated(reply: Sequence[Word], mention: _Mention) -> bool:
-    """Whether a negation reaches the words from before, or is said of them directly behind."""
-    for place in range(mention.start - 1, max(mention.start - 1 - _REACH, -1), -1):
-        word, following = reply[place], reply[place + 1]
-        if following.clause or word.text in _ENDS_NEGATION:
-            break
-        if word.text == "than":
-            compared = place and reply[place - 1].text not in ("rather", "other")
-            more_than = compared and reply[mention.start].text[0].isdigit()
-            return not (more_than or (place > 1 and reply[place - 2].text in ("none", "no", "nothing")))
-        if word.text in _NEGATIONS or (word.text, following.text) in _NEGATING_PAIRS:
-            return True
-    if mention.start and (reply[mention.start - 1].text, reply[mention.start].clause) == ("no", False):
-        return True
-    behind = [*reply[mention.end : mention.end + 3], Word(""), Word("")]
-    if behind[0].clause or behind[0].text not in _AUXILIARIES or behind[1].clause:
-        return False
-    denied = behind[1].text in _DENIALS or (behind[1].text, behind[2].text) in _NEGATING_PAIRS
-    return denied and behind[2].text not in _ENDS_NEGATION
-
-
-def _asked_about(name: _Name, asked: Sequence[Word]) -> _Name:
+def _asked_about(name: Name, asked: Sequence[Word]) -> Name:
     """The name with what stands beside it in the question: -1 before, 1 behind it.
 
     Of the options of a question ("Norway or Sweden") one is repeated only together with the option beside it.
     """
     last_or = max((place for place, word in enumerate(asked) if word.text == "or"), default=None)
     found: set[tuple[int, tuple[str, ...]]] = set()
-    for mention in _mentions(asked, [name]):
+    for mention in mentions(asked, by_first([name])):
         sides = (-1, 1) if last_or is None else (1,) if mention.start < last_or else (-1,)
         found |= {(side, texts) for side, texts in _beside(asked, mention) if side in sides}
     return name._replace(beside=frozenset(found))
 
 
-def _repeats(reply: Sequence[Word], mention: _Mention) -> bool:
+def _repeats(reply: Sequence[Word], mention: Mention) -> bool:
     """Whether the words beside the name are those beside it in the question."""
     return bool(mention.name.beside) and not mention.name.beside.isdisjoint(_beside(reply, mention))
 
 
-def _beside(text: Sequence[Word], mention: _Mention) -> set[tuple[int, tuple[str, ...]]]:
+def _beside(text: Sequence[Word], mention: Mention) -> set[tuple[int, tuple[str, ...]]]:
     """The words before (-1) and behind (1) a name, up to the nearest that means something."""
     found: set[tuple[int, tuple[str, ...]]] = set()
     for step, place in ((-1, mention.start - 1), (1, mention.end)):
         texts: tuple[str, ...] = ()
-        while 0 <= place < len(text) and len(texts) < _REACH:
+        while 0 <= place < len(text) and len(texts) < REACH:
             texts, place = (*texts, text[place].text), place + step
-            if texts[-1] not in _FUNCTION_WORDS:
+            if texts[-1] not in FUNCTION_WORDS:
                 found.add((step, texts))
                 break
     return found

@@ -36,13 +36,13 @@ def study(study: Study) -> Study:
 
 def test_persuaded_compares_the_answers_without_and_with(study: Study) -> None:
     (question,) = study.inputs.questions
-    say(study, {"none": "nobody knows", "original": "nobody knows", "counter_memory": question.replacement})
+    say(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": question.replacement})
     rows = study.by_question("persuaded")
     columns = ("persuaded", "stubborn", "context_correct", "stubborn_released")
     verdicts = {condition: [row[column] for column in columns] for (_, condition), row in rows.items()}
     assert verdicts == {"original": [False, True, False, True], "counter_memory": [True, False, True, False]}
     row = rows[question.question_id, "counter_memory"]
-    assert (row["answer_without"], row["answer_with"]) == ("nobody knows", question.replacement)
+    assert (row["answer_without"], row["answer_with"]) == ("somewhere else", question.replacement)
     assert (row["context_answer"], row["engine"], study.loaded) == (question.replacement, "rouge-l", 0)
 
 
@@ -59,7 +59,7 @@ def test_an_answer_is_accurate_where_it_matches_its_condition(study: Study) -> N
 def test_answers_are_cleaned_as_released_where_asked(study: Study) -> None:
     (question,) = study.inputs.questions
     wordy = f"{'answer: ' * 20}{question.replacement}"
-    say(study, {"none": "nobody knows", "original": "nobody knows", "counter_memory": wordy})
+    say(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": wordy})
     for cleaning, holds in (("none", False), ("released", True)):
         study.parameters |= {name: {"cleaning": cleaning} for name in ("accuracy", "persuaded")}
         key = question.question_id, "counter_memory"
@@ -79,7 +79,7 @@ def test_a_disputable_question_alone_has_no_accuracy(study: Study) -> None:
 def test_every_answer_has_a_verdict_and_greedy_ones_an_outcome(study: Study) -> None:
     (question,) = study.inputs.questions
     sentence = f"The answer is {question.replacement}, as the text says."
-    say(study, {"none": "nobody knows", "original": "nobody knows", "counter_memory": sentence})
+    say(study, {"none": "somewhere else", "original": "somewhere else", "counter_memory": sentence})
     rows = {(row["condition"], row["sample"]): (row["verdict"], row["outcome"]) for row in study.rows("whose_answer")}
     assert rows == {
         ("none", 0): ("neither", None), ("none", None): ("neither", None),
@@ -104,7 +104,7 @@ def test_answers_without_words_are_stated_by_no_text(names: Any, verdicts: list[
 
 def test_what_states_neither_by_its_words_is_judged_by_entailment(study: Study, models: dict[str, str]) -> None:
     (question,) = study.inputs.questions
-    said = {"none": "nobody knows", "original": "nobody knows", "counter_memory": "the one with the hat"}
+    said = {"none": "somewhere else", "original": "somewhere else", "counter_memory": "the one with the hat"}
     say(study, said)
     hypothesis = f"{question.question} {question.replacement}"
     study.parameters["whose_answer"] = {"entailment": models["entailment"]}
@@ -119,7 +119,7 @@ def test_what_states_neither_by_its_words_is_judged_by_entailment(study: Study, 
 
 
 def test_a_stand_in_judges_no_entailment(study: Study) -> None:
-    say(study, dict.fromkeys(CONDITIONS, "nobody knows"))
+    say(study, dict.fromkeys(CONDITIONS, "somewhere else"))
     study.parameters["whose_answer"] = {"entailment": "all-minilm-l6-v2"}
     with pytest.raises(UsageError, match=r"whose_answer\.entailment: all-minilm-l6-v2"):
         study.rows("whose_answer")

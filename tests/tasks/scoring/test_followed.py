@@ -1,13 +1,23 @@
+import json
 import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.whose_answer import RULES, compared, read
 from data.errors import InputError
+from data.sources.own.source import OwnQuestions, read_questions
+from tasks.measures import whose_answer as measure
 from tasks.scoring.followed import Verdict, outcome, whose_answer
-from tasks.scoring.normalise import words
+from tasks.scoring.wording.words import words
 
 OSLO: dict[str, list[str]] = {"context": ["Oslo"], "original": ["Bergen"]}
+
+
+CASES = Path(__file__).with_name("whose_answer_cases.txt")
+REPORTS = Path(__file__).resolve().parents[2] / "oracle" / "reports"
 
 
 def verdict(answer: str, context: str, original: str = "Lima", question: str = "") -> Verdict:
@@ -222,7 +232,7 @@ CHOICES = "Is Oslo the capital of Norway, Sweden or Denmark?"
         ("Is Oslo in Norway?", "Yes, it is.", "Yes", "No", "context"),
         ("Is Oslo in Norway?", "No it isn't", "Yes", "No", "original"),
         ("Is Oslo in Norway?", "The answer is no.", "Yes", "No", "original"),
-        ("Is Oslo in Norway?", "There is no way to tell", "Yes", "No", "neither"),
+        ("Is Oslo in Norway?", "There is no way to tell", "Yes", "No", "refusal"),
     ],
 )
 def test_question_repeated_is_not_an_answer(
@@ -330,3 +340,41 @@ def test_names_that_are_common_words(answer: str, names: tuple[str, ...], expect
 def test_a_number_that_another_replaces_is_denied() -> None:
     assert whose_answer("It was 1990 rather than 1991.", context=["1990"], original=["1991"]) == "context"
     assert whose_answer("It took more than 8 years.", context=["8 years"], original=["9 years"]) == "context"
+
+
+def cases_of_kinds() -> Iterator[Any]:
+    """The lines of the table of cases, by kind: right, context, original, reply, question."""
+    kind = ""
+    for number, line in enumerate(CASES.read_text(encoding="utf-8").splitlines(), 1):
+        if line.startswith("=="):
+            kind = line.removeprefix("== ")
+        elif line and not line.startswith("#"):
+            yield pytest.param(*(cell.strip() for cell in f"{line} ".split(" | ")), id=f"{kind} {number}")
+
+
+@pytest.mark.parametrize(("expected", "context", "original", "answer", "question"), list(cases_of_kinds()))
+def test_cases_of_each_kind(expected: str, context: str, original: str, answer: str, question: str) -> None:
+    sides = {"context": context.split(" / "), "original": original.split(" / ") if original else []}
+    assert whose_answer(answer, **sides, question=question) == expected
+
+
+WITH_CASES = ("04-short-refusals", "05-times-of-day", "09-joined-marks-and-suffixes", "10-part-of-a-longer-name",
+              "11-halves-and-powers", "13-negations-of-another-verb")  # fmt: skip
+
+
+@pytest.mark.parametrize("folder", WITH_CASES)
+def test_reported_replies(folder: str) -> None:
+    cases = json.loads((REPORTS / folder / "cases.json").read_text(encoding="utf-8"))
+    for case in cases:
+        expected, answer = case.pop("right"), case.pop("reply")
+        assert whose_answer(answer, **case) == expected, answer
+
+
+@pytest.mark.parametrize("folder", ["01-answers-that-differ-by-a-sign", "02-yes-and-no-in-sentences"])
+def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
+    read, *_ = read_questions(OwnQuestions(file=str(REPORTS / folder / "questions.jsonl")))
+    questions = {question.question_id: question for question in read.questions}
+    for reply in json.loads((REPORTS / folder / "replies.json").read_text(encoding="utf-8")):
+        question = questions[reply["id"]]
+        case = next(case for case in question.cases if case.condition == reply["condition"])
+        assert measure.verdict(question, case, reply["reply"]) == reply["right"], reply

@@ -1,0 +1,146 @@
+"""Dates and times of day in one form, whatever way they are written.
+
+A date is its year, its month and its day, so that it contains its year: 12 May 1990 = May 12th, 1990 = 1990-05-12 =
+12.05.1990 = 12. Mai 1990 = 1990年5月12日. A time of day is one word: clock2100 where half of the day is known (9 p.m. =
+21:00 = nine in the evening), dial0900 where it is not (9:00 = nine o'clock). 44 BCE = 44 BC; AD 79 = 79 CE.
+What it is not: a parser of every date: of 5/6/1990 only the year is known, because the order of the other two is not.
+"8h" is a duration, and "half nine" no time.
+"""
+
+import re
+
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+           "November", "December")  # fmt: skip
+_SPELLINGS = (
+    "january jan januar janvier enero gennaio janeiro januari",
+    "february feb februar fevrier febrero febbraio fevereiro februari",
+    "march mar marz mars marzo marco maart",
+    "april apr avril abril aprile",
+    "may mai mayo maggio maio mei",
+    "june jun juni juin junio giugno junho",
+    "july jul juli juillet julio luglio julho",
+    "august aug aout agosto augustus",
+    "september sep sept septembre septiembre settembre setembro",
+    "october oct oktober octobre octubre ottobre outubro",
+    "november nov novembre noviembre novembro",
+    "december dec dezember decembre diciembre dicembre dezembro",
+)
+_NUMBERS = {name: number for number, names in enumerate(_SPELLINGS, 1) for name in names.split()}
+_ALSO_WORDS = frozenset(("may", "mar", "march", "mars", "marco", "mai", "mei", "jan", "dec", "sept"))
+_MONTH = rf"({'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b\.?"
+_DAY, _YEAR = r"(?<![\d.,:/])(\d{1,2})(?:st|nd|rd|th|er)?", r"(\d{4})(?!\d)"
+_YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T(?=\d)|(?!\d))")
+_YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}")
+_DAY_MONTH = re.compile(rf"{_DAY}\.? (?:of |de )?{_MONTH}(?:,? (?:de |del )?{_YEAR})?", re.IGNORECASE)
+_MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(?:{_DAY}(?!\w)(?:,? {_YEAR})?|(?:of |de )?{_YEAR})", re.IGNORECASE)
+_CHARACTERS = re.compile(r"(\d{4})年(?:(\d{1,2})月(?:(\d{1,2})[日号])?)?")
+_RANGE_OF_YEARS = re.compile(r"(?<![\d.,/-])(1\d|20)(\d\d)[-–/](\d\d)(?![\d/.-]|,\d)")
+_ERAS = [
+    (re.compile(r"(?<=\d) ?(?:b\.? ?c\. ?e\.?|bce)\b\.?", re.IGNORECASE), " BC"),
+    (re.compile(r"(?<=\d) ?(?:c\. ?e\.|ce)(?!\w)|(?<=\d) a\. ?d\.", re.IGNORECASE), " AD"),
+    (re.compile(r"\b(?:AD|A\. ?D\.) (\d+)(?!\d)"), r"\1 AD"),
+]
+_DECADES = re.compile(r"(?<!\w)'(\d0s)\b")
+
+_HOUR_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_HOURS = {word: number for number, word in enumerate(_HOUR_WORDS, 1)}
+_HOUR = rf"(?<![\w.,:$€£¥+])(?P<hour>\d{{1,2}}|{'|'.join(_HOUR_WORDS)})"
+_MINUTE, _SECOND = r"(?P<minute>[0-5]\d)", r"(?::[0-5]\d)?"
+_HALF = (
+    r"(?P<half>a\.? ?m\b\.?|p\.? ?m\b\.?|(?:o'?clock )?(?:in the (?:early |late )?|at )"
+    r"(?:morning|afternoon|evening|night)\b)"
+)
+_CLOCK = r"(?: ?o'? ?clock)"
+_SHIFTS = {"quarter": 15, "half": 30, "半": 30, "five": 5, "ten": 10, "twenty": 20}
+_TIMES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?P<shift>half|(?:a )?quarter|\w+(?= minutes)|(?:five|ten|twenty)(?= past))(?: minutes)? "
+        rf"(?P<way>past|after|to|before|till) {_HOUR}(?!\w|[.,:/]\d){_CLOCK}?(?: {_HALF})?",
+        rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_HALF})",
+        rf"{_HOUR}[:h]{_MINUTE}{_SECOND}(?![\w:]|[.,]\d)(?: ?(?:hours|hrs|uhr|h)\b)?",
+        rf"{_HOUR}{_CLOCK}",
+        rf"{_HOUR}(?:[.:]{_MINUTE})? Uhr\b",
+        r"(?<!\d)(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d) (?:hours|hrs)\b",
+        r"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上)?(?P<hour>\d{1,2})[时時点點](?:(?P<minute>\d{1,2})分|(?P<shift>半))?(?!间|間)",
+    )
+]
+_NAMED_TIMES = [
+    (re.compile(r"\b(?:12|twelve)(?: o'?clock)? (?=noon|midnight)", re.IGNORECASE), ""),
+    (re.compile(r"\b(?:noon|mid-?day)\b", re.IGNORECASE), "clock1200"),
+    (re.compile(r"\bmidnight\b", re.IGNORECASE), "clock0000"),
+]
+_DIGIT = re.compile(r"\d")
+_WORDS_OF_TIMES = ("clock", "noon", "midday", "mid-day", "midnight", "half ", "quarter", " past ", "morning", "evening",
+                   "night", " a.m", " p.m", " am", " pm", "minutes")  # fmt: skip
+_MARKS_OF_TIMES = ("am", "a.m", "pm", "p.m", ":", "uhr", "hours", "hrs", "h0", "h1", "h2", "h3", "h4", "h5", "时", "時",
+                   "点", "點", "a m", "p m")  # fmt: skip
+"""What no time of day is written without: one of the words, or figures and one of the marks."""
+
+
+def with_dates(text: str) -> str:
+    """The text with every date as in 1990 May 12d, and every time of day as one word."""
+    lower = text.lower()
+    has_digits = _DIGIT.search(text) is not None
+    marks = (*_WORDS_OF_TIMES, *_MARKS_OF_TIMES) if has_digits else _WORDS_OF_TIMES
+    if any(mark in lower for mark in marks):
+        for time in _TIMES:
+            text = time.sub(_time, text)
+        for pattern, replacement in _NAMED_TIMES:
+            text = pattern.sub(replacement, text)
+    if not has_digits:
+        return text
+    text = _YEAR_FIRST.sub(lambda match: f"{_date(match[0], match[1], int(match[3]), match[4])} ", text)
+    text = _YEAR_LAST.sub(_in_figures, text)
+    text = _RANGE_OF_YEARS.sub(lambda match: f"{match[1]}{match[2]}-{match[1]}{match[3]}", text)
+    if "年" in text:
+        text = _CHARACTERS.sub(lambda match: f" {_date(match[0], match[1], int(match[2] or 0), match[3])} ", text)
+    if any(name[:3] in lower for name in _NUMBERS):
+        text = _DAY_MONTH.sub(lambda match: _in_letters(match, match[3], match[2], match[1]), text)
+        text = _MONTH_DAY.sub(lambda match: _in_letters(match, match[3] or match[4], match[1], match[2]), text)
+    for pattern, replacement in _ERAS:
+        text = pattern.sub(replacement, text)
+    return _DECADES.sub(r"\1", text)
+
+
+def _in_figures(match: re.Match[str]) -> str:
+    first, mark, second, year = match.groups()
+    if mark == "." or int(first) > 12:
+        first, second = second, first
+    elif int(second) <= 12:
+        return f"{year}, {first}-{second}"
+    return _date(match[0], year, int(first), second)
+
+
+def _in_letters(match: re.Match[str], year: str | None, month: str, day: str | None) -> str:
+    if month.lower() in _ALSO_WORDS and month[0].islower() and not (day and year):  # "may 12 people", "8 may"
+        return match[0]
+    return _date(match[0], year, _NUMBERS[month.lower()], day)
+
+
+def _date(written: str, year: str | None, month: int, day: str | None) -> str:
+    if not 0 <= month <= 12 or (day and not 1 <= int(day) <= 31):
+        return written
+    months = [_MONTHS[month - 1]] if month else []
+    return " ".join([*([year] if year else []), *months, *([f"{int(day)}d"] if day else [])])
+
+
+def _time(match: re.Match[str]) -> str:
+    """A time as one word: clock and 24 hours where its half of the day is known, dial and 12 hours where not."""
+    found = match.groupdict()
+    written, half = found["hour"].lower(), (found.get("half") or "").lower().replace("o'clock", "").strip()
+    hour, minute = _HOURS.get(written) or int(written), int(found.get("minute") or 0)
+    if shift := (found.get("shift") or "").lower().removeprefix("a "):
+        shifted = _SHIFTS.get(shift, 60) if not shift.isdigit() else int(shift)
+        minute = shifted if found.get("way") in (None, "past", "after") else -shifted
+    if hour > 24 or not -60 < minute < 60 or (half and hour > 12 and half[0] in "ap"):
+        return match[0]
+    minutes = (hour % 24 * 60 + minute) % (24 * 60)
+    if half:
+        is_early = half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前")) or "morning" in half
+        is_early |= "night" in half and hour in (12, 1, 2, 3, 4)
+        minutes = minutes % (12 * 60) + (0 if is_early else 12 * 60) if hour <= 12 else minutes
+    is_known = half or hour > 12 or hour == 0 or (written[0] == "0" and len(written) == 2)
+    name = "clock" if is_known else "dial"
+    minutes %= 24 * 60 if is_known else 12 * 60
+    return f"{name}{minutes // 60:02d}{minutes % 60:02d}"

@@ -1,0 +1,132 @@
+"""Whether a text denies a name that stands in it.
+
+    before it   not, never, neither, nor, hardly and the like, up to six words before it in the same clause with no
+                other verb between: "the country that is not in the EU is Norway" denies nothing. Verbs of saying and
+                thinking hand a negation on: "not true that it is", "no evidence that it is", "I doubt that it is".
+    behind it   "is not", "is false" and the like, unless the question itself is asked with not; "the claim that ... is
+                false"; "but that is wrong" in the next clause
+    beside it   than, instead of, rather than, unlike, except, no longer
+
+"not only", "not surprisingly", "prime or not" deny nothing; "but", "only" or "until" end what a negation reaches.
+What it is not: a parser of sentences, or of other languages than English.
+"""
+
+from collections.abc import Sequence
+
+from tasks.scoring.wording.word import Word, word_set
+
+REACH = 6
+_NEGATIONS = word_set(
+    "not never neither nor unlike hardly scarcely barely unlikely except excluding doubt deny denie denied"
+)
+NEGATING_WORDS = word_set("not never no neither nor hardly scarcely none nobody nothing unlikely")
+_NEGATING_PAIRS = {
+    ("no", "longer"), ("instead", "of"), ("contrary", "to"), ("false", "that"), ("wrong", "that"),
+    ("incorrect", "that"), ("untrue", "that"), ("wrong", "to"), ("incorrect", "to"), ("apart", "from"),
+    ("ruled", "out"),
+}  # fmt: skip
+_NO = word_set("evidence proof indication sign mention reason record claim way")
+_ENDS = word_set("but only just merely simply until because although though doubt exceed")
+_HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
+_HANDING_ON = word_set(
+    "think believe know known say said state stated mention mean suggest imply indicate claim prove proven show true "
+    "correct right accurate case clear sure certain likely possible agree confirm confirmed support specify that "
+    "whether evidence proof indication sign reason record doubt deny denie denied false wrong incorrect untrue be"
+)
+AUXILIARIES = word_set("is was are were be am do does did has have had can could will would should may might must")
+_MAIN_VERBS = word_set("is was are were am has have had called named became")
+_DENIALS = word_set("not never wrong incorrect false untrue inaccurate mistaken hardly unlikely")
+_FALSE = word_set("wrong incorrect false untrue inaccurate mistaken")
+_TRUE = word_set("true correct right accurate")
+_CLAIMS = word_set("claim claimed statement idea notion belief assertion suggestion rumor rumour myth say saying state")
+_POINTING = word_set("that this it which")
+
+
+def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated: bool) -> bool:
+    """Whether the words from start to end are denied."""
+    return (
+        _is_denied_before(text, start)
+        or (not is_question_negated and _is_denied_behind(text, end))
+        or _is_claim_denied(text, start, end)
+        or _is_denied_next(text, end)
+    )
+
+
+def _is_denied_before(text: Sequence[Word], start: int) -> bool:
+    has_verb, handed_on = False, False
+    for place in range(start - 1, max(start - 1 - REACH, -1), -1):
+        word, following = text[place], text[place + 1]
+        if following.clause:
+            return False
+        pair = (word.text, following.text)
+        if word.text == "than":
+            return _excludes(text, place, start)
+        is_negation = word.text in _NEGATIONS and not _is_harmless(text, place)
+        is_no = word.text == "no" and (following.text in _NO or place == start - 1)
+        if is_negation or is_no or pair in _NEGATING_PAIRS:
+            return not has_verb or handed_on or word.text in ("neither", "nor") or pair in _NEGATING_PAIRS or is_no
+        if word.text in _ENDS:
+            return pair[0] == "but" and place > 0 and text[place - 1].text == "anything"
+        has_verb = has_verb or word.text in _MAIN_VERBS
+        handed_on = handed_on or word.text in _HANDING_ON
+    return False
+
+
+def _excludes(text: Sequence[Word], place: int, start: int) -> bool:
+    """Whether "than" sets aside what follows: rather than Oslo, but not more than 8, none other than Oslo."""
+    compared = place and text[place - 1].text not in ("rather", "other")
+    if compared and text[start].text[0].isdigit():
+        return False
+    before = {word.text for word in text[max(place - 8, 0) : place]}
+    return before.isdisjoint(("none", "no", "nothing", "nobody", "never"))
+
+
+def _is_harmless(text: Sequence[Word], place: int) -> bool:
+    """Whether a negation denies nothing: not surprisingly, prime or not, no doubt, do not doubt."""
+    before = text[place - 1].text if place else ""
+    behind = text[place + 1].text if place + 1 < len(text) else ""
+    if text[place].text == "doubt":
+        return before in ("no", "not", "without", "little", "beyond", "any")
+    return behind in _HARMLESS or before == "or" or behind == "doubt"
+
+
+def _is_denied_behind(text: Sequence[Word], end: int) -> bool:
+    behind = [*text[end : end + 4], Word(""), Word(""), Word(""), Word("")]
+    if behind[0].clause or behind[0].text not in AUXILIARIES or behind[1].clause:
+        return False
+    skipped = behind[1].text in ("be", "been", "have", "has") or behind[1].text in ("clearly", "actually", "certainly")
+    denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
+    denied = denial.text in _DENIALS or (denial.text, further.text) in _NEGATING_PAIRS
+    return denied and not denial.clause and further.text not in _ENDS and further.text not in _FALSE
+
+
+def _is_claim_denied(text: Sequence[Word], start: int, end: int) -> bool:
+    """Whether it stands in a claim that the same clause calls false."""
+    before = [word.text for word in text[max(start - 8, 0) : start]]
+    if "that" not in before or not _CLAIMS.intersection(before[: before.index("that")]):
+        return False
+    for place in range(end, min(end + 12, len(text) - 1)):
+        if text[place].clause:
+            return False
+        if text[place].text in AUXILIARIES and _is_called_false(text, place + 1):
+            return True
+    return False
+
+
+def _is_denied_next(text: Sequence[Word], end: int) -> bool:
+    """Whether the next clause denies it: but that is wrong, which is not true."""
+    for place in range(end, min(end + REACH, len(text))):
+        if text[place].clause:
+            place += text[place].text in ("but", "however", "and")
+            pointing = place + 1 < len(text) and text[place].text in _POINTING and text[place + 1].text in AUXILIARIES
+            return pointing and _is_called_false(text, place + 2)
+    return False
+
+
+def _is_called_false(text: Sequence[Word], place: int) -> bool:
+    """Whether the words from a place on are false, wrong, not true and the like."""
+    found = [word.text for word in text[place : place + 2]]
+    if not found:
+        return False
+    ends = place + 1 >= len(text) or text[place + 1].clause or text[place + 1].text not in _TRUE | _FALSE
+    return (found[0] in _FALSE and ends) or (len(found) == 2 and found[0] == "not" and found[1] in _TRUE)

@@ -1,0 +1,131 @@
+"""Whether a text declines to answer, or says that it does not know or that it is not known.
+
+A table of kinds, each a pattern over normalised words, in which " . " stands for punctuation; and phrases of other
+languages. It is asked only of what states no answer.
+What it is not: a detector of policy or of tone. "Tomb of the Unknown Soldier", "sorry for your loss" decline nothing.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from tasks.scoring.wording.word import Word, word_set
+from tasks.scoring.wording.words import words
+
+_SOURCE = "(?:context|passage|text|article|document|snippet|paragraph|information|question|source|excerpt|story|it)"
+_TELL = (
+    "(?:say|state|mention|specify|provide|give|tell|contain|include|indicate|name|answer|reveal|discus|describe|address"
+    "|explain|identify|disclose|list|explicitly|offer|have any|have information)"
+)
+_ASK = "if|whether|who|what|when|where|why|how|which"
+_END = (
+    rf"(?=$| \.| (?:{_ASK}|to|in|from|based|at|as|because|since|given|and|but|about|of|by|for|yet|exactly|here|with)\b)"
+)
+_ADVERB = r"(?:\w+ly |just |still |been |yet |even |be |at all |quite )?"
+_TOLD = (
+    rf"(?:(?:known|given|certain|named){_END}|stated|mentioned|specified|provided|clear|disclosed|discussed|described"
+    "|indicated|answerable|applicable|explicit|explicitly|recorded|documented|determined|identified|revealed|enough|sure"
+    r"|available|(?:found|present|included|listed|there|able|possible)"
+    r"(?= in|$| \.| to (?:answer|say|tell|know|determine|provide|give|identify)))"
+)
+_FIND_OUT = "(?:answered|determined|known|said|inferred|identified|established|ascertained|concluded)"
+_OF_DATA = "(?:information|detail|data|context|evidence)"
+_FOR_NOTHING = "(?! for (?!confusion|inconvenience|any)| to hear)"
+_DO_NOT_KNOW = (
+    "(?:know|answer|have|find|provide|help|assist|determine|tell|say|able|sure|certain|aware|comment|identify|give|see|allowed"
+    "|comfortable|familiar|recall|remember|seem|speculate|confirm|enough|want to answer)"
+)
+_SAYS_NOTHING = (
+    rf"\bnothing (?:\w+ ){{0,3}}?{_SOURCE}\b"
+    rf"|\b{_SOURCE} (?:\w+ )?(?:say|mention|state|contain|provide|give|reveal) (?:nothing|no)\b"
+)
+_NO_INFORMATION = (
+    r"\bno (?:\w+ )?(?:information|answer|mention|idea|knowledge|detail|data|clue|indication)\b"
+    r"|\bno way (?:to|of) (?:tell|telling|know|knowing|say|saying|determin\w+)"
+)
+_KINDS = {
+    "I do not know": rf"\bi {_ADVERB}(?:do|can|could|am|will|would|did|have) not {_ADVERB}{_DO_NOT_KNOW}",
+    "cannot answer": rf"(?:^|\. |^sorry )(?:can|could|will|do) not {_ADVERB}"
+    rf"(?:answer|say|tell|know|determine|help|{_FIND_OUT})",
+    "the passage does not say": rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}",
+    "the passage says nothing": _SAYS_NOTHING,
+    "not stated": rf"(?:^|\. |\b(?:answer|am|is|are|was|were|be|been) )not {_ADVERB}{_TOLD}|\bnot in {_SOURCE}\b",
+    "cannot be answered": rf"\bcan not be {_ADVERB}{_FIND_OUT}"
+    rf"|\b(?:answer|information|it|this|that) can not be found\b|\bcan not be found in {_SOURCE}",
+    "no information": _NO_INFORMATION,
+    "nobody knows": rf"\b(?:no one|nobody) {_ADVERB}(?:know|can (?:say|tell|know))",
+    "unknown": rf"(?:^|\. |\b(?:am|is|are|was|were|remain|be|currently|answer) ){_ADVERB}"
+    rf"(?:unknown|unclear|uncertain|unsure|unanswerable|undetermined|unspecified|unavailable|undisclosed){_END}",
+    "unable": r"\b(?:unable|impossible|difficult|hard|not possible|not able) to "
+    "(?:answer|determine|say|tell|know|provide|identify|find|give|help|assist|confirm|verify|comment)"
+    rf"|\b(?:insufficient|not enough|inadequate|lack of|without (?:more|further|additional)) {_OF_DATA}",
+    "apology": rf"\bi am (?:very |so |truly )?sorry{_FOR_NOTHING}|\bi apologi[sz]e{_FOR_NOTHING}"
+    r"|(?:^|\. )(?:sorry|my apology|apologie|apology)(?=$| \.| but| i)",
+    "I decline": r"\bi (?:must |have to |will |would )?(?:respectfully )?(?:decline|refuse)\b"
+    r"|\bi (?:would )?(?:rather|prefer) not\b|\bi have no\b",
+    "an assistant": r"\bas (?:\w+ )?ai\b|\bi am (?:just |only )?ai\b|\blanguage model\b",
+}
+_ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
+_NEEDED = word_set(
+    "not no nothing nobody unknown unclear uncertain unsure unanswerable undetermined unspecified unavailable "
+    "undisclosed unable impossible difficult hard insufficient inadequate lack without sorry apologize apologise "
+    "apology apologie decline refuse rather prefer ai language"
+)
+"""Words of which a refusal in English has one."""
+_NOT_EVEN_NO = re.compile(
+    rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
+    rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
+)
+_PHRASES = {
+    "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|keine Angabe|keine Angaben|nicht angegeben|nicht erwähnt|"
+    "unbekannt|nicht bekannt|kann ich nicht beantworten|kann die Frage nicht beantworten|keine Information|"
+    "keine Informationen|kann nicht beantwortet werden|geht aus dem Text nicht hervor|nicht im Text",
+    "fr": "je ne sais pas|je n'ai pas|je ne peux pas|n'est pas mentionné|n'est pas précisé|n'est pas indiqué|inconnu|"
+    "aucune information|non précisé|ne mentionne pas|ne précise pas|pas d'information",
+    "es": "no lo sé|no sé|no se sabe|no se menciona|no se especifica|no se indica|no puedo|desconocido|"
+    "no hay información|no tengo información|no menciona|no especifica|no está especificado|lo siento",
+    "it": "non lo so|non so|non è specificato|non è menzionato|sconosciuto|non posso|non menziona|non è indicato",
+    "pt": "não sei|não é mencionado|não é especificado|não posso|desconhecido|não há informação|não menciona|"
+    "não há informações|não foi mencionado",
+    "nl": "ik weet het niet|weet ik niet|niet vermeld|onbekend|geen informatie|niet genoemd",
+    "ru": "не знаю|неизвестно|не указано|не упоминается|нет информации|не могу ответить|не сказано",
+    "tr": "bilmiyorum|belirtilmemiş|bilinmiyor|bilgi yok|cevaplayamam",
+    "ar": "لا أعرف|لا أعلم|غير معروف|غير مذكور|لا يذكر|لا أستطيع",
+    "he": "אני לא יודע|לא ידוע|לא צוין",
+    "zh": "不知道|不清楚|未提及|没有提到|没有提及|未知|无法回答|无法确定|没有说明|未说明|"
+    "我无法|抱歉|文中没有|沒有提到|無法回答|無法確定",
+    "ja": "わかりません|分かりません|知りません|不明|記載されていません|"
+    "記載がありません|書かれていません|答えられません|情報がありません",
+    "ko": "모릅니다|모르겠습니다|알 수 없습니다|알 수 없|언급되지 않|명시되지 않|나와 있지 않",
+}
+
+
+def _by_first(phrases: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in phrases:
+        texts = tuple(word.text for word in words(phrase))
+        found.setdefault(texts[0], []).append(texts)
+    return found
+
+
+_ELSEWHERE = _by_first(phrase for phrases in _PHRASES.values() for phrase in phrases.split("|"))
+
+
+def refuses(text: Sequence[Word]) -> bool:
+    """Whether a text declines to answer or says that the answer is not known."""
+    texts = tuple(word.text for word in text)
+    if not _NEEDED.isdisjoint(texts) and _ENGLISH.search(_plain(text)):
+        return True
+    return any(
+        texts[start : start + len(phrase)] == phrase
+        for start, first in enumerate(texts)
+        for phrase in _ELSEWHERE.get(first, ())
+    )
+
+
+def says_nothing(text: Sequence[Word]) -> bool:
+    """Whether a text says that the passage, or anybody, does not say; a No before it answers nothing."""
+    return _NOT_EVEN_NO.search(_plain(text)) is not None
+
+
+def _plain(text: Iterable[Word]) -> str:
+    return " ".join(f". {word.text}" if word.clause else word.text for word in text)

@@ -1,0 +1,131 @@
+"""Whether a reply to a question of yes or no says yes or no.
+
+    in so many words   yes, yeah, true, correct, and no, nope, false, incorrect: first, behind "the answer is", or alone
+                       in a clause; not the no of "no doubt"
+    by an auxiliary    "It is not.", "They do."
+    in a sentence      which has all the words of the question that mean something, with one negation or none: "Dogs are
+                       not allowed in the office" to "Are dogs allowed in the office?"
+
+What it is not: inference. "It is closed" says nothing to "Is it open?".
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from tasks.scoring.wording.denials import AUXILIARIES, NEGATING_WORDS
+from tasks.scoring.wording.names import FUNCTION_WORDS
+from tasks.scoring.wording.word import Word, word_set
+
+Polarity = Literal["yes", "no"]
+_YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")
+_TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
+_NAMES: dict[str, Polarity] = {
+    **dict.fromkeys(_YES | _TRUE, "yes"),
+    **dict.fromkeys(_NO | _FALSE, "no"),
+}
+_OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
+_NO_NEGATION = word_set("doubt matter wonder problem longer")
+_BEFORE = word_set("answer is was be say said would simply definitely therefore so response conclusion")
+_BEHIND_TRUE = word_set("that because since as to according and but")
+_PRONOUNS = word_set("it he she they this that there i we you one yes")
+_IRREGULAR = {
+    past: verb
+    for verb, pasts in {
+        "win": "won", "write": "wrote written", "make": "made", "go": "went gone", "get": "got", "give": "gave given",
+        "take": "took taken", "see": "saw seen", "come": "came", "become": "became", "begin": "began begun",
+        "break": "broke broken", "build": "built", "buy": "bought", "sell": "sold", "lose": "lost", "lead": "led",
+        "leave": "left", "meet": "met", "run": "ran", "sing": "sang sung", "speak": "spoke spoken", "teach": "taught",
+        "think": "thought", "fall": "fell fallen", "fight": "fought", "find": "found", "fly": "flew flown",
+        "hold": "held", "keep": "kept", "know": "knew known", "grow": "grew grown", "drive": "drove driven",
+        "draw": "drew drawn", "eat": "ate eaten", "sit": "sat", "stand": "stood", "wear": "wore worn",
+        "swim": "swam swum", "say": "said", "tell": "told", "pay": "paid", "send": "sent", "spend": "spent",
+    }.items()
+    for past in pasts.split()
+}  # fmt: skip
+_HEDGES = word_set("if whether may might maybe perhap possibly or could should unless unclear")
+
+
+def named(name: Sequence[Word]) -> Polarity | None:
+    """What an answer that is yes or no, or begins with it, means."""
+    is_alone = len(name) == 1 or (len(name) > 1 and name[1].clause and name[0].text in _YES | _NO)
+    return _NAMES.get(name[0].text) if name and is_alone else None
+
+
+def stated(reply: Sequence[Word]) -> set[Polarity]:
+    """What a reply says in so many words or by an auxiliary: yes, no, both, or neither."""
+    return _in_words(reply) or _by_auxiliary(reply)
+
+
+def begins_with(reply: Sequence[Word]) -> Polarity | None:
+    """Yes or no where a reply begins with it."""
+    return _NAMES.get(reply[0].text) if reply and reply[0].text in _YES | _NO else None
+
+
+def _in_words(reply: Sequence[Word]) -> set[Polarity]:
+    found: set[Polarity] = set()
+    for place, word in enumerate(reply):
+        polarity = _NAMES.get(word.text)
+        if polarity is None or _is_option(reply, place):
+            continue
+        before = reply[place - 1].text if place else ""
+        behind = reply[place + 1] if place + 1 < len(reply) else None
+        ends = behind is None or behind.clause
+        if word.text in _YES:
+            says = before not in ("not", "neither", "nor") or word.clause
+        elif word.text in _NO:
+            opens = place == 0 or word.clause or before in _BEFORE
+            says = (opens or ends) and not (behind and not behind.clause and behind.text in _NO_NEGATION)
+        else:
+            opens = place == 0 or word.clause or before in AUXILIARIES or before in ("answer", "not")
+            says = opens and (ends or (behind is not None and behind.text in _BEHIND_TRUE))
+            if before == "not" and says:
+                polarity = _OPPOSITE[polarity]
+        if says:
+            found.add(polarity)
+            if place == 0 and not (behind and behind.text in ("and", "but") and _has_other(reply, polarity)):
+                return found
+    return found
+
+
+def _is_option(reply: Sequence[Word], place: int) -> bool:
+    """Whether it is one of "yes or no"."""
+    beside = [reply[one].text for one in (place - 1, place + 1) if 0 <= one < len(reply)]
+    further = [reply[one].text for one in (place - 2, place + 2) if 0 <= one < len(reply)]
+    return "or" in beside and any(text in _NAMES for text in further)
+
+
+def _has_other(reply: Sequence[Word], polarity: Polarity) -> bool:
+    """Whether the reply begins with "yes and no"."""
+    return len(reply) > 2 and _NAMES.get(reply[2].text) == _OPPOSITE[polarity]
+
+
+def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
+    """It is not. They do."""
+    if len(reply) < 2 or reply[0].text not in _PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
+        return set()
+    if len(reply) == 2 or reply[2].clause:
+        return {"yes"}
+    return {"no"} if reply[2].text == "not" and (len(reply) == 3 or reply[3].clause) else set()
+
+
+def in_a_sentence(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
+    """What a reply says that is the question said again, as it is or with a negation."""
+    if not reply or not asked or asked[0].text not in AUXILIARIES:
+        return set()
+    said = [word.text for word in reply]
+    content = [word.text for word in asked if word.text not in FUNCTION_WORDS]
+    if not content or _HEDGES.intersection(said) or NEGATING_WORDS.intersection(word.text for word in asked):
+        return set()
+    missing = [text for text in content if not any(_is_same(text, other) for other in said)]
+    is_pronoun = said[0] in _PRONOUNS
+    if missing and not (is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content)):
+        return set()
+    negations = sum(text in NEGATING_WORDS for text in said)
+    return {"yes"} if negations == 0 else {"no"} if negations == 1 else set()
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Equal, or with the same beginning, or one verb: invented and invent, won and win."""
+    one, other = _IRREGULAR.get(one, one), _IRREGULAR.get(other, other)
+    shorter = min(len(one), len(other))
+    return one == other or (shorter >= 4 and one[: max(4, shorter - 2)] == other[: max(4, shorter - 2)])
