@@ -9,6 +9,7 @@ import pytest
 from data.records.tables import CONTEXTS, QUESTIONS, RUNS
 from data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from data.warehouse.warehouse import Warehouse
+from tasks.statistics import STATISTICS as MADE
 from tests.data.warehouse.small_study import (
     ANSWERS,
     CLUSTERS,
@@ -390,3 +391,33 @@ def test_an_instance_between_two_classes_is_in_none(tmp_path: Path) -> None:
     assert values(classed, ("question_id", "entropy_class")) == {
         "question_id": [*entropies], "entropy_class": ["low", None, "middle", None, "high"]
     }  # fmt: skip
+
+
+def test_familiarity_drops_invented_names_that_the_corpus_has(tmp_path: Path) -> None:
+    about = {"relation": "capital", "query_type": "open", "form": 1, "answer": "Oslo"}
+    counts = {"Norway": 9, "Chad": 0, "Peru": 5, "Fia": 0, "Gan": 0, "Hud": 2}  # the last three are invented
+    study = {
+        "queries": [
+            row(table("queries"), **about, query_id=name, entity=name, invented=at > 2)
+            for at, name in enumerate(counts)
+        ],
+        "susceptibility": [
+            row(table("susceptibility"), relation="capital", model="m", dtype="float32", query_id=name,
+                susceptibility=float(at))
+            for at, name in enumerate(counts)
+        ],
+        "frequencies": [
+            row(table("frequencies"), entity=name, answer="Oslo", entity_count=count, pair_count=0)
+            for name, count in counts.items()
+        ],
+    }  # fmt: skip
+    with warehouse_of(tmp_path, study) as warehouse:
+        queries = warehouse.frame("unattested_queries")
+    assert sorted(queries["entity"]) == ["Chad", "Fia", "Gan", "Norway", "Peru"]
+    (test,) = [
+        one
+        for one in MADE["familiarity_unattested"].rows({"unattested_queries": queries}, 0)
+        if one["unit_of_analysis"] == "query"
+    ]
+    assert (test["comparison"], test["group_a"]) == ("familiarity_unattested", "invented and unattested")
+    assert (test["n_a"], test["mean_a"], test["n_b"], test["mean_b"]) == (2, 3.5, 3, 1.0)
