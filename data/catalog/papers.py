@@ -47,9 +47,9 @@ class Item:
 
     @property
     def label(self) -> str:
-        """What the paper calls it: Fig. 2, Table 1, Section 6.3, Appendix B."""
+        """What the paper calls it: Fig. 2, Eq. 9, Table 1, Section 6.3, Appendix B."""
         kind, *numbers = self.key.split("-")[1:]
-        words = {"fig": "Fig.", "app": "Appendix"}.get(kind, kind.capitalize())
+        words = {"fig": "Fig.", "eq": "Eq.", "app": "Appendix"}.get(kind, kind.capitalize())
         return " ".join([words, "-".join(numbers).upper()]).strip()
 
     @property
