@@ -1,17 +1,21 @@
 """What was found, in sentences of numbers about each model, with 95% intervals in brackets. A null is a finding.
 
+Each sentence says what its intervals are over. Tests lead with those by entity, whose rows are independent.
+
 Three are said of every model: susceptibility, relevance, answers. Labels of entities and of contexts, what is known of
 an entity, memorization, answer sets and Fisher susceptibility have one each where they were measured; a model in a
 reduced precision has one on what that costs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from data.records import OWN_KINDS
 from data.records.statistics import FEWEST_FOR_INTERVAL
+from reports.estimates import estimate, percent
 from reports.figures.against_susceptibility import correlation
 from reports.figures.answer_set import MEASURE as ANSWER_SETS
 from reports.figures.answer_set import masses
@@ -26,8 +30,8 @@ from reports.frames import (
     Model,
     are_own,
     as_published,
+    by_entity,
     by_size,
-    conditions,
     cut_off,
     in_order,
     models,
@@ -42,9 +46,8 @@ from reports.frames import (
 from reports.style import QUERY_HUES
 
 NOT_JUDGED = "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
-FOLLOWED = "stated the context's answer", ("persuaded", "agreed")
-STAYED = "stayed the same", ("stubborn", "agreed")
-"""What can be said of greedy answers, and the outcomes that it counts."""
+SAID = {"follows": "stated the context's answer", "keeps": "stayed the same"}
+"""Shares of greedy answers in words, by the quantities of models."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +85,7 @@ def _familiarity(model: Model, frames: Frames) -> str:
             f"{kind} queries {_mean(invented)} for invented entities against {_mean(real)} for real ones ({tests})"
         )
     relations = int(frames["coverage_of_susceptibility"]["relations"].iloc[0])
-    return f"Mean susceptibility over {plural(relations, 'relation')}: {'; '.join(words)}."
+    return f"Mean susceptibility over {plural(relations, 'relation')}: {'; '.join(words)}; intervals over relations."
 
 
 def _is_of_questions(frames: Frames) -> bool:
@@ -99,12 +102,13 @@ def _relevance(model: Model, frames: Frames) -> str:
     if not means["relevant"].fillna(False).any():
         every = where(means, relevant=False)
         words = [f"{kind} queries by {_mean(where(every, query_type=kind))}" for kind in query_types(every)]
-        return f"Contexts, none of which mentions a queried entity, moved {'; '.join(words)}."
+        return f"Contexts, none of which mentions a queried entity, moved {'; '.join(words)}; intervals over relations."
     words = []
     for kind in query_types(means):
         about, others = (_mean(where(means, query_type=kind, relevant=group)) for group in (True, False))
         words.append(f"{kind} queries by {about} against {others} ({_tests(frames, 'relevance', kind)})")
-    return f"Contexts that mention the entity, against those that do not, moved {'; '.join(words)}."
+    moved = f"{'; '.join(words)}; intervals over relations"
+    return f"Contexts that mention the entity, against those that do not, moved {moved}."
 
 
 def _labels(model: Model, frames: Frames) -> str:
@@ -118,7 +122,7 @@ def _labels(model: Model, frames: Frames) -> str:
         of_labels = " against ".join(f"{_mean(where(rows, label=label))} for {label}" for label in labels)
         tests = where(frames["group_comparisons"], comparison="label", within="all", relation=relation, query_type=kind)
         words.append(f"{relation}, {kind} queries {of_labels}{_test_of_two(tests)}")
-    return f"Mean susceptibility of labelled entities: {'; '.join(words)}." if words else ""
+    return f"Mean susceptibility of labelled entities: {'; '.join(words)}; intervals over entities." if words else ""
 
 
 def _test_of_two(tests: pd.DataFrame) -> str:
@@ -157,42 +161,39 @@ def _answers(model: Model, frames: Frames) -> str:
 def _of_answers(rows: pd.DataFrame, frames: Frames) -> str:
     """What the greedy answers did with a context."""
     if are_own(rows):
-        return _own_answers(rows)
+        return _own_answers(frames["models_side_by_side"])
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
     rows = where(rows, condition=condition)
     if not rows["measured"].any():
         return NOT_JUDGED
-    words = []
+    means, words = where(frames["partition_means"], condition=condition), []
     for partition in partitions(rows):
-        row = _row(rows, partition=partition)
-        moved = where(frames["instances_in_short"], condition=condition, partition=partition)
-        nats = f"; mean coherent persuasion {_mean(moved)}" if len(moved) else ""
+        of = {row["quantity"]: row for row in records(where(means, partition=partition))}
+        moved = f"; mean coherent persuasion {_mean(of['coherent_persuasion'])}" if "coherent_persuasion" in of else ""
+        count = plural(int(of["stubborn"]["n"]), f"{partition} question")
         words.append(
-            f"{_share(row, 'following')} of {plural(int(row['measured']), f'{partition} question')} "
-            f"({_share(row, 'persuaded')} persuaded, {_share(row, 'stubborn')} stubborn{nats})"
+            f"{_share(of.get('following'))} of {count} ({_share(of.get('persuaded'))} persuaded, "
+            f"{_share(of['stubborn'])} stubborn{moved})"
         )
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
-    said = f"With {context}, the greedy answer stated the context's answer in {'; '.join(words)}."
-    judge = stood_in(frames["stand_ins"], EQUIVALENCE) if len(frames["instances_in_short"]) else ""
+    shares = f"{'; '.join(words)}; intervals over subjects"
+    said = f"With {context}, the greedy answer stated the context's answer in {shares}."
+    judge = stood_in(frames["stand_ins"], EQUIVALENCE) if len(where(means, quantity="coherent_persuasion")) else ""
     return f"{said} Coherent persuasion does not compare with published values: {judge}." if judge else said
 
 
-def _own_answers(rows: pd.DataFrame) -> str:
-    """What greedy answers did with each kind of context, over all groups; an irrelevant one states no answer."""
-    said = {"supporting": FOLLOWED, "conflicting": FOLLOWED, "irrelevant": STAYED, "unknown": STAYED}
-    words: dict[str, list[str]] = {}
-    for condition in conditions(rows):
-        sums = where(rows, condition=condition)[["measured", *said[condition][1]]].sum()
-        measured = int(sums.pop("measured"))
-        if measured:
-            count = plural(measured, f"{condition} context")
-            few = measured < FEWEST_FOR_INTERVAL
-            share = f"{int(sums.sum())}" if few else f"{100 * sums.sum() / measured:.0f}%"
-            words.setdefault(said[condition][0], []).append(f"{share} of {count}")
-    if not words:
-        return NOT_JUDGED
-    sentences = [f"{what} with {' and '.join(shares)}" for what, shares in words.items()]
-    return f"The greedy answer {'; it '.join(sentences)}."
+def _own_answers(means: pd.DataFrame) -> str:
+    """What greedy answers did with each kind of context, over all groups: the shares of the table of models."""
+    sentences, over = [], ""
+    for quantity, said in SAID.items():
+        rows = where(means, quantity=quantity)
+        shares = []
+        for row in records(in_order(rows, group=OWN_KINDS)) if len(rows) else ():
+            context = f"{row['group']} context"
+            shares.append(f"{_share(row)} of {plural(int(row['n']), context)}")
+            over = str(row["interval_over"])
+        sentences += [f"{said} with {' and '.join(shares)}"] if shares else []
+    return f"The greedy answer {'; it '.join(sentences)}; intervals over {over}s." if sentences else NOT_JUDGED
 
 
 def _memorization(model: Model, frames: Frames) -> str:
@@ -210,8 +211,8 @@ def _followed(means: pd.DataFrame, kind: str) -> str:
     if kind not in query_types(means):
         return ""
     rows = (_row(means, contexts=EVERY, query_type=kind, follows=name) for name in ("context", "original"))
-    context, original = (100 * row.get("share_answers", 0.0) for row in rows)
-    return f" (greedy answers after all contexts: {context:.0f}% the context's, {original:.0f}% the original)"
+    context, original = (percent(row.get("share_answers", 0.0)) for row in rows)
+    return f" (greedy answers after all contexts: {context} the context's, {original} the original)"
 
 
 def _answer_sets(model: Model, frames: Frames) -> str:
@@ -261,16 +262,10 @@ def _row(rows: pd.DataFrame, **values: object) -> dict[str, Any]:
     return next(iter(records(where(rows, **values))), {})
 
 
-def _mean(rows: pd.DataFrame) -> str:
-    """A mean with its 95% interval, where it has one, and its unit."""
-    for row in records(rows.head(1)):
-        return f"{row['mean']:.3f}{_interval(row)} {row['unit']}"
-    return "nothing measured"
-
-
-def _interval(row: dict[str, Any]) -> str:
-    """The interval of a mean in brackets; empty where it has none, as that over a single relation."""
-    return "" if pd.isna(row.get("low")) else f" [{row['low']:.3f}, {row['high']:.3f}]"
+def _mean(rows: pd.DataFrame | Mapping[str, Any]) -> str:
+    """A mean with its 95% interval, where it has one, and its unit: of a row, or of the first of rows."""
+    first = rows if isinstance(rows, Mapping) else next(iter(records(rows.head(1))), None)
+    return f"{estimate(first)} {first['unit']}" if first else "nothing measured"
 
 
 def _fisher_mean(rows: pd.DataFrame) -> str:
@@ -279,9 +274,16 @@ def _fisher_mean(rows: pd.DataFrame) -> str:
 
 
 def _tests(frames: Frames, comparison: str, kind: str) -> str:
-    row = _row(as_published(frames["statistics_in_short"]), comparison=comparison, query_type=kind)
+    """The test by entity; after it the published one, whose rows depend on each other."""
+    tests = where(frames["statistics_in_short"], comparison=comparison, query_type=kind)
+    entity, published = (_significant(_row(some)) for some in (by_entity(tests), as_published(tests)))
+    return f"by entity {entity}; as published, a row a query: {published}" if published else "not tested"
+
+
+def _significant(row: Mapping[str, Any]) -> str:
+    """In how many relations a test is significant; empty where there is no test."""
     if not row:
-        return "not tested"
+        return ""
     tested, untestable = int(row["tested"]), int(row["untestable"])
     if not tested:
         return f"untestable in {plural(untestable, 'relation')}: {row['reasons']}"
@@ -290,15 +292,16 @@ def _tests(frames: Frames, comparison: str, kind: str) -> str:
     return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
 
 
-def _share(row: dict[str, Any], what: str) -> str:
-    """The share of the questions that were measured; of fewer than have an interval their number."""
-    share = row[f"share_{what}"]
-    if row["measured"] < FEWEST_FOR_INTERVAL:
-        return str(int(row["persuaded"] + row["agreed"] if what == "following" else row[what]))
-    return "an unmeasured share" if pd.isna(share) else f"{100 * share:.0f}%"
+def _share(row: Mapping[str, Any] | None) -> str:
+    """A share with its interval; of fewer answers than have one their number."""
+    if row is None:
+        return "an unmeasured share"
+    return estimate(row) if row["n"] >= FEWEST_FOR_INTERVAL else f"{row['n'] * row['mean']:.0f}"
 
 
-ANSWERS = Finding(("outcomes", "instances_in_short", "stand_ins", "unfinished_greedy_answers"), _answers)
+ANSWERS = Finding(
+    ("outcomes", "partition_means", "models_side_by_side", "stand_ins", "unfinished_greedy_answers"), _answers
+)
 FINDINGS: tuple[Finding, ...] = (
     Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
     Finding(("persuasion_in_short", "statistics_in_short"), _relevance),

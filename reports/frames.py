@@ -11,6 +11,7 @@ import pandas as pd
 from data import catalog
 from data.records import CONDITIONS, OWN_KINDS, PARTITIONS, identity
 from data.records.statistics import FEWEST_FOR_INTERVAL, QUANTILES
+from data.records.statistics import SHARE as SHARE
 from data.storage.workspace import slug
 
 Frames = Mapping[str, pd.DataFrame]
@@ -24,8 +25,6 @@ INTERVAL = f"95% bootstrap interval (none of fewer than {FEWEST_FOR_INTERVAL} va
 """How captions name the interval of a mean."""
 EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
 """The measures that rest on which sampled answers mean the same."""
-SHARE = "share"
-"""The unit of a share of 1, which the page shows in percent."""
 _IN_UNIT = ("mean", "mean_a", "mean_b", "low", "high", *QUANTILES)
 
 

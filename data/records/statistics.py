@@ -14,6 +14,10 @@ ALL = "all"
 """Every relation, query type, partition or condition together."""
 ALPHA = 0.05
 """A test is significant where its p-value is at most this."""
+SHARE = "share"
+"""The unit of a share of 1, which pages and terminals show in percent."""
+UNDECIDED, EQUAL = "undecided", "equal"
+"""Verdicts on two models of which nothing shows that they differ: nor that they do not; that they are nearly alike."""
 FEWEST_FOR_INTERVAL = 5
 """The fewest values, or clusters of values, whose mean has an interval (decision 0055)."""
 
@@ -104,9 +108,12 @@ class Summary(ModelScores):
     share: Annotated[float | None, Meaning("of the group among those of its relation and query type")] = None
     mean: Annotated[float | None, Meaning("mean of the values; NULL where there is none")] = None
     low: Annotated[
-        float | None, Meaning("lower end of the mean's 95% bootstrap interval; NULL of fewer than 5 values")
+        float | None, Meaning("lower end of the mean's 95% interval, a share's Wilson's; NULL of fewer than 5 values")
     ] = None
-    high: Annotated[float | None, Meaning("upper end of the mean's 95% bootstrap interval")] = None
+    high: Annotated[float | None, Meaning("upper end of the mean's 95% interval")] = None
+    interval_over: Annotated[
+        str | None, Meaning("what the interval takes as independent, and draws whole; NULL where there is none")
+    ] = None
     smallest: Annotated[float | None, Meaning("the smallest value")] = None
     percentile_5: Annotated[float | None, Meaning("the 5th percentile")] = None
     lower_quartile: Annotated[float | None, Meaning("the 25th percentile")] = None
@@ -182,18 +189,19 @@ class ModelDifference(ModelScores):
     ]
     condition: Annotated[str, Meaning("the context before the question; all for queries")]
     unit: Annotated[str, Meaning("the unit of the means and of the difference")]
-    n: Annotated[int, Meaning("questions, or entities, that both models have; each counts once")]
-    clusters: Annotated[int, Meaning("what these are of: questions, or entities")]
+    n: Annotated[int, Meaning("answers, or queries, that both models have; each counts once")]
+    clusters: Annotated[int, Meaning("subjects or questions that these are of, or entities: what the interval draws")]
     mean: Annotated[float | None, Meaning("mean of the model over these items; NULL where there is none")]
     against_mean: Annotated[float | None, Meaning("mean of the other model over these items")]
     difference: Annotated[float | None, Meaning("the model's mean minus the other's")]
-    low: Annotated[float | None, Meaning("lower end of its 95% bootstrap interval, clusters drawn whole")]
+    low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters; of shares by Bonett and Price")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
     p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
-    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over models and groups of the quantity")]
+    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all verdicts")]
+    margin: Annotated[float | None, Meaning("within how much the models are called equal")]
     verdict: Annotated[
         str | None,
-        Meaning("tied where the interval holds 0 or p_adjusted is over 0.05, else larger or smaller than the other's"),
+        Meaning("larger or smaller where p_adjusted is at most 0.05, else equal within the margin, or undecided"),
     ]
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
 

@@ -1,18 +1,19 @@
 """Tables that put models side by side, and say where two of them differ."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from data.records.statistics import FEWEST_FOR_INTERVAL
-from reports.frames import EQUIVALENCE, SHARE, Frames, Model, cut_off, models, records, span, stood_in, where
+from reports.estimates import estimate, verdict
+from reports.frames import EQUIVALENCE, SHARE, Frames, Model, cut_off, models, plural, records, span, stood_in, where
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
 QUANTITIES = {
     "follows": "states the context's answer",
-    "keeps": "stays as it was, with an irrelevant context",
+    "keeps": "stays as it was without the context",
     "correct": "states the original answer, without a context",
     "refuses": "declines or says nothing",
     "context_bias": "gives up its right answer for a wrong context's",
@@ -40,8 +41,8 @@ def _differences(frames: Frames) -> pd.DataFrame:
     frame = frames["model_differences"]
     group = frame["condition"].where(frame["condition"] != "all", frame["query_type"])
     frame = frame.assign(group=group, against=frame["against_model"] + " (" + frame["against_dtype"] + ")")
-    columns = ("against", "quantity", "group", "n", "mean", "against_mean", "difference", "low", "high", "unit",
-               "p_adjusted", "verdict", "untestable")  # fmt: skip
+    columns = ("against", "quantity", "group", "n", "clusters", "mean", "against_mean", "difference", "low", "high",
+               "unit", "p_adjusted", "margin", "verdict", "untestable")  # fmt: skip
     return _in_words(frame, "group")[["model", "dtype", *columns]]
 
 
@@ -50,18 +51,21 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     frame = frames["models_side_by_side"]
     means = {(row["quantity"], row["group"], str(Model(row["model"], row["dtype"]))): row for row in records(frame)}
     names = [str(model) for model in models(frame)]
-    differ = {
-        (row["quantity"], _group(row)): row["verdict"] or row["untestable"] or ""
-        for row in records(frames["model_differences"])
-    }
+    differ = {(row["quantity"], _group(row)): verdict(row) for row in records(frames["model_differences"])}
     rows = []
     for quantity, group in dict.fromkeys((quantity, group) for quantity, group, _ in means):
         of_models = [means.get((quantity, group, name)) for name in names]
-        counts = [int(row["n"]) for row in of_models if row]
         cells = {name: _with_interval(row) if row else "" for name, row in zip(names, of_models, strict=True)}
-        verdict = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
-        rows.append({"quantity": quantity, "group": group, **cells, "n": span(min(counts), max(counts)), **verdict})
+        differs = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
+        rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(of_models), **differs})
     return _in_words(pd.DataFrame(rows), "group")
+
+
+def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:
+    """How many answers or queries, and of how many questions, subjects or entities."""
+    known = [row for row in of_models if row]
+    n, clusters = (span(*(pick(int(row[name]) for row in known) for pick in (min, max))) for name in ("n", "clusters"))
+    return f"{n} of {clusters} {plural(2, known[0]['interval_over']).removeprefix('2 ')}"
 
 
 def _group(row: Mapping[str, Any]) -> str:
@@ -69,11 +73,7 @@ def _group(row: Mapping[str, Any]) -> str:
 
 
 def _with_interval(row: Mapping[str, Any]) -> str:
-    if row["unit"] == SHARE and row["n"] < FEWEST_FOR_INTERVAL:
-        return FEW
-    factor, digits, sign = (100, 0, "%") if row["unit"] == SHARE else (1, 2, "")
-    mean, low, high = (f"{factor * row[name]:.{digits}f}" for name in ("mean", "low", "high"))
-    return f"{mean}{sign}" if pd.isna(row["low"]) else f"{mean}{sign} [{low}, {high}]"
+    return FEW if row["unit"] == SHARE and row["n"] < FEWEST_FOR_INTERVAL else estimate(row)
 
 
 def _judged(frames: Frames) -> str:
@@ -86,11 +86,10 @@ def _judged(frames: Frames) -> str:
 AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
-    "Shares of greedy answers, and means in nats, with 95% bootstrap intervals; a group is the context before the "
-    "question, or the type of a query. n counts questions, for susceptibility entities; "
-    f"of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few questions no share ({FEW}). "
-    "Of two models, tied: nothing "
-    "shows that they differ on the items of both.",
+    "Shares of greedy answers, and means in nats, with 95% intervals over what n names last; a group is the context "
+    "before the question, or the type of a query. An answer counts once, so that a question counts as often as it has "
+    f"contexts of the group. Of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few answers no share "
+    f"({FEW}). Of two models, undecided: nothing shows that they differ on the items of both, nor that they do not.",
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers"),
     _at_a_glance,
     note=lambda frames: _judged(frames) + cut_off(frames["unfinished_greedy_answers"]),
@@ -99,10 +98,10 @@ AT_A_GLANCE = Table(
 SIDE_BY_SIDE = Table(
     "models-side-by-side",
     "The models side by side",
-    f"Means with 95% bootstrap intervals, none of fewer than {FEWEST_FOR_INTERVAL}. Shares are of greedy answers, by "
-    "their words; a group is the context before "
-    "the question, or the type of a query. n counts questions, for susceptibility entities. The rows of a "
-    "right and of a wrong answer count the questions that the model answers so without a context.",
+    f"Means with 95% intervals over clusters, none of fewer than {FEWEST_FOR_INTERVAL}: what they are stands beside "
+    "them. Of shares they are Wilson's, else bootstraps. Shares are of greedy answers, by their words; a group is the "
+    "context before the question, or the type of a query. n counts answers, for susceptibility queries. The rows of a "
+    "right and of a wrong answer count those to questions that the model answers so without a context.",
     ("models_side_by_side",),
     lambda frames: _in_words(frames["models_side_by_side"], "group"),
     folded=True,
@@ -110,10 +109,10 @@ SIDE_BY_SIDE = Table(
 DIFFERENCES = Table(
     "differences-between-models",
     "Where two models differ",
-    "The model's mean minus the other's, over the n questions or entities that both have, with the 95% bootstrap "
-    "interval; a question with all its contexts, or an entity with all its queries, counts once. p by turning signs, "
-    "two-sided, after Benjamini-Hochberg over the models and groups of a quantity. Tied: the interval holds 0, or p is "
-    "over 0.05.",
+    "The model's mean minus the other's, over the n answers or queries that both have, with the 95% interval over "
+    "clusters: subjects (questions where none is named), or entities. p by turning signs, two-sided, after "
+    "Benjamini-Hochberg over all rows. Larger or smaller: p is at most 0.05, and 0 outside the interval. Equal: the "
+    "interval lies within the margin on both sides of 0. Undecided: neither.",
     ("model_differences",),
     _differences,
 )

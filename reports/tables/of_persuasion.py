@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from data.records import CONDITIONS
+from reports.estimates import estimate
 from reports.figures.marked_scatters import cut_in_words
 from reports.frames import Frames, in_order, models, partitions, records, rows_of
 from reports.style import CONDITION_NAMES, plain
@@ -53,16 +54,9 @@ def side_by_side(frame: pd.DataFrame, quantities: Mapping[str, str], of: str) ->
         key = tuple(row[name] for name in _GROUP)
         cells = made.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: int(row["most"])})
         n = f"; n = {row['n']:,}" if row["n"] < row["most"] else ""
-        cells[quantities[row["quantity"]]] = f"{with_interval(row)}{n}"
+        cells[quantities[row["quantity"]]] = f"{estimate(row)}{n}"
     columns = [*_GROUP, of, *quantities.values()]
     return pd.DataFrame(made.values(), columns=columns).fillna("").rename(columns={"condition": "context"})
-
-
-def with_interval(row: Mapping[str, Any]) -> str:
-    """A mean with its interval, a share in percent."""
-    factor, digits, sign = (100, 1, "%") if row["unit"] == "share" else (1, 2, "")
-    mean, low, high = (f"{factor * row[name]:.{digits}f}" for name in ("mean", "low", "high"))
-    return f"{mean}{sign}" if pd.isna(row["low"]) else f"{mean}{sign} [{low}, {high}]"
 
 
 def _numbers(frames: Frames) -> pd.DataFrame:
@@ -108,14 +102,15 @@ def _bounds(frames: Frames) -> str:
 SHARES = Table(
     "shares-persuaded-and-stubborn",
     "How many are persuaded, how many stubborn",
-    "An instance is a question with a context: two of each DynamicQA question. Shares with 95% bootstrap intervals, "
-    "subjects drawn whole: instances about one subject depend on each other. By whose answer: what the greedy answer "
-    "states; by the paper's rule: by ROUGE-L over 0.3, which was made for answers of a word and may call one answer "
-    "both. No interval: all instances are alike.",
+    "An instance is a question with a context: two of each DynamicQA question. Shares with 95% intervals over "
+    "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: what the "
+    "greedy answer states; by the paper's rule: by ROUGE-L over 0.3, which was made for answers of a word and may call "
+    "one answer both.",
     ("partition_means",),
     lambda frames: side_by_side(
         frames["partition_means"],
         {
+            "following": "follow, by whose answer",
             "persuaded": "persuaded, by whose answer",
             "stubborn": "stubborn, by whose answer",
             "persuaded_as_published": "persuaded, by the paper's rule",
@@ -128,7 +123,7 @@ SHARES = Table(
 NUMBERS = Table(
     "means-of-partitions",
     "Every mean of a partition, with its interval",
-    "n counts questions under a condition; subjects are what these are about, and are drawn whole for the interval.",
+    "n counts questions under a condition; subjects are what these are about, and what the interval is over.",
     ("partition_means",),
     _numbers,
     folded=True,

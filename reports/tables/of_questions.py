@@ -65,7 +65,7 @@ ACCURACY = Table(
     "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "
     "grows with the length of answers; length-normalised, it takes their mean. Rao's is the entropy of the clusters' "
     "length-normalised probabilities, “of clusters” that of their sizes. Published entropies are larger by 5, a "
-    "constant of their code. Intervals are 95% bootstraps that draw whole subjects.",
+    "constant of their code. Intervals have 95%, over subjects: Wilson's by cluster of accuracy, else bootstraps.",
     ("partition_means", "measures_in_short"),
     lambda frames: side_by_side(
         frames["partition_means"],

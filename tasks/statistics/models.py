@@ -2,11 +2,13 @@
 
     follows              the greedy answer states the answer of a context that states one   1 or 0
     keeps                the greedy answer stays what it was, with an irrelevant context     1 or 0
+                         or one of an unknown kind
     correct              the greedy answer without a context states the original answer      1 or 0
     refuses              the greedy answer declines, or is empty                             1 or 0
     context_bias         a conflicting context's answer takes the place of a right one       1 or 0
     prior_bias           a wrong answer stays as it is, though the context states the right  1 or 0
-    binary_utilisation, continuous_utilisation  of a question's context, where measured      share
+    binary_utilisation   of a question's context, where measured                             1 or 0
+    continuous_utilisation  likewise                                                         -1 to 1
     coherent_persuasion  of a question's context                                             nats
     susceptibility       of a query                                                          nats
 
@@ -17,9 +19,17 @@ What they are not: shares of all questions. A model that knows other facts is as
 of two models is over those that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md says where this differs.
 
-Groups: the condition of a question, the type of a query. Unit of analysis: a question, the mean over its contexts of a
-condition; an entity, the mean over its queries in all relations. p_adjusted is over all pairs of models and groups of a
-quantity. Two models are tied where the interval of their difference holds 0, or p_adjusted is over 0.05.
+Groups: the condition of a question, the type of a query. Unit of analysis: an answer to a question under a condition,
+so that a question counts as often as it has contexts of it; a query. Intervals and tests take subjects as independent
+(a question where none is named), of queries entities, whatever their relations. p_adjusted is over all verdicts.
+
+verdict:
+    larger, smaller  the interval of the difference is on one side of 0, and p_adjusted at most 0.05
+    equal            else, where the interval lies within the margin on both sides of 0: 0.05, of nats a tenth of the
+                     mean of both models
+    undecided        else: nothing shows that they differ, nor that they do not
+An interval of 95% within the margin is a test of equivalence with alpha = 0.025 on either side.
+Source: Schuirmann 1987, A comparison of the two one-sided tests procedure and the power approach.
 """
 
 from collections.abc import Iterator
@@ -27,7 +37,7 @@ from itertools import combinations
 from typing import Any
 
 from data.records import CONFLICTING, OWN_KINDS, SUPPORTING
-from data.records.statistics import ALPHA, ModelDifference, Summary
+from data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
 from tasks.statistics.formulas.corrections import benjamini_hochberg
 from tasks.statistics.formulas.paired import paired_difference
 from tasks.statistics.frames import ALL, by, sorted_by
@@ -36,27 +46,32 @@ from tasks.statistics.summary import MODEL, summaries
 
 MODEL_QUERIES = ("answers_of_questions", "susceptibility_of_queries")
 """What the statistics of models read."""
-SHARES = (
-    "follows", "keeps", "correct", "refuses", "context_bias", "prior_bias", "binary_utilisation",
-    "continuous_utilisation",
-)  # fmt: skip
-UNITS = {**dict.fromkeys(SHARES, "share"), "coherent_persuasion": "nats", "susceptibility": "nats"}
+SHARES = ("follows", "keeps", "correct", "refuses", "context_bias", "prior_bias", "binary_utilisation")
+UNITS = {
+    **dict.fromkeys(SHARES, SHARE), "continuous_utilisation": "", "coherent_persuasion": "nats",
+    "susceptibility": "nats",
+}  # fmt: skip
 GROUP = ("condition", "query_type")
+MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
+"""Within how much two models are equal: of shares and other numbers without unit; of nats, as a part of their mean."""
+STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "unknown")
+"""Outcomes of an answer that stays what it was, and the conditions in which that is asked."""
 
 
 def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     """A frame for each quantity: model, dtype, condition, query_type, cluster, item, value, sorted by these."""
     answers = frames["answers_of_questions"]
     answers = answers.assign(
-        query_type=ALL, cluster=answers["question_id"].astype(str), item=answers["context_id"].astype(str)
-    )
+        query_type=ALL, cluster=answers["subject_key"].astype(str),
+        item=answers["question_id"].astype(str) + " " + answers["context_id"].astype(str),
+    )  # fmt: skip
     judged = answers[answers["verdict"].notna()]
     undecided = _is_disputable(judged)
     alone, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
     stated = judged["states_answer"].fillna(value=False).astype(bool)
     yield "follows", _sorted(judged.assign(value=verdict.isin(("context", "both")).astype(float))[~alone & stated])
-    kept = judged.assign(value=(judged["outcome"] == "stubborn").astype(float))
-    yield "keeps", _sorted(kept[judged["condition"] == "irrelevant"])
+    kept = judged.assign(value=judged["outcome"].isin(STAYED).astype(float))
+    yield "keeps", _sorted(kept[judged["condition"].isin(UNRELATED)])
     yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone & ~undecided])
     yield "refuses", _sorted(judged.assign(value=(verdict == "refusal").astype(float)))
     clashes = judged[~alone & ~undecided].merge(_prior(judged[alone]), on=[*MODEL, "question_id"])
@@ -94,13 +109,16 @@ def _sorted(frame: Frame) -> Frame:
 
 
 def means(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary`: the mean of each quantity and its interval, clusters counted once each."""
+    """The rows of `Summary`: the mean of each quantity and its interval."""
+    answers = frames["answers_of_questions"]
+    of_answers = "subject" if (answers["subject_key"] != answers["question_id"]).any() else "question"
     rows = []
     for quantity, frame in items(frames):
-        of_cluster = frame.groupby([*MODEL, *GROUP, "cluster"], as_index=False, sort=True, observed=True)
+        of_query = quantity == "susceptibility"
         rows += summaries(
-            of_cluster[["value"]].mean(), [*MODEL, *GROUP], "value", unit=UNITS[quantity], quantity=quantity,
-            unit_of_analysis="entity" if quantity == "susceptibility" else "question", interval=True,
+            frame, [*MODEL, *GROUP], "value", unit=UNITS[quantity], quantity=quantity,
+            unit_of_analysis="query" if of_query else "answer", interval=True, clusters="cluster",
+            over="entity" if of_query else of_answers, seed=seed,
         )  # fmt: skip
     return rows
 
@@ -112,38 +130,39 @@ def differences(frames: Frames, seed: int) -> list[Row]:
         for group, of_group in by(frame, GROUP):
             of_models = [(about, of_model.set_index(["cluster", "item"])) for about, of_model in by(of_group, MODEL)]
             for (one, first), (other, second) in combinations(of_models, 2):
-                items_of_both = first[["value"]].join(second["value"].rename("against"), how="inner")
-                both = items_of_both.groupby(level="cluster", sort=True).mean()  # as the means of models: clusters once
-                paired = paired_difference(both["value"] - both["against"], both.index, seed)
+                both = first[["value"]].join(second["value"].rename("against"), how="inner")
+                change, clusters = both["value"] - both["against"], both.index.get_level_values("cluster")
+                paired = paired_difference(change, clusters, seed, shares=UNITS[quantity] == SHARE)
                 rows.append(
                     {
                         **one, "relation": ALL, **group, "against_model": other["model"],
                         "against_dtype": other["dtype"], "quantity": quantity, "unit": UNITS[quantity],
                         "mean": float(both["value"].mean()) if len(both) else None,
                         "against_mean": float(both["against"].mean()) if len(both) else None,
-                        **paired._asdict(), "p_adjusted": None, "verdict": None,
+                        **paired._asdict(), "p_adjusted": None, "margin": None, "verdict": None,
                     }
                 )  # fmt: skip
     return rows
 
 
-def _verdict(row: Row) -> str | None:
-    if row["p_adjusted"] is None:
-        return None
-    if row["low"] <= 0 <= row["high"] or row["p_adjusted"] > ALPHA:
-        return "tied"
-    return "larger" if row["low"] > 0 else "smaller"
-
-
 def adjusted(rows: list[Row]) -> list[Row]:
-    """The rows with p_adjusted, and the verdict."""
-    for quantity in UNITS:
-        family = [row for row in rows if row["quantity"] == quantity]
-        for row, p in zip(family, benjamini_hochberg([row["p"] for row in family]), strict=True):
-            row["p_adjusted"] = p
-            row["verdict"] = _verdict(row)
+    """The rows with p_adjusted over all of them, the margin, and the verdict."""
+    for row, p in zip(rows, benjamini_hochberg([row["p"] for row in rows]), strict=True):
+        means = (row["mean"], row["against_mean"])
+        relative = row["unit"] == "nats" and None not in means
+        margin = MARGIN_OF_MEAN * sum(means) / 2 if relative else MARGIN
+        row |= {"p_adjusted": p, "margin": margin, "verdict": _verdict(row, p, margin)}
     return rows
 
 
-MEANS = Statistic("model_means", 6, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 5, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)
+def _verdict(row: Row, p: float | None, margin: float) -> str | None:
+    """What an interval and a test say together; None where there is no test."""
+    if p is None:
+        return None
+    if p <= ALPHA and not row["low"] <= 0 <= row["high"]:
+        return "larger" if row["low"] > 0 else "smaller"
+    return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
+
+
+MEANS = Statistic("model_means", 7, Summary, MODEL_QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 6, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)

@@ -2,14 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from data.records.statistics import QUANTILES, Summary
-from tasks.statistics.formulas.groups import scores
+from data.records.statistics import QUANTILES, SHARE, Summary
+from tasks.statistics.formulas.clustered import clustered_mean
+from tasks.statistics.formulas.groups import Scores, scores
 from tasks.statistics.formulas.interval import mean_interval
+from tasks.statistics.formulas.share import share_interval
 from tasks.statistics.frames import ALL, by
 from tasks.statistics.statistic import Frame, Row
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 MODEL = ("model", "dtype")
 TYPE = (*MODEL, "query_type")
@@ -28,6 +34,9 @@ def summaries(
     unit_of_analysis: str,
     quantity: str = "",
     interval: bool = False,
+    clusters: str = "",
+    over: str = "",
+    seed: int = 0,
     quantiles: bool = False,
     skip_missing: bool = False,
     others: Callable[[Frame], Row] | None = None,
@@ -35,13 +44,14 @@ def summaries(
     """A row of `Summary` for every group of equal keys, sorted by them; ScoreError for a value that is not finite.
 
     frame: a row per value, in an order of its own; keys: model, dtype, perhaps relation and query_type, and what else
-    the groups are of; column: that of the values, also their quantity where none is named; unit: "" for counts and
-    shares; unit_of_analysis: what one value is about; interval: whether the mean has a bootstrap interval;
-    skip_missing: whether NaN stands for what was not measured, and is left out; others: (the rows of a group) ->
-    columns that do not follow from the values, or are counted otherwise.
+    the groups are of; column: that of the values, also their quantity where none is named; unit: "" for counts, `SHARE`
+    where values are 1 or 0; unit_of_analysis: what one value is about; interval: whether the mean has one: Wilson's of
+    a share, else a bootstrap; clusters: the column of what the interval is over, where that is not single values, and
+    over: its name; seed: of draws of clusters; skip_missing: whether NaN stands for what was not measured, and is left
+    out; others: (the rows of a group) -> columns that do not follow from the values, or are counted otherwise.
     """
     rows = []
-    for group_of, group in by(frame, keys, () if others else [column]):
+    for group_of, group in by(frame, keys, () if others else [column, *filter(None, [clusters])]):
         about = {name: group_of.pop(name) for name in RELATION if name in group_of}
         values = scores(group[column].dropna() if skip_missing else group[column])
         row = {
@@ -58,7 +68,20 @@ def summaries(
             row["mean"] = float(values.mean())
         if len(values) and quantiles:
             row |= dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True))
-        if interval:
-            row["mean"], row["low"], row["high"] = mean_interval(values)
+        if interval and len(values):
+            row |= _interval(values, group[clusters] if clusters else None, unit, seed)
+            row["interval_over"] = over or unit_of_analysis
         rows.append(row | (others(group) if others else {}))
     return rows
+
+
+def _interval(values: Scores, clusters: "pd.Series[Any] | None", unit: str, seed: int) -> Row:
+    """The ends of the interval of a mean of values (n,), and how many clusters it is over, where it is over these."""
+    if unit == SHARE:
+        found = share_interval(values, range(len(values)) if clusters is None else clusters)
+    elif clusters is None:
+        _, low, high = mean_interval(values)
+        return {"low": low, "high": high}
+    else:
+        found = clustered_mean(values, clusters, seed)
+    return {"low": found.low, "high": found.high} | ({} if clusters is None else {"items": found.clusters})

@@ -240,7 +240,8 @@ def _questions(count: int, own: bool) -> Iterator[Row]:
                 "question": f"What is capital {number}?", "original_context": "", "counter_memory_context": "",
                 "edits": None, "subject_popularity": None, "object_popularity": None,
                 "other_columns": f'{{"chapter": {number % 3}}}', "context_ids": ids, "context_kinds": kinds,
-                "context_texts": [f"A text of {name}." for name in ids], "context_answers": [["Bergen"]] * len(ids),
+                "context_texts": [f"A text of {name}." for name in ids],
+                "context_answers": [[] if kind == "irrelevant" else ["Bergen"] for kind in kinds],
             }  # fmt: skip
             continue
         partition = ("static", "temporal", "disputable")[number % 3]
@@ -281,7 +282,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         swayed = {"persuaded": draw[3] < 0.4, "stubborn": draw[3] > 0.7}
         yield "persuaded", {**about, **stand_in, **swayed}
         outcome = ("persuaded", "persuaded", "agreed", "other", "stubborn")[int(5 * draw[3])]
-        verdict = "context" if draw[3] < 0.5 else "refusal" if draw[3] < 0.6 else "neither"
+        verdict = "context" if outcome in ("persuaded", "agreed") else "refusal" if draw[3] < 0.65 else "neither"
         yield "whose_answer", {**about, **stand_in, "sample": None, "verdict": verdict, "outcome": outcome}
         yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "outcome": None}
         used = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}

@@ -2,9 +2,11 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from flows.cli.views.audit import measured_of
 from reports.findings import findings
-from reports.frames import as_published, units
+from reports.frames import as_published, by_entity, units
 from reports.tables import TABLES, filled
+from tasks.statistics.formulas.share import share_interval
 from tests.reports.study import MODEL, frames, tables
 
 
@@ -22,7 +24,7 @@ def test_tables_have_rows_or_say_nothing(known: dict[str, pd.DataFrame], name: s
 def test_two_models_are_compared_and_one_is_not(known: dict[str, pd.DataFrame], two: dict[str, pd.DataFrame]) -> None:
     compared = filled(TABLES["differences-between-models"], two).rows
     assert set(compared["quantity"]) >= {"states the context's answer", "susceptibility"}
-    assert set(compared["verdict"].dropna()) <= {"tied", "larger", "smaller"}
+    assert set(compared["verdict"].dropna()) <= {"undecided", "equal", "larger", "smaller"}
     assert set(compared["against"]) == {f"{MODEL} (float32)"}
     assert filled(TABLES["differences-between-models"], known).rows.empty
 
@@ -88,7 +90,8 @@ def few() -> dict[str, pd.DataFrame]:
 
 def test_what_cannot_be_significant_is_not_called_insignificant(few: dict[str, pd.DataFrame]) -> None:
     familiarity = findings(few)[f"{MODEL} (float32)"][0]
-    assert familiarity.count("(untestable in 1 relation: n is too small for p ≤ 0.05)") == 2
+    assert familiarity.count("as published, a row a query: untestable in 1 relation: n is too small for p ≤ 0.05") == 2
+    assert familiarity.count("by entity untestable in 1 relation") == 2
     assert "significant" not in familiarity
 
 
@@ -128,17 +131,44 @@ def test_findings_say_what_was_measured(two: dict[str, pd.DataFrame]) -> None:
 
 def test_each_kind_of_own_context_has_its_shares(own: dict[str, pd.DataFrame]) -> None:
     rows = own["instances"].query(f"model == '{MODEL}'")
-    shares = {kind: some["outcome"].value_counts(normalize=True) for kind, some in rows.groupby("condition")}
 
     def share(kind: str, *names: str) -> str:
-        return f"{100 * sum(shares[kind].get(name, 0) for name in names):.0f}%"
+        of_kind = rows[rows["condition"] == kind]
+        hits = of_kind["outcome"].isin(names)
+        low, high = share_interval(hits, of_kind["question_id"])[1:]
+        return f"{100 * hits.mean():.1f}% [{100 * low:.1f}, {100 * high:.1f}]"  # type: ignore[operator]
 
+    follows, keeps = ("persuaded", "agreed"), ("stubborn", "agreed")
     sentence = findings(own)[f"{MODEL} (float32)"][-1]
     assert sentence == (
-        f"The greedy answer stated the context's answer with {share('supporting', 'persuaded', 'agreed')} of 12 "
-        f"supporting contexts and {share('conflicting', 'persuaded', 'agreed')} of 24 conflicting contexts; it stayed "
-        f"the same with {share('irrelevant', 'stubborn', 'agreed')} of 12 irrelevant contexts and "
-        f"{share('unknown', 'stubborn', 'agreed')} of 12 unknown contexts."
+        f"The greedy answer stated the context's answer with {share('supporting', *follows)} of 12 supporting contexts "
+        f"and {share('conflicting', *follows)} of 24 conflicting contexts and {share('unknown', *follows)} of 12 "
+        f"unknown contexts; it stayed the same with {share('irrelevant', *keeps)} of 12 irrelevant contexts and "
+        f"{share('unknown', *keeps)} of 12 unknown contexts; intervals over questions."
+    )
+
+
+def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None:
+    sentence = findings(own)[f"{MODEL} (float32)"][-1]
+    glance = filled(TABLES["models-at-a-glance"], own).rows.set_index(["quantity", "group"])
+    cell = glance.loc[("states the context's answer", "conflicting context"), f"{MODEL} (float32)"]
+    partitions = filled(TABLES["shares-persuaded-and-stubborn"], own).rows
+    own_partition = f"model == '{MODEL}' and partition == 'all' and context == 'conflicting context'"
+    (of_all,) = partitions.query(own_partition).to_dict("records")
+    measured = {(one.model, one.name): one.words for one in measured_of(own["models_side_by_side"])}
+    assert f"{cell} of 24 conflicting contexts" in sentence
+    assert of_all["follow, by whose answer"] == measured[f"{MODEL} (float32)", "follow.conflicting"] == cell
+    assert glance.loc[("states the context's answer", "conflicting context"), "n"] == "24 of 12 questions"
+
+
+def test_headlines_lead_with_the_test_by_entity(known: dict[str, pd.DataFrame]) -> None:
+    tests = known["statistics_in_short"].query("comparison == 'familiarity' and query_type == 'open'")
+    entity, query = (of(tests).assign(tested=8, untestable=0, finite_effects=0) for of in (by_entity, as_published))
+    both = pd.concat([query.assign(significant=1), entity.assign(significant=3)])
+    familiarity = findings({**known, "statistics_in_short": both})[f"{MODEL} (float32)"][0]
+    assert (
+        "(by entity significant in 3 of 8 relations; as published, a row a query: significant in 1 of 8 relations)"
+        in familiarity
     )
 
 

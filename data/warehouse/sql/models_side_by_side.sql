@@ -2,7 +2,7 @@
 SELECT
     model, dtype, quantity,
     CASE WHEN group_values[1] = 'all' THEN query_type ELSE group_values[1] END AS "group",
-    n, mean, low, high, unit
+    n, items AS clusters, mean, low, high, interval_over, unit
 FROM summaries
 WHERE grouped_by = ['condition'] AND quantity IN (
     'follows', 'keeps', 'correct', 'refuses', 'context_bias', 'prior_bias', 'binary_utilisation', 'continuous_utilisation',

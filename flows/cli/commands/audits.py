@@ -22,9 +22,17 @@ Model = Annotated[
     ),
 ]
 Under = Annotated[
-    list[str] | None, typer.Option("--fail-under", help="Such as follow.supporting=0.9; may be repeated.")
+    list[str] | None,
+    typer.Option(
+        "--fail-under", help="Such as follow.supporting=0.9, or .low=0.9 for its whole interval; may be repeated."
+    ),
 ]
-Over = Annotated[list[str] | None, typer.Option("--fail-over", help="Such as follow.conflicting=0.3; may be repeated.")]
+Over = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fail-over", help="Such as follow.conflicting=0.3, or .high=0.3 for its whole interval; may be repeated."
+    ),
+]
 Samples = Annotated[int, typer.Option("--samples", min=1, max=1000, help="Sampled answers beside the greedy one.")]
 Questions = Annotated[int | None, typer.Option("--questions", min=1, help="Only so many, drawn by a fixed seed.")]
 Tokens = Annotated[
@@ -99,15 +107,17 @@ Run = Annotated[str, typer.Argument(help="A study, the folder of its workspace, 
 
 @audits.command()
 def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.Traceback = False) -> None:
-    """Compare the models of two runs on the questions and queries that both were asked: paired differences, or tied.
+    """Compare the models of two runs on the questions and queries that both were asked: paired differences.
 
     Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
     """
     from flows.cli.views import compare as view
 
     databases = view.database_of(a), view.database_of(b)
-    rows, apart = view.compared(*databases), view.settings_apart(*databases)
+    (rows, left_out), apart = view.compared(*databases), view.settings_apart(*databases)
     if as_json:
-        typer.echo(view.as_json(rows, apart))
-    else:
-        view.show(out, rows, apart)
+        typer.echo(view.as_json(rows, apart, left_out))
+        return
+    for name, database in zip("AB", databases, strict=True):
+        out.print(f"{name}: {database}", soft_wrap=True, markup=False, highlight=False)
+    view.show(out, rows, apart, left_out)

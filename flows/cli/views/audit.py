@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data.errors import InputError, UsageError, WorkFailed, nearest
+from data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from data.sources.own.rows import lines
 from data.sources.own.source import read_questions
 from data.storage.files import written_whole
@@ -26,8 +27,10 @@ from flows.steps.aggregate import schema
 from flows.study.places import STUDIES
 from flows.study.sections.model import ModelPart
 from flows.study.study import Study
-from reports.frames import records
+from reports.estimates import estimate, number
+from reports.frames import plural, records
 from reports.tables.of_models import QUANTITIES as IN_WORDS
+from tasks.statistics.models import UNRELATED
 
 QUANTITIES: Mapping[str, str] = {
     "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
@@ -36,17 +39,26 @@ QUANTITIES: Mapping[str, str] = {
 """What a threshold can name, and the quantities of tasks.statistics.models."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 _NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_THRESHOLD = re.compile(r"(?P<quantity>[a-z_]+)(?:\.(?P<group>[a-z_]+))?=(?P<value>-?\d+(?:\.\d+)?)", re.ASCII)
+_THRESHOLD = re.compile(
+    r"(?P<quantity>[a-z_]+)(?:\.(?P<group>(?!(?:low|high)=)[a-z_]+))?(?:\.(?P<end>low|high))?"
+    r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
+    re.ASCII,
+)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The mean of a quantity of a model over n questions, and its 95% interval; group: the kind of context, or none."""
+    """The mean of a quantity of a model over n answers, and its 95% interval over questions.
+
+    group: the kind of context, or none; clusters: how many `over` there are, which is what the interval is over.
+    """
 
     model: str
     quantity: str
     group: str
     n: int
+    clusters: int
+    over: str
     mean: float
     low: float | None
     high: float | None
@@ -60,19 +72,26 @@ class Measured:
     @property
     def words(self) -> str:
         """The mean with its interval."""
-        return f"{self.mean:.2f}" + (
-            "" if self.low is None or self.high is None else f" [{self.low:.2f}, {self.high:.2f}]"
-        )
+        return estimate(asdict(self))
+
+    @property
+    def counts(self) -> str:
+        """How many answers it is over, and to how many questions."""
+        return f"{plural(self.n, 'answer')} to {plural(self.clusters, self.over)}"
 
 
 @dataclass(frozen=True)
 class Threshold:
-    """What the mean of a quantity has to be for every model: at least, or at most, a value."""
+    """What the mean of a quantity, or an end of its interval, has to be for every model: at least, or at most, a value.
+
+    end: low or high; empty for the mean.
+    """
 
     quantity: str
     group: str | None
     value: float
     at_least: bool
+    end: str = ""
 
     @classmethod
     def parse(cls, text: str, *, at_least: bool) -> "Threshold":
@@ -84,17 +103,27 @@ class Threshold:
             raise UsageError(
                 f"{text!r}: no quantity is named {read['quantity']!r}; {nearest(read['quantity'], QUANTITIES)}"
             )
-        return cls(read["quantity"], read["group"], float(read["value"]), at_least)
+        value = float(read["value"]) / (100 if read["percent"] else 1)
+        return cls(read["quantity"], read["group"], value, at_least, read["end"] or "")
 
     def __str__(self) -> str:
         """How it is written."""
-        name = self.quantity if self.group is None else f"{self.quantity}.{self.group}"
+        name = ".".join(filter(None, (self.quantity, self.group, self.end)))
         return f"{name} {'>=' if self.at_least else '<='} {self.value:g}"
+
+    def required(self, unit: str) -> str:
+        """What it asks for, in the unit of what was measured."""
+        limit = number(self.value, unit) + ("" if unit == SHARE else f" {unit}")
+        return f"{f'the {self.end} end of its interval' if self.end else 'it'} has to be at {self._side} {limit}"
+
+    @property
+    def _side(self) -> str:
+        return "least" if self.at_least else "most"
 
     def check(self, conditions: Set[str]) -> None:
         """UsageError where no question can have it; conditions: those of the file's contexts."""
         of_quantity: Set[str] = {
-            "follow": conditions - {"irrelevant"}, "keep": conditions & {"irrelevant"}, "correct": {"none"},
+            "follow": conditions - {"irrelevant"}, "keep": conditions & {*UNRELATED}, "correct": {"none"},
             "refuse": conditions | {"none"}, "context_bias": conditions & {"conflicting"},
             "prior_bias": conditions & {"supporting"},
         }.get(self.quantity, conditions)  # fmt: skip
@@ -112,11 +141,17 @@ class Threshold:
                 f"{self} could not be judged for {models}: no question counts for it, since it is of questions that a "
                 "model answers right, or wrong, without a context"
             )
+        if self.end and (few := next((one for one in about if one.low is None), None)):
+            raise WorkFailed(
+                f"{self} could not be judged for {few.model}: {few.counts} have no interval; it needs "
+                f"{FEWEST_FOR_INTERVAL} {few.over}s"
+            )
         return about
 
     def is_met(self, one: Measured) -> bool:
-        """Whether the mean is on the right side."""
-        return one.mean >= self.value if self.at_least else one.mean <= self.value
+        """Whether the mean, or the end of the interval, is on the right side."""
+        found = getattr(one, self.end or "mean")
+        return bool(found >= self.value if self.at_least else found <= self.value)
 
 
 def read_rows(study: Study, thresholds: Iterable[Threshold]) -> list[str]:
@@ -167,27 +202,26 @@ def _model(name: str) -> dict[str, str]:
 
 def found_in(database: Path) -> tuple[list[Measured], list[Row], pd.DataFrame]:
     """What a database says of its models: each alone, how every two of them differ, whose answers were cut off."""
-    names = {value: key for key, value in QUANTITIES.items()}
     with opened(database, schema()) as warehouse:
-        rows = records(warehouse.frame("models_side_by_side"))
+        rows = warehouse.frame("models_side_by_side")
         differences = warehouse.frame("model_differences")
         unfinished = warehouse.frame("unfinished_greedy_answers")
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
-    measured = [
+    return measured_of(rows), records(known.where(known.notna(), None)), unfinished
+
+
+def measured_of(means: pd.DataFrame) -> list[Measured]:
+    """What the named query models_side_by_side says of the quantities of an audit."""
+    names = {value: key for key, value in QUANTITIES.items()}
+    return [
         Measured(
-            f"{row['model']} ({row['dtype']})",
-            names[row["quantity"]],
-            row["group"],
-            int(row["n"]),
-            float(row["mean"]),
-            _finite(row["low"]),
-            _finite(row["high"]),
+            f"{row['model']} ({row['dtype']})", names[row["quantity"]], row["group"], int(row["n"]),
+            int(row["clusters"]), row["interval_over"], float(row["mean"]), _finite(row["low"]), _finite(row["high"]),
             row["unit"],
         )
-        for row in rows
+        for row in records(means)
         if row["quantity"] in names
-    ]
-    return measured, records(known.where(known.notna(), None)), unfinished
+    ]  # fmt: skip
 
 
 def _finite(value: float) -> float | None:
@@ -204,25 +238,25 @@ def verdicts(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> Iterator[st
     """A line for each threshold that is not met."""
     for threshold, found, is_met in outcome:
         if not is_met:
-            name = f"{found.name} of {found.model}"
-            yield f"{name} is {found.words} over {found.n} questions, and has to be {str(threshold).split(' ', 1)[1]}"
+            is_so = f"{found.name} of {found.model} is {found.words} over {found.counts}"
+            yield f"{is_so}, and {threshold.required(found.unit)}"
 
 
 def show(console: Console, measured: Sequence[Measured]) -> None:
     """A table: what was measured, by model, and what the quantities mean."""
     models = list(dict.fromkeys(one.model for one in measured))
-    table = Table("quantity", *models, "n")
+    table = Table("quantity", *models, "over")
     for quantity in QUANTITIES:
         for group in dict.fromkeys(one.group for one in measured if one.quantity == quantity):
             found = {one.model: one for one in measured if (one.quantity, one.group) == (quantity, group)}
-            counts = sorted({one.n for one in found.values()})
             cells = [found[model].words if model in found else "" for model in models]
-            n = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-            table.add_row(*map(Text, (f"{quantity}.{group}", *cells, n)))
+            counts = " / ".join(dict.fromkeys(one.counts for one in found.values()))
+            table.add_row(*map(Text, (f"{quantity}.{group}", *cells, counts)))
     console.print(table)
     shown = dict.fromkeys(one.quantity for one in measured)
     said = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
-    console.print(f"Shares of greedy answers, with 95% intervals. {said}.", highlight=False)
+    over = " or ".join(sorted({f"{one.over}s" for one in measured}))
+    console.print(f"Shares of greedy answers, with 95% intervals over {over}. {said}.", highlight=False)
 
 
 def as_json(
@@ -235,7 +269,15 @@ def as_json(
 ) -> str:
     """All of it for a program."""
     checks = [
-        {"threshold": str(threshold), "model": found.model, "mean": found.mean, "met": is_met}
+        {
+            "threshold": str(threshold),
+            "model": found.model,
+            "unit": found.unit,
+            "mean": found.mean,
+            "low": found.low,
+            "high": found.high,
+            "met": is_met,
+        }
         for threshold, found, is_met in outcome
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -16,11 +17,19 @@ from data.storage.workspace import DATABASE
 from data.warehouse.warehouse import opened
 from flows.cli.pipeline import Selected
 from flows.steps.aggregate import schema
+from reports.estimates import estimate, number, verdict
 from reports.frames import RUNS, labelled
-from tasks.statistics.models import MODEL_QUERIES, adjusted, differences
+from tasks.statistics.frames import ALL, by
+from tasks.statistics.models import GROUP, MODEL_QUERIES, adjusted, differences, items
+from tasks.statistics.statistic import Frames
 
 Row = dict[str, Any]
 ASKED_WITH = "asked_with"
+NOTE = (
+    "n: answers (or queries) of both, in how many questions (or entities), which intervals are over. larger, smaller: "
+    "p is at most 0.05 after Benjamini-Hochberg over all verdicts; equal: the interval lies within the margin; "
+    "undecided: nothing shows that they differ, nor that they do not."
+)
 
 
 def database_of(run: str) -> Path:
@@ -33,17 +42,33 @@ def database_of(run: str) -> Path:
     return found
 
 
-def compared(first: Path, second: Path) -> list[Row]:
-    """The paired differences of every model of the first run and every one of the second, over what both were asked.
+def compared(first: Path, second: Path) -> tuple[list[Row], list[str]]:
+    """The paired differences of every model of the first run and every one of the second, and what is left out.
 
-    The p-values are adjusted over these pairs alone.
+    The p-values are adjusted over these differences alone.
     """
     frames = [_frames(path, name) for path, name in ((first, "A"), (second, "B"))]
     both = {name: pd.concat([of_run[name] for of_run in frames], ignore_index=True) for name in MODEL_QUERIES}
     pairs = [row for row in differences(both, 0) if (row["model"][0], row["against_model"][0]) == ("A", "B")]
     if not any(row["n"] for row in pairs):
         raise UsageError(f"{first} and {second} have no question or query in common that both were asked")
-    return adjusted([row for row in pairs if row["n"]])
+    return adjusted([row for row in pairs if row["n"]]), _left_out(both)
+
+
+def _left_out(frames: Frames) -> list[str]:
+    """What only one of two runs has, in a line for all groups of which it is as much."""
+    groups: dict[str, list[str]] = {}
+    for quantity, frame in items(frames):
+        for group, rows in by(frame, GROUP):
+            a, b = ({*rows.loc[rows["model"].str.startswith(f"{run}: "), "item"]} for run in "AB")
+            if a != b:
+                counts = f"{len(a - b)} of {len(a)} in A that B lacks, {len(b - a)} of {len(b)} in B that A lacks"
+                groups.setdefault(counts, []).append(_named(quantity, group))
+    return [f"{counts}: {'; '.join(names)}" for counts, names in groups.items()]
+
+
+def _named(quantity: str, group: Row) -> str:
+    return f"{quantity}, {group['query_type'] if group['condition'] == ALL else group['condition']}"
 
 
 def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
@@ -87,29 +112,30 @@ def _asked(path: Path) -> dict[str, Any]:
     }
 
 
-def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = ()) -> None:
-    """What they were asked with that is not the same, and a table of the differences for every two models."""
-    for line in apart:
-        console.print(Text(f"not the same: {line}"), soft_wrap=True)
+def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = (), left_out: Sequence[str] = ()) -> None:
+    """What two runs were asked with that is not the same, and a table of the differences for every two models."""
+    for line in (*(f"not the same: {line}" for line in apart), *(f"left out, {line}" for line in left_out)):
+        console.print(Text(line), soft_wrap=True)
     for pair in dict.fromkeys(map(_pair, rows)):
-        first, second = pair
-        table = Table("quantity", "n", "first", "second", "first - second [95%]", "verdict", title_justify="left")
-        table.title = Text(f"{first} against {second}")
+        table = Table("quantity", "n", *map(escape, pair), "difference [95%]", "verdict", title_justify="left")
+        table.title = Text(" against ".join(pair))
         for row in (row for row in rows if _pair(row) == pair):
-            group = row["query_type"] if row["condition"] == "all" else row["condition"]
-            bounds = "" if row["low"] is None else f" [{row['low']:.2f}, {row['high']:.2f}]"
+            of_clusters = "" if row["clusters"] == row["n"] else f" in {row['clusters']}"
             cells = (
-                f"{row['quantity']}, {group}", str(row["n"]), f"{row['mean']:.2f}", f"{row['against_mean']:.2f}",
-                f"{row['difference']:.2f}{bounds}", row["verdict"] or row["untestable"] or "",
+                _named(row["quantity"], row), f"{row['n']}{of_clusters}", number(row["mean"], row["unit"]),
+                number(row["against_mean"], row["unit"]), estimate(row, "difference", signed=True), verdict(row),
             )  # fmt: skip
             table.add_row(*map(Text, cells))
         console.print(table)
+    if rows:
+        console.print(NOTE, highlight=False, markup=False)
 
 
 def _pair(row: Row) -> tuple[str, str]:
     return f"{row['model']} ({row['dtype']})", f"{row['against_model']} ({row['against_dtype']})"
 
 
-def as_json(rows: Sequence[Row], apart: Sequence[str]) -> str:
+def as_json(rows: Sequence[Row], apart: Sequence[str], left_out: Sequence[str]) -> str:
     """The differences for a program."""
-    return json.dumps({"not_the_same": list(apart), "differences": rows}, indent=2, default=str)
+    content = {"not_the_same": list(apart), "left_out": list(left_out), "differences": rows}
+    return json.dumps(content, indent=2, default=str)

@@ -4,9 +4,8 @@
                 there are, drawn with replacement
 
 Values of a cluster depend on each other, as the two contexts of one question do. It shows how far a result would move
-with other clusters; with few clusters it is too narrow, and
-fewer than 5 have none (decision 0055). Values that are all equal have no interval: a share of 0 or 1
-says nothing of its own spread.
+with other clusters; with few clusters it is too narrow, and fewer than 5 have none (decision 0055). Values that are all
+equal have none either; the interval of a share, which has one then, is that of `share`.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
 """
@@ -36,7 +35,7 @@ class Interval(NamedTuple):
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interval:
     """The interval of the mean of finite values (n,), each of the cluster (n,) that it belongs to."""
     vector = scores(values)
-    sums = _sums(clusters, np.ones(len(vector)), vector)
+    sums = sums_of_clusters(clusters, np.ones(len(vector)), vector)
     if len(sums) < FEWEST_FOR_INTERVAL or not has_spread(vector):
         return Interval(len(sums))
     drawn = _drawn_sums(sums, seed)
@@ -47,9 +46,9 @@ def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int
     """The interval of Pearson's r of x (n,) and y (n,); none where a sample of clusters has no spread in either."""
     first, second = scores(x), scores(y)
     if len(first) < 3:
-        return Interval(len(_sums(clusters, first)))
+        return Interval(len(sums_of_clusters(clusters, first)))
     first, second = first - first.mean(), second - second.mean()
-    sums = _sums(clusters, np.ones(len(first)), first, second, first**2, second**2, first * second)
+    sums = sums_of_clusters(clusters, np.ones(len(first)), first, second, first**2, second**2, first * second)
     if len(sums) < FEWEST_FOR_INTERVAL or not (has_spread(first) and has_spread(second)):
         return Interval(len(sums))
     n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = _drawn_sums(sums, seed).T
@@ -63,7 +62,7 @@ _NOTHING = 1e-12
 """A sum of squares below this share of all of them is rounding."""
 
 
-def _sums(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float64]:
+def sums_of_clusters(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float64]:
     """The sums (k, m) of m columns in each of k clusters."""
     _, place = np.unique(np.asarray(clusters), return_inverse=True)
     return np.stack([np.bincount(place, weights=column) for column in columns], axis=1).astype(np.float64)

@@ -1,7 +1,8 @@
 """The mean difference of pairs that come in clusters: its interval, and whether it could be chance.
 
     d        = sum of all differences / number of pairs
-    interval = the 2.5th and 97.5th percentiles of d over 1,000 samples of whole clusters, drawn with replacement
+    interval = the 2.5th and 97.5th percentiles of d over 1,000 samples of whole clusters, drawn with replacement; of
+               shares, that of `share`
     p        = share of the ways to turn the signs of whole clusters under which |d| is at least as large, two-sided; of
                10,000 ways drawn, with the observed one among them, where there are more than that (all of them else)
 
@@ -25,6 +26,7 @@ from data.storage.keys import generator
 from tasks.statistics.formulas.groups import ROUNDING, scores
 from tasks.statistics.formulas.interval import COVERAGE, DRAWS
 from tasks.statistics.formulas.reach import unreachable_by_signs
+from tasks.statistics.formulas.share import difference_interval
 
 WAYS = 10_000
 BATCH = 1_000
@@ -42,16 +44,17 @@ class Paired(NamedTuple):
     untestable: str | None = None
 
 
-def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int) -> Paired:
+def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *, shares: bool = False) -> Paired:
     """The mean of differences (n,), each of the cluster (n,) that it belongs to.
 
     Args:
         differences: a first value minus a second one of the same item, finite, in an order of their own.
         clusters: what each item belongs to.
         seed: of the study.
+        shares: whether the values are 0 or 1: then the interval is that of `share`, which never ends on its own value.
 
     Raises:
-        ScoreError: a difference is not finite.
+        ScoreError: a difference is not finite, or, of shares, not -1, 0 or 1.
     """
     values = scores(differences)
     _, place = np.unique(np.asarray(clusters, dtype=object), return_inverse=True)
@@ -64,9 +67,12 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int) ->
     if k < FEWEST_FOR_INTERVAL:
         return Paired(n, k, difference, untestable=unreachable)
     rng = generator(seed, "paired", k)
-    drawn = rng.integers(0, k, size=(DRAWS, k))
-    means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-    low, high = (float(end) for end in np.quantile(means, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]))
+    if shares:
+        _, low, high = difference_interval(values, place)
+    else:
+        drawn = rng.integers(0, k, size=(DRAWS, k))
+        means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+        low, high = (float(end) for end in np.quantile(means, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]))
     p = None if unreachable else _p_value(sums, rng)
     return Paired(n, k, difference, low, high, p, unreachable or None)
 

@@ -16,7 +16,6 @@ Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 
 import numpy as np
 
 from data.records.statistics import Summary
-from tasks.statistics.formulas.clustered import clustered_mean
 from tasks.statistics.frames import named, sorted_by
 from tasks.statistics.means.beside_susceptibility import FISHER_UNIT
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
@@ -53,15 +52,10 @@ def compute(frames: Frames, seed: int) -> list[Row]:
 
 def _pooled(queries: Frame, keys: tuple[str, ...], measure: str, seed: int, total: str = "") -> list[Row]:
     """A row for every group of queries; total: the column that says of how many queries the group is a share."""
-
-    def others(group: Frame) -> Row:
-        clusters, low, high = clustered_mean(group[measure], group["cluster"], seed)
-        share = {"share": len(group) / int(group[total].iloc[0])} if total else {}
-        return {"low": low, "high": high, "items": clusters, **share}
-
     return summaries(
         queries, keys, measure, quantity=f"pooled_{measure}", unit=MEASURES[measure], unit_of_analysis="query",
-        quantiles=True, others=others,
+        interval=True, clusters="cluster", over="entity", seed=seed, quantiles=True,
+        others=(lambda group: {"share": len(group) / int(group[total].iloc[0])}) if total else None,
     )  # fmt: skip
 
 

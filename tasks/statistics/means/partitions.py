@@ -12,7 +12,6 @@ Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2, 4 and 14.
 from collections.abc import Iterator
 
 from data.records.statistics import Summary
-from tasks.statistics.formulas.clustered import clustered_mean
 from tasks.statistics.frames import ALL, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
@@ -27,6 +26,7 @@ OF_QUESTIONS = {
 
 OF_INSTANCES = {
     "coherent_persuasion": ("coherent_persuasion", "nats"),
+    "following": ("is_following", "share"),
     "persuaded": ("is_persuaded", "share"),
     "stubborn": ("is_stubborn", "share"),
     "persuaded_as_published": ("persuaded_as_published", "share"),
@@ -61,12 +61,13 @@ def compute(frames: Frames, seed: int) -> list[Row]:
 def _instances(frame: Frame) -> Frame:
     """The instances with outcomes as 1, 0 or missing, and with the change of both entropies.
 
-    Shares of persuaded answers are of the instances whose context states an answer.
+    Shares of answers that follow, or are persuaded, are of the instances whose context states an answer.
     """
     outcome = frame["outcome"].astype(object)
     measured = outcome != "unmeasured"
     stating = measured & frame["states_answer"].fillna(value=False).astype(bool)
     return frame.assign(
+        is_following=outcome.isin(("persuaded", "agreed")).astype("float64").where(stating),
         is_persuaded=(outcome == "persuaded").astype("float64").where(stating),
         is_stubborn=(outcome == "stubborn").astype("float64").where(measured),
         **{f"{name}_change": frame[f"{name}_with"] - frame[f"{name}_without"] for name in ENTROPIES},
@@ -98,15 +99,10 @@ def _with_outcomes(frame: Frame) -> Frame:
 
 def _means(frame: Frame, groups: tuple[str, ...], column: str, quantity: str, unit: str, seed: int) -> Iterator[Row]:
     values = frame.dropna(subset=[column]).astype({column: "float64"})
-
-    def interval(group: Frame) -> Row:
-        subjects, low, high = clustered_mean(group[column], group["subject"], seed)
-        return {"items": subjects, "low": low, "high": high}
-
     yield from summaries(
-        values, [*MODEL, *groups], column, unit=unit, quantity=quantity,
-        unit_of_analysis="question under a condition", others=interval,
+        values, [*MODEL, *groups], column, unit=unit, quantity=quantity, unit_of_analysis="question under a condition",
+        interval=True, clusters="subject", over="subject", seed=seed,
     )  # fmt: skip
 
 
-STATISTIC = Statistic("partition_means", 3, Summary, ("answers_of_questions", "instances"), compute)
+STATISTIC = Statistic("partition_means", 4, Summary, ("answers_of_questions", "instances"), compute)

@@ -14,30 +14,39 @@ from flows.study.reading import read_study
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command
 
-FOLLOWS = Measured("m (float32)", "follow", "supporting", 40, 0.8, 0.7, 0.9, "share")
-GIVES_IN = Measured("m (float32)", "follow", "conflicting", 40, 0.4, None, None, "share")
+FOLLOWS = Measured("m (float32)", "follow", "supporting", 40, 30, "question", 0.8, 0.7, 0.9, "share")
+GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
 
 
 @pytest.mark.parametrize(
     ("under", "over", "unmet"),
     [
         (["follow.supporting=0.8"], ["follow.conflicting=0.4"], ""),
-        (["follow.supporting=0.81"], [], "follow.supporting of m (float32) is 0.80 [0.70, 0.90] over 40 questions"),
-        ([], ["follow.conflicting=0.3"], "follow.conflicting of m (float32) is 0.40 over 40 questions, and has"),
+        (
+            ["follow.supporting=0.81"],
+            [],
+            "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions, and it has to be "
+            "at least 81.0%",
+        ),
+        ([], ["follow.conflicting=30%"], "follow.conflicting of m (float32) is 40.0% over 4 answers to 4 questions"),
+        (["follow.supporting.low=0.7"], ["follow.supporting.high=0.9"], ""),
+        (["follow.supporting.low=0.71"], [], "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers"),
+        ([], ["follow.supporting.high=0.89"], "follow.supporting of m (float32) is 80.0%"),
+        (["follow.conflicting.low=0.1"], [], "follow.conflicting.low >= 0.1 could not be judged for m (float32): 4"),
         (["follow=0.5"], [], "follow.conflicting of m"),
     ],
 )
 def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], unmet: str) -> None:
-    outcome = audit.judged(audit.thresholds_of(under, over), [FOLLOWS, GIVES_IN])
+    thresholds, measured = audit.thresholds_of(under, over), [FOLLOWS, GIVES_IN]
     if not unmet:
-        audit.refuse_unmet(outcome)
+        audit.refuse_unmet(audit.judged(thresholds, measured))
         return
     with pytest.raises(WorkFailed) as failed:
-        audit.refuse_unmet(outcome)
+        audit.refuse_unmet(audit.judged(thresholds, measured))
     assert str(failed.value).startswith(unmet)
 
 
-@pytest.mark.parametrize("text", ["follow", "follow.a", "follow=x", "flow.a=1", "follow.a b=1", "=1"])
+@pytest.mark.parametrize("text", ["follow", "follow.a", "follow=x", "flow.a=1", "follow.a b=1", "=1", "follow.low.a=1"])
 def test_what_is_no_threshold_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"not a threshold|no quantity"):
         Threshold.parse(text, at_least=True)
@@ -78,7 +87,7 @@ def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
 
 
 def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
-    hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 0.9, None, None, "share")
+    hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
     outcome = audit.judged(audit.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
     unused = ["line 3: answer: is missing; add it"]
     audit.write_junit(tmp_path / "new" / "junit.xml", "mine", outcome, unused=unused)
@@ -122,13 +131,13 @@ def run_of(folder: Path, verdicts: str, text: str = "text", **asked_with: str | 
     questions: list[Row] = []
     rows: list[Row] = []
     for number, verdict in enumerate(verdicts):
-        about = {"question_id": f"q{number}", "relation": "own"}
+        about = {"question_id": f"q{number}", "relation": "own", "subject": "", "subject_id": None}
         questions.append(row(table("questions"), **about, **context))
         for context_id, condition, stated in (("none", "none", "original"), ("c", "conflicting", VERDICTS[verdict])):
             rows.append(
                 row(
-                    table("whose_answer"), **asked | about, context_id=context_id, condition=condition, sample=None,
-                    verdict=stated, outcome=None,
+                    table("whose_answer"), **asked, question_id=f"q{number}", context_id=context_id,
+                    condition=condition, sample=None, verdict=stated, outcome=None,
                 )
             )  # fmt: skip
     files = stored(folder / "files", {"questions": questions, "whose_answer": rows})
@@ -144,14 +153,16 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     first, second = run_of(tmp_path / "a", "c" * 12), run_of(tmp_path / "b", "o" * 10)
     ended = swaymeter("compare", str(first), str(second / "study.duckdb"))
     assert ended.code == 0
-    line = next(line for line in ended.out.splitlines() if "follows, conflicting" in line)
+    line = next(line for line in ended.out.splitlines() if line.startswith("│ follows, conflicting"))
     assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
-        "10", "1.00", "0.00", "1.00 [1.00, 1.00]", "larger",
+        "10", "100.0%", "0.0%", "+100.0 points [52.1, 100.0]", "larger",
     ]  # fmt: skip
+    assert "left out, 2 of 12 in A that B lacks, 0 of 10 in B that A lacks: follows, conflicting" in ended.out
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
     changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
-    assert "follows, conflicting" not in changed.out  # other contexts under the same ids
-    assert "correct, none" in changed.out
+    assert "│ follows, conflicting" not in changed.out  # other contexts under the same ids
+    assert "│ correct, none" in changed.out
+    assert "left out, 12 of 12 in A that B lacks, 10 of 10 in B that A lacks: follows, conflicting;" in changed.out
 
 
 def test_what_two_runs_were_asked_with_is_told_apart(swaymeter: Command, tmp_path: Path) -> None:
@@ -162,7 +173,7 @@ def test_what_two_runs_were_asked_with_is_told_apart(swaymeter: Command, tmp_pat
         for name, prompt, label in zip("ab", prompts, labels, strict=True)
     )
     ended = swaymeter("compare", first, second)
-    assert ended.out.splitlines()[:2] == [
+    assert ended.out.splitlines()[2:4] == [
         "not the same: label of m (float32): tuned in A, none in B",
         'not the same: prompt.system: "Be brief." in A, "Be [red]long." in B',
     ]

@@ -1,0 +1,66 @@
+"""How a number with its interval is written on pages, in captions and in the terminal: one share has one text.
+
+    22.5% [9.1, 43.2]    +12.5 points [3.0, 21.4]    0.0031 [0.0012, 0.0049]
+
+A share has one decimal, wherever it stands. Of other numbers an interval has two digits of its width, and a number
+alone three.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE
+
+_MOST_DECIMALS = 7
+
+
+def percent(share: float) -> str:
+    """A share of 1 in percent."""
+    return f"{100 * share:.1f}%"
+
+
+def estimate(row: Mapping[str, Any], name: str = "mean", *, unit: str | None = None, signed: bool = False) -> str:
+    """A number with its interval, where that has ends: `name`, low, high and unit of a row.
+
+    signed: whether it is a difference, which has a sign and, of shares, is in points of a percentage.
+    """
+    is_share = (row["unit"] if unit is None else unit) == SHARE
+    number, low, high = ((100 if is_share else 1) * _number(row, key) for key in (name, "low", "high"))
+    decimals = 1 if is_share and not signed else _decimals(number, low, high, least=int(is_share))
+    sign = (" points" if signed else "%") if is_share else ""
+    text = f"{number:{'+' if signed else ''}.{decimals}f}{sign}"
+    return text if math.isnan(low) else f"{text} [{low:.{decimals}f}, {high:.{decimals}f}]"
+
+
+def number(value: float, unit: str) -> str:
+    """A number alone."""
+    return estimate({"mean": value, "unit": unit})
+
+
+def interval_over(what: str) -> str:
+    """How captions name the interval of a mean over these."""
+    return f"95% interval over {what} (none of fewer than {FEWEST_FOR_INTERVAL})"
+
+
+def verdict(row: Mapping[str, Any]) -> str:
+    """How two models differ, in words; why that is not known where there is no test."""
+    if row["verdict"] != EQUAL:
+        return str(row["verdict"] or row["untestable"] or "")
+    margin = number(row["margin"], row["unit"]).replace("%", " points")
+    return f"equal within ±{margin}"
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    value = row.get(name)
+    return math.nan if pd.isna(value) else float(value)
+
+
+def _decimals(number: float, low: float, high: float, *, least: int) -> int:
+    """How many decimals show two digits of the interval's width, or three of a number without one."""
+    width, digits = (abs(number), 3) if math.isnan(low) or low == high else (high - low, 2)
+    if not width or not math.isfinite(width):
+        return max(least, 2)
+    return min(_MOST_DECIMALS, max(least, digits - 1 - math.floor(math.log10(width))))

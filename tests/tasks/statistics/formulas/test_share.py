@@ -1,0 +1,80 @@
+"""Shares against statsmodels, the hand and a simulation; differences of shares against the hand."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+from data.errors import ScoreError
+from tasks.statistics.formulas.share import difference_interval, effective_size, share_interval
+
+
+@pytest.mark.parametrize(("hits", "n"), [(0, 24), (7, 24), (24, 24), (1, 5)])
+def test_single_values_have_wilsons_interval(hits: int, n: int) -> None:
+    low, high = proportion_confint(hits, n, method="wilson")
+    found = share_interval([1.0] * hits + [0.0] * (n - hits), range(n))
+    assert found == (n, pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_equal_values_count_once_a_cluster(value: float) -> None:
+    found = share_interval([value] * 24, np.repeat(np.arange(12), 2))
+    assert found == share_interval([value] * 12, range(12))
+    assert found.high - found.low > 0.2  # type: ignore[operator]
+
+
+def test_the_effective_size_follows_from_the_design_effect() -> None:
+    values, clusters = [1, 1, 1, 0, 0, 0, 0, 0, 0, 1], [0, 0, 0, 1, 1, 2, 2, 3, 4, 4]
+    mean, n, k = 0.4, 10, 5
+    sums = {0: (3, 3), 1: (0, 2), 2: (0, 2), 3: (0, 1), 4: (1, 2)}
+    variance = k / (k - 1) * sum((y - mean * size) ** 2 for y, size in sums.values()) / n**2
+    effect = variance / (mean * (1 - mean) / (n - 1))
+    assert effect > 1
+    few = stats.t.ppf(0.975, n - 1) / stats.t.ppf(0.975, k - 1)
+    assert effective_size(values, clusters) == (pytest.approx(n / effect * few**2), k)
+
+
+def test_copies_within_clusters_say_nothing_more() -> None:
+    values = [1.0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1] * 10
+    copied = share_interval(np.repeat(values, 7), np.repeat(np.arange(120), 7))
+    assert copied == pytest.approx(share_interval(values, range(120)), abs=0.003)
+
+
+@pytest.mark.parametrize(("share", "clusters"), [(0.03, 12), (0.3, 12), (0.3, 60)])
+def test_the_interval_covers_what_it_says(share: float, clusters: int) -> None:
+    rng, covered, times = np.random.default_rng(2), 0, 400
+    for _ in range(times):
+        sizes = rng.integers(1, 9, clusters)
+        shares = np.repeat(rng.beta(share, 1 - share, clusters), sizes)  # two answers of a question correlate by 0.5
+        found = share_interval((rng.random(len(shares)) < shares).astype(float), np.repeat(np.arange(clusters), sizes))
+        covered += found.low <= share <= found.high  # type: ignore[operator]
+    assert covered / times >= 0.92
+
+
+@pytest.mark.parametrize("values", [[1.0] * 4, [0.0] * 4, []], ids=["ones", "zeros", "none"])
+def test_few_clusters_have_no_interval(values: Sequence[float]) -> None:
+    assert share_interval(values, range(len(values)))[1:] == (None, None)
+    assert difference_interval(values, range(len(values)))[1:] == (None, None)
+
+
+def test_what_is_no_share_is_an_error() -> None:
+    with pytest.raises(ScoreError, match="1 of 5 values are none of 0, 1"):
+        share_interval([0, 1, 0.5, 1, 1], range(5))
+
+
+def test_a_difference_has_bonetts_and_prices_interval() -> None:
+    found = difference_interval([1.0] * 6 + [-1.0] * 2 + [0.0] * 12, range(20))
+    more, less = 7 / 22, 3 / 22
+    half = 1.959964 * ((more + less - (more - less) ** 2) / 22) ** 0.5
+    assert found == (20, pytest.approx(more - less - half, abs=1e-6), pytest.approx(more - less + half, abs=1e-6))
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_equal_differences_have_an_interval_with_width(value: float) -> None:
+    low, high = difference_interval([value] * 20, range(20))[1:]
+    assert low is not None
+    assert high is not None
+    assert low <= value <= high
+    assert high - low > 0.1
