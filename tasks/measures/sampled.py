@@ -99,7 +99,7 @@ def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) 
     options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump()}
     form, header = prompt_form(model, texts), answer_header(model, texts)
     answers = sample_answers(model, tokens, identities, form=form, header=header, **options)
-    engine_name = engine(model, tokens)
+    engine_name = engine(model, tokens, to_come=parameters.max_new_tokens)
     return [
         Sampled(question, case, prompt, of_prompt, engine_name)
         for (question, case), prompt, of_prompt in zip(cases, prompts, answers, strict=True)

@@ -1,6 +1,6 @@
 """A loaded language model, its tokenizer, and what is learnt about both while they are used."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +14,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a fast way of reading prompts gives what the plain way gives; reason: why it is not used, if so.
+    """Whether a way of reading prompts gives what each gives when it is read alone; reason: why it is not used, if so.
 
-    rounding: the largest difference of a log-probability between the two ways, in nats.
+    rounding: the largest difference of a log-probability, in nats; compared: the shortest and the longest prompt that
+    it was compared on.
     """
 
     reason: str | None = None
     rounding: float = 0.0
+    compared: tuple[tuple[int, ...], ...] = ()
+
+    def covers(self, prompts: Sequence[Sequence[int]]) -> bool:
+        """Whether it is the verdict for prompts of these lengths, too."""
+        lengths, known = [len(prompt) for prompt in prompts], [len(prompt) for prompt in self.compared]
+        return self.reason is not None or (bool(known) and known[0] <= min(lengths) and max(lengths) <= known[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +49,13 @@ class Conversation:
 class Engine:
     """What is known of one loaded model; None for what has not been needed yet.
 
-    prefix_tree: whether next-token distributions can be read with shared prefixes computed once; single_query: whether
-    they can of one query alone, which shows less; cache_slots: whether answers can be sampled with many prompts in one
-    KV cache; prompts_at_once: most prompts that are answered at once,
-    set where memory ran out with more; start_tokens: what its tokenizer puts before a text; vocabulary: what each token
-    adds to a text, by its id; conversations: how it is asked with each of the prompts that were used.
+    verdicts: on the ways of reading it, by their names and whether prompts are so long that positions are computed
+    otherwise; prompts_at_once: most prompts that are answered at once, set where memory ran out with more;
+    start_tokens: what its tokenizer puts before a text; vocabulary: what each token adds to a text, by its id;
+    conversations: how it is asked with each of the prompts that were used.
     """
 
-    prefix_tree: Verdict | None = None
-    single_query: Verdict | None = None
-    cache_slots: Verdict | None = None
+    verdicts: dict[tuple[str, bool], Verdict] = field(default_factory=dict)
     prompts_at_once: int | None = None
     start_tokens: tuple[int, ...] | None = None
     vocabulary: tuple[str, ...] | None = None
@@ -104,6 +108,13 @@ class LanguageModel:
     def hardware(self) -> str:
         """The names of the processor or GPUs that it lies on."""
         return hardware_of(self.placement)
+
+    @property
+    def reading(self) -> str | None:
+        """Which ways of reading are not used for this model, and why; None where all that were needed are."""
+        verdicts = self.engine.verdicts.items()
+        reasons = [f"not by {way}: {verdict.reason}" for (way, _), verdict in verdicts if verdict.reason]
+        return "; ".join(dict.fromkeys(reasons)) or None
 
     def _count(self, module: Any, inputs: Any) -> None:
         self.forward_passes += 1

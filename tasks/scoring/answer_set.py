@@ -70,7 +70,8 @@ def answer_set_persuasion(
     stops = _stops(model, terminators)
     distinct, weights, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries, start_token=start_token)
-    engine_name = engine(model, prompts)
+    longest = max(map(len, tokenized(model, [f" {alias}" for alias in aliases], start_token=False)))
+    engine_name = engine(model, prompts, to_come=longest)
     log_probs, sound = complete_answers(
         model, distinct, queries, aliases, stops=stops, engine=engine_name, start_token=start_token
     )

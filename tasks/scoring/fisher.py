@@ -34,6 +34,7 @@ from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget
 from tasks.scoring.generation.sampling import generator
 from tasks.scoring.next_token.prompts import shortened, start_tokens, tokenized
+from tasks.scoring.next_token.shared import inner_size
 
 LEAST_DRAWS = 32
 # A batch's longest query over its shortest: on a CPU padding costs as much as text, on a GPU a pass costs more.
@@ -136,7 +137,7 @@ def _fitting(
     length = len(tokens[alike[-1]])
     config = model.model.config.get_text_config()
     width, heads = config.hidden_size, getattr(config, "num_attention_heads", 1)
-    inner = getattr(config, "intermediate_size", None) or 4 * width
+    inner = inner_size(config)
     # Measured bytes: of a query's graph, and of a derivative while it is computed.
     layer = length * (16 * width + 4 * inner + 4 * heads * length) * model.model.dtype.itemsize
     graph, derivative = config.num_hidden_layers * layer, layer // 2 + 12 * config.vocab_size

@@ -52,7 +52,7 @@ def greedy_answers(
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
     distinct, _, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries, start_token=start_token, reserved_tokens=max_new_tokens)
-    engine_name = engine(model, prompts)
+    engine_name = engine(model, prompts, to_come=max_new_tokens)
     answers = GreedyLines(model, len(queries), len(distinct), max_new_tokens)
     if engine_name == PLAIN:
         for place in range(len(queries)):

@@ -1,6 +1,6 @@
 """How the tokens of trees are read: in cache slots, each key computed once, or plainly, every prompt completely.
 
-Which of them reads a model is decided as for next tokens: see tasks/scoring/next_token/by_query.py.
+Which of them reads a model is decided as for every way of reading: tasks/scoring/next_token/alone.py.
 """
 
 from collections import Counter
@@ -10,12 +10,11 @@ from functools import partial
 import numpy as np
 import torch
 
-from tasks.models.language_model import LanguageModel, Verdict
+from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving
 from tasks.scoring.generation.slots import Slots
 from tasks.scoring.generation.tree import Node, Tree, live
-from tasks.scoring.next_token.by_query import verdict
-from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
+from tasks.scoring.next_token.alone import CannotRead, Probe, way_of
 from tasks.scoring.next_token.plain import read_plain
 from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
 from tasks.scoring.next_token.reading import unreadable
@@ -24,7 +23,6 @@ SLOTS = "slots"
 PLAIN = "plain"
 
 _ROUNDING = 2e-5  # log-probabilities of the bundled model in float32 moved by up to 1.1e-5 between batches
-_LIKELY = -10.0  # log-probabilities above this matter to draws
 _SHARE = 8  # a prefix of at least an eighth of the prompts is worth a prefill of its own
 _LEAST = 4  # prompts, and tokens
 
@@ -76,75 +74,33 @@ class SlotReader:
         return self._slots.decode(nodes)
 
 
-def engine(model: LanguageModel, prompts: Sequence[Tokens]) -> str:
-    """The engine that reads this model's answers; decided at its first prompts, ScoreError where none of them fits."""
-    if model.engine.cache_slots is None:
-        order = sorted(prompts, key=len)
-        # Two tokens are added to each, which the context window may not have left.
-        some = [tuple(prompt[:-2] if len(prompt) > 3 else prompt) for prompt in (*order[:2], *order[-2:])]
-        model.engine.cache_slots = _verdict(model, list(dict.fromkeys(some)))
-        if model.engine.cache_slots is None:
-            return PLAIN  # nothing to compare with; the caller reports the NaN and its prompt
-    return PLAIN if model.engine.cache_slots.reason else SLOTS
+def engine(model: LanguageModel, prompts: Sequence[Tokens], *, to_come: int = 0) -> str:
+    """The engine that reads this model's answers, of so many tokens; ScoreError where none of the prompts fits."""
+    return way_of(model, prompts, {SLOTS: partial(_of_probe, model)}, PLAIN, to_come=to_come, in_parts=True)
 
 
 def rounding(model: LanguageModel) -> float:
     """The largest difference of this model's logits between batches; 0 where it is too large for repeatable draws."""
     if model.dtype != "float32":
         return 0.0
-    seen = model.engine.cache_slots
-    return max(_ROUNDING, 2 * seen.rounding if seen else 0.0)
+    return max([_ROUNDING, *(2 * verdict.rounding for verdict in model.engine.verdicts.values())])
 
 
-def _verdict(model: LanguageModel, prompts: Sequence[Tokens]) -> Verdict | None:
-    """The verdict of a rehearsal with some prompts, the shortest first; None where the model gives a NaN."""
-    halving = Halving(model, "a rehearsal is read", len(prompts))
-    while True:
-        some = prompts[: halving.amounts[0]]
-        with halving.attempt(len(some), smallest=lambda: "the answers to a single prompt"):
-            trees, plain = _rehearsed(model, some)
-            if not torch.isfinite(plain.log_normaliser).all():
-                return None
-            compare = partial(_compared, model, trees, plain)
-            return verdict(model, _unreadable(model), compare, "slots cannot be read")
-
-
-def _unreadable(model: LanguageModel) -> str | None:
-    """The reason why slots do not support this model, as far as its configuration and forward show."""
-    config = model.model.config.get_text_config()
-    rope = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None) or {}
-    if rope.get("rope_type") in ("dynamic", "longrope"):
-        return "its positions change with the longest prompt of a pass"
-    return unreadable(model)
-
-
-def _rehearsed(model: LanguageModel, prompts: Sequence[Tokens]) -> tuple[list[Tree], Distributions]:
-    """Trees of two answers of two tokens that differ at once, and their distributions by the plain reader."""
-    trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(prompts)]
-    for tree in trees:
-        firsts = (min(tree.prompt), max(tree.prompt))
-        tree.live = [Node(tree, [0], (first, tree.prompt[-1])) for first in firsts]
-    return trees, Distributions.of(PlainReader(model).decode(live(trees)))
-
-
-def _compared(model: LanguageModel, trees: list[Tree], plain: Distributions) -> Verdict:
-    """The comparison of slots with the plain reader; plain: its distributions behind the trees."""
-    reader = SlotReader(model, [tree.prompt for tree in trees], len(trees), max(len(t.prompt) for t in trees) + 8)
-    reader.prefill(trees)
-    ends = live(trees)
-    for tree in trees:
-        tree.live = [Node(tree, [0], node.tokens[:1]) for node in tree.live]
-    firsts = live(trees)
-    reader.decode(firsts)
-    for end, first in zip(ends, firsts, strict=True):
-        end.places = first.places
-    for tree in trees:
-        tree.live = [end for end in ends if end.tree is tree]
-    fast, slow = Distributions.of(reader.decode(ends)).log_probs(), plain.log_probs()
-    kl = divergence(slow.double(), fast.double())
-    if not is_rounding(kl, model.dtype):
-        return Verdict(f"slots change its answers by {kl:.2g} nats")
-    return Verdict(None, float((fast - slow)[slow > _LIKELY].abs().max()))
+def _of_probe(model: LanguageModel, probe: Probe) -> torch.Tensor:
+    """The logits after a probe's prompts: its contexts are prefilled and its tails decoded, a token after the other."""
+    if reason := unreadable(model):
+        raise CannotRead(reason)
+    trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(probe.contexts)]
+    with Halving(model, "answers are rehearsed", 1).attempt(1, smallest=lambda: "the answers to a single prompt"):
+        reader = SlotReader(model, probe.contexts, len(trees), max(map(len, probe.contexts)) + 8)
+        reader.prefill(trees)
+        for tree in trees:
+            tree.live = [Node(tree, [0], tail[:1]) for tail in probe.tails]
+        reader.decode(live(trees))
+        for tree in trees:
+            for node, tail in zip(tree.live, probe.tails, strict=True):
+                node.tokens = tail
+        return reader.decode(live(trees))
 
 
 def shared_prefixes(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:

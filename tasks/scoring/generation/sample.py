@@ -65,11 +65,12 @@ def sample_answers(
         trees.append(Tree(number, list(prompt), np.array(points)))
     slot_tokens = max(map(len, prompts)) + max_new_tokens * (samples + 1)
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
-    if engine(model, prompts) != PLAIN:
+    engine_name = engine(model, prompts, to_come=max_new_tokens)
+    if engine_name != PLAIN:
         at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1))
     trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
     ends = Ends(model, form or prompt_form(model), header)
-    decoding = _Decoding(model, identities, sampling, max_new_tokens, ends)
+    decoding = _Decoding(model, engine_name, identities, sampling, max_new_tokens, ends)
     ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
     return [
         SampledAnswers(tuple(ended[number][sample] for sample in range(samples)), ended[number][samples])
@@ -88,9 +89,16 @@ def _most_slots(model: LanguageModel, slot_tokens: int, answers: int) -> int:
 
 class _Decoding:
     def __init__(
-        self, model: LanguageModel, identities: Sequence[tuple[str, ...]], sampling: Sampling, most: int, ends: Ends
+        self,
+        model: LanguageModel,
+        engine_name: str,
+        identities: Sequence[tuple[str, ...]],
+        sampling: Sampling,
+        most: int,
+        ends: Ends,
     ) -> None:
         self._model, self._identities, self._sampling, self._most = model, identities, sampling, most
+        self._engine = engine_name
         self._ends = ends
         self._rounding = rounding(model)
         self._kind = torch.device(model.device).type
@@ -99,12 +107,12 @@ class _Decoding:
     def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int) -> Iterator[Tree]:
         """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""
         waiting, growing = deque(trees), list[Tree]()
-        plain = engine(self._model, [tree.prompt for tree in trees]) == PLAIN
         halving = Halving(self._model, "prompts are answered", slots)
         while waiting:
             (slots,) = halving.amounts
             with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
                 prompts = [tree.prompt for tree in waiting]
+                plain = self._engine == PLAIN
                 reader = PlainReader(self._model) if plain else SlotReader(self._model, prompts, slots, slot_tokens)
                 yield from self._finished(reader, waiting, growing, slots)
             if halving.ran_out:

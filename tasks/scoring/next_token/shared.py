@@ -74,7 +74,7 @@ class SharedPrefixes:
         read = max(len(tree) if inner else len(tree.paths) for tree in trees)
         # Memory of a row of a pass: logits; some states of every token, and inner states of a layer; and the KV cache
         # of the context and, where more tokens follow, of the tree.
-        inside = 12 * config.hidden_size + 4 * (getattr(config, "intermediate_size", None) or 4 * config.hidden_size)
+        inside = 12 * config.hidden_size + 4 * inner_size(config)
         seen = longest + (max(len(tree) + (entries or 0) * len(tree.paths) for tree in trees) if keep else 0)
         row = (read * vocabulary + tokens * inside + seen * cache_per_token(config)) * size
         rows = max(1, min(TOKENS_PER_PASS[kind] // tokens, budget // 4 // row))
@@ -147,7 +147,19 @@ def _groups(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> list[_
 
 
 def cache_per_token(config: Any) -> int:
-    """The numbers of a token's keys and values, over all layers."""
-    heads = getattr(config, "num_key_value_heads", None) or config.num_attention_heads
-    size = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    return int(2 * config.num_hidden_layers * heads * size)
+    """The numbers of a token's keys and values, over all layers, which may have heads of their own."""
+    return sum(2 * _heads(layer) * _head_size(layer) for layer in config.per_layer_config)
+
+
+def _heads(config: Any) -> int:
+    return int(getattr(config, "num_key_value_heads", None) or config.num_attention_heads)
+
+
+def _head_size(config: Any) -> int:
+    return int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
+
+
+def inner_size(config: Any) -> int:
+    """The states of a token inside a layer, in the widest of them."""
+    inner = (getattr(layer, "intermediate_size", None) for layer in config.per_layer_config)
+    return max(size if isinstance(size, int) else 4 * config.hidden_size for size in inner)

@@ -89,7 +89,7 @@ def test_what_cannot_be_answered_is_refused(tiny: LanguageModel) -> None:
 @pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
 def test_nan_within_an_answer_is_raised_with_its_prompt(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token that only one of the answers begins with has no embedding."""
-    monkeypatch.setattr(memorization, "engine", lambda *_: way)
+    monkeypatch.setattr(memorization, "engine", lambda *_, **__: way)
     model = tiny_language_model()
     contexts, queries = ["the context\n", "another\n"], ["first query", "second query", "third query"]
     prompts = [tokens_of(model, context + query) for query in queries for context in contexts]

@@ -107,7 +107,8 @@ def test_nothing_to_score_is_refused(tiny: LanguageModel) -> None:
 @pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
 def test_nan_is_raised_with_its_query_and_context(way: str) -> None:
     model = tiny_language_model()
-    model.engine.prefix_tree = Verdict(None if way == PREFIX_TREE else "for this test")
+    if way == PLAIN:
+        model.engine.verdicts[PREFIX_TREE, False] = Verdict("for this test")
     break_token(model, "z")
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'a query' after the context 'the third: z"):
         persuasion(model, ["the first\n", "the second\n", "the third: z\n"], ["a query"])

@@ -64,7 +64,7 @@ def test_what_slots_cannot_serve_is_read_plainly_and_said(family: str, caplog: p
     model = tiny_language_model(family)
     assert _furthest(model, _answered(model)) < 1e-4
     assert engine(model, []) == PLAIN
-    assert len([one for one in caplog.records if "read prompt by prompt, which is slower" in one.message]) == 1
+    assert len([one for one in caplog.records if "is not read by slots" in one.message]) == 1
 
 
 def test_attention_with_something_of_its_own_is_read_plainly(caplog: pytest.LogCaptureFixture) -> None:
@@ -96,7 +96,7 @@ def test_a_model_that_computes_otherwise_in_slots_is_found_out(caplog: pytest.Lo
     model.model.transformer.wpe.forward = counted  # type: ignore[method-assign]
     _answered(model)
     assert engine(model, []) == PLAIN
-    assert "slots change its answers by" in caplog.text
+    assert "slots, which would be faster: it changes answers by" in caplog.text
 
 
 def test_the_models_own_attention_is_restored() -> None:
@@ -134,7 +134,7 @@ def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest
 
 def test_a_prompt_that_fits_nowhere_is_an_error() -> None:
     model = tiny_language_model()
-    engine(model, [[5, 6, 7]])
+    engine(model, [tokens_of(model, text) for text in PROMPTS])
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="answers to a single prompt"):
         _answered(model)
 
@@ -149,7 +149,7 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
             super().__init__(model, prompts, count, room)
 
     model = tiny_language_model()
-    engine(model, [[5, 6, 7]])
+    engine(model, [tokens_of(model, text) for text in PROMPTS])
     monkeypatch.setattr("tasks.scoring.generation.sample.SlotReader", Counted)
     _answered(model, batch_size=None)
     monkeypatch.setattr("tasks.scoring.generation.sample.memory_budget", lambda device: 150_000)
@@ -160,7 +160,7 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
-    engine(model, [[5, 6, 7]])
+    engine(model, [tokens_of(model, text) for text in PROMPTS])
     monkeypatch.setattr("tasks.scoring.generation.sample.rounding", lambda model: 0.0)  # then nothing is read alone
     read: list[int] = []
     model.model.register_forward_pre_hook(

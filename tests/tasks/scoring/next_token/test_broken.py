@@ -22,10 +22,11 @@ def _deaf() -> LanguageModel:
     return model
 
 
-@pytest.mark.parametrize("verdict", [Verdict(), Verdict("for this test")], ids=[PREFIX_TREE, PLAIN])
-def test_contexts_that_change_nothing_are_refused(verdict: Verdict) -> None:
+@pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
+def test_contexts_that_change_nothing_are_refused(way: str) -> None:
     model = _deaf()
-    model.engine.prefix_tree = verdict
+    if way == PLAIN:
+        model.engine.verdicts[PREFIX_TREE, False] = Verdict("for this test")
     with pytest.raises(ScoreError, match=r"tiny in float32 .* after all 3 contexts of the query 'Where is'"):
         persuasion(model, CONTEXTS, ["Where is"])
     with pytest.raises(ScoreError, match="same distribution"):

@@ -93,14 +93,14 @@ def test_every_context_is_read_once_and_queries_after_it_together() -> None:
     assert model.forward_passes - before == 2
 
 
-def test_single_queries_are_compared_once_and_several_again() -> None:
+def test_prompts_are_compared_again_where_longer_or_shorter() -> None:
     model = tiny_language_model()
     passes = []
-    for queries in (QUERIES[:1], QUERIES[1:2], QUERIES, QUERIES):
+    for contexts in (CONTEXTS[:3], CONTEXTS[1:3], [*CONTEXTS[:3], "x" * 90], [""]):
         before = model.forward_passes
-        assert engine(model, tokenized_prompts(model, CONTEXTS, queries)) == PREFIX_TREE
+        assert engine(model, tokenized_prompts(model, contexts, QUERIES)) == PREFIX_TREE
         passes.append(model.forward_passes > before)
-    assert passes == [True, False, True, False]
+    assert passes == [True, False, True, True]
 
 
 def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,8 +172,9 @@ def test_models_that_read_no_trees_are_read_plainly(
     model = make()
     assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PLAIN
-    warnings = [record.message for record in caplog.records if "prompt by prompt" in record.message]
-    assert warnings == [f"{model.name} is read prompt by prompt, which is slower: {reason}"]
+    warnings = [record.message for record in caplog.records if "would be faster" in record.message]
+    assert warnings == [f"{model.name} is not read by prefix tree, which would be faster: {reason}"]
+    assert model.reading == f"not by prefix tree: {reason}"
 
 
 def test_a_model_with_positions_of_its_own_is_detected(caplog: pytest.LogCaptureFixture) -> None:
@@ -185,7 +186,7 @@ def test_a_model_with_positions_of_its_own_is_detected(caplog: pytest.LogCapture
 
     model.model.transformer.wpe.forward = in_order
     assert engine(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)) == PLAIN
-    assert "shared prefixes change its answers by" in caplog.text
+    assert "prefix tree, which would be faster: it changes answers by" in caplog.text
 
 
 def test_running_out_of_memory_is_no_verdict() -> None:

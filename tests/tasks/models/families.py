@@ -1,0 +1,185 @@
+"""Families of language models, each as small as it can be, with random weights that give every layer a say."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from tasks.models.language_model import LanguageModel
+from tests.tasks.models.tiny import VOCABULARY, byte_tokenizer
+
+_SHAPE = {
+    "vocab_size": VOCABULARY, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "max_position_embeddings": 512,
+    "bos_token_id": 1, "eos_token_id": 1, "pad_token_id": 0,
+}  # fmt: skip
+_WINDOW = {"sliding_window": 8}
+_GROUPS = {"head_dim": 8}
+_EXPERTS = {
+    "num_experts": 4, "num_local_experts": 4, "n_routed_experts": 4, "num_experts_per_tok": 2,
+    "moe_intermediate_size": 16, "n_group": 1, "topk_group": 1,
+}  # fmt: skip
+_DECODER = {"is_decoder": True, "is_encoder_decoder": False, "use_cache": True}
+_BART = {
+    **_DECODER, "d_model": 32, "decoder_layers": 2, "decoder_ffn_dim": 64, "decoder_attention_heads": 4,
+    "encoder_layers": 1, "encoder_ffn_dim": 8, "encoder_attention_heads": 2,
+}  # fmt: skip
+_MLA = {
+    "kv_lora_rank": 16, "q_lora_rank": 16, "qk_rope_head_dim": 4, "qk_nope_head_dim": 8, "v_head_dim": 8, "head_dim": 4,
+    "first_k_dense_replace": 1, "n_shared_experts": 1, "num_key_value_heads": 4, **_EXPERTS,
+}  # fmt: skip
+_SSM = {
+    "mamba_n_heads": 4, "mamba_d_head": 16, "mamba_expand": 2, "mamba_d_state": 8, "mamba_n_groups": 1,
+    "mamba_chunk_size": 8,
+}  # fmt: skip
+_LONGROPE = {
+    "rope_parameters": {
+        "rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0] * 4, "long_factor": [4.0, 8.0, 16.0, 32.0],
+        "original_max_position_embeddings": 40, "partial_rotary_factor": 1.0,
+    },
+    "original_max_position_embeddings": 40,
+    "sliding_window": None,
+}  # fmt: skip
+
+FAMILIES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "llama": ("llama", {}),
+    "mistral": ("mistral", _WINDOW),
+    "ministral3": ("ministral3", {**_GROUPS, **_WINDOW}),
+    "mixtral": ("mixtral", {**_EXPERTS, **_WINDOW}),
+    "qwen2": ("qwen2", {}),
+    "qwen2_moe": ("qwen2_moe", {**_EXPERTS, "shared_expert_intermediate_size": 16}),
+    "qwen3": ("qwen3", _GROUPS),
+    "qwen3_moe": ("qwen3_moe", {**_GROUPS, **_EXPERTS}),
+    "qwen3_next": (
+        "qwen3_next",
+        {**_GROUPS, **_EXPERTS, "linear_num_key_heads": 2, "linear_num_value_heads": 4, "linear_key_head_dim": 8,
+         "linear_value_head_dim": 8, "shared_expert_intermediate_size": 16,
+         "layer_types": ["linear_attention", "full_attention"]},
+    ),
+    "gemma": ("gemma", _GROUPS),
+    "gemma2": ("gemma2", {**_GROUPS, **_WINDOW}),
+    "gemma3": ("gemma3_text", {**_GROUPS, **_WINDOW}),
+    "gemma4": (
+        "gemma4_text",
+        {**_GROUPS, **_WINDOW, "global_head_dim": 16, "num_hidden_layers": 6, "hidden_size_per_layer_input": 8,
+         "vocab_size_per_layer_input": VOCABULARY},
+    ),
+    "phi": ("phi", {}),
+    "phi3": ("phi3", _WINDOW),
+    "phi3 with LongRoPE": ("phi3", _LONGROPE),
+    "phimoe": ("phimoe", {**_EXPERTS}),
+    "gpt2": ("gpt2", {"n_positions": 512}),
+    "gpt_bigcode": ("gpt_bigcode", {"n_positions": 512}),
+    "gpt_neo": ("gpt_neo", {"num_layers": 2, "attention_types": [[["global", "local"], 1]], "window_size": 8}),
+    "gpt_neox": ("gpt_neox", {}),
+    "gpt_neox_japanese": ("gpt_neox_japanese", {}),
+    "gptj": ("gptj", {"n_positions": 512, "rotary_dim": 4}),
+    "gpt_oss": ("gpt_oss", {**_WINDOW, **_GROUPS, **_EXPERTS}),
+    "openai-gpt": ("openai-gpt", {"n_positions": 512}),
+    "opt": ("opt", {"ffn_dim": 64, "word_embed_proj_dim": 32}),
+    "bloom": ("bloom", {}),
+    "falcon": ("falcon", {}),
+    "falcon with ALiBi": ("falcon", {"alibi": True}),
+    "falcon_h1": ("falcon_h1", {**_SSM, "mamba_d_ssm": 64, **_GROUPS}),
+    "mpt": ("mpt", {"max_seq_len": 512}),
+    "stablelm": ("stablelm", {}),
+    "starcoder2": ("starcoder2", _WINDOW),
+    "olmo": ("olmo", {}),
+    "olmo2": ("olmo2", {}),
+    "olmo3": ("olmo3", {**_WINDOW, "layer_types": ["sliding_attention", "full_attention"]}),
+    "olmoe": ("olmoe", _EXPERTS),
+    "cohere": ("cohere", {}),
+    "cohere2": ("cohere2", {**_WINDOW, "layer_types": ["sliding_attention", "full_attention"]}),
+    "granite": ("granite", {}),
+    "granitemoe": ("granitemoe", _EXPERTS),
+    "granitemoehybrid": (
+        "granitemoehybrid",
+        {**_SSM, **_EXPERTS, "layer_types": ["mamba", "attention"], "shared_intermediate_size": 32},
+    ),
+    "deepseek_v2": ("deepseek_v2", _MLA),
+    "deepseek_v3": ("deepseek_v3", _MLA),
+    "dbrx": (
+        "dbrx",
+        {"d_model": 32, "n_heads": 4, "n_layers": 2, "max_seq_len": 512,
+         "attn_config": {"kv_n_heads": 2, "rope_theta": 1e4, "clip_qkv": 8},
+         "ffn_config": {"ffn_hidden_size": 32, "moe_num_experts": 4, "moe_top_k": 2, "hidden_size": 32}},
+    ),
+    "jamba": ("jamba", {**_EXPERTS, "attn_layer_period": 2, "attn_layer_offset": 1, "mamba_d_state": 8}),
+    "jetmoe": ("jetmoe", {**_EXPERTS, "kv_channels": 8}),
+    "mamba": ("mamba", {"state_size": 4}),
+    "mamba2": ("mamba2", {"state_size": 8, "num_heads": 8, "head_dim": 8, "n_groups": 1, "chunk_size": 8}),
+    "falcon_mamba": ("falcon_mamba", {"state_size": 4}),
+    "rwkv": ("rwkv", {"context_length": 512, "attention_hidden_size": 32}),
+    "xlstm": ("xlstm", {"num_heads": 2, "embedding_dim": 32, "num_blocks": 2, "chunk_size": 8}),
+    "recurrent_gemma": (
+        "recurrent_gemma", {"block_types": ["recurrent", "attention"], "attention_window_size": 8, "lru_width": 32}
+    ),
+    "bamba": ("bamba", {**_SSM, "attn_layer_indices": [1]}),
+    "nemotron": ("nemotron", {}),
+    "zamba2": (
+        "zamba2",
+        {"mamba_d_state": 8, "mamba_headdim": 16, "mamba_ngroups": 1, "n_mamba_heads": 4, "chunk_size": 8,
+         "layers_block_type": ["mamba", "hybrid"], "layer_types": ["mamba", "hybrid"], "num_mem_blocks": 1,
+         "num_key_value_heads": 4},
+    ),
+    "lfm2": ("lfm2", {"layer_types": ["conv", "full_attention"], "block_auto_adjust_ff_dim": False}),
+    "minimax": (
+        "minimax", {**_GROUPS, **_EXPERTS, "layer_types": ["linear_attention", "full_attention"], "block_size": 8}
+    ),
+    "bart": ("bart", _BART),
+    "mbart": ("mbart", _BART),
+    "blenderbot-small": ("blenderbot-small", _BART),
+    "pegasus": ("pegasus", _BART),
+    "trocr": ("trocr", _BART),
+    "xglm": ("xglm", {"d_model": 32, "ffn_dim": 64, "num_layers": 2, "attention_heads": 4}),
+    "biogpt": ("biogpt", {}),
+    "bert": ("bert", _DECODER),
+    "bert-generation": ("bert-generation", _DECODER),
+    "roberta": ("roberta", _DECODER),
+    "xlm-roberta": ("xlm-roberta", _DECODER),
+    "electra": ("electra", {**_DECODER, "embedding_size": 32}),
+    "roformer": ("roformer", {**_DECODER, "embedding_size": 32}),
+    "codegen": ("codegen", {"n_positions": 512, "rotary_dim": 4}),
+    "ctrl": ("ctrl", {"dff": 64, "n_positions": 512}),
+    "persimmon": ("persimmon", {}),
+    "glm": ("glm", _GROUPS),
+    "glm4": ("glm4", _GROUPS),
+    "exaone4": ("exaone4", {**_WINDOW, "layer_types": ["sliding_attention", "full_attention"]}),
+    "helium": ("helium", _GROUPS),
+    "smollm3": ("smollm3", {}),
+    "ernie4_5": ("ernie4_5", _GROUPS),
+    "ernie4_5_moe": (
+        "ernie4_5_moe", {**_GROUPS, **_EXPERTS, "moe_num_experts": 4, "moe_k": 2, "moe_num_shared_experts": 1}
+    ),
+    "seed_oss": ("seed_oss", _GROUPS),
+    "arcee": ("arcee", {}),
+    "apertus": ("apertus", {}),
+    "hunyuan_v1_dense": ("hunyuan_v1_dense", _GROUPS),
+    "diffllama": ("diffllama", {}),
+    "doge": ("doge", {}),
+    "bitnet": ("bitnet", {}),
+    "llama4": (
+        "llama4_text",
+        {**_GROUPS, **_EXPERTS, "attention_chunk_size": 16, "interleave_moe_layer_step": 2, "num_hidden_layers": 4,
+         "intermediate_size_mlp": 64, "attn_scale": 0.1, "floor_scale": 32},
+    ),
+    "modernbert-decoder": ("modernbert-decoder", {"local_attention": 8}),
+    "nanochat": ("nanochat", {}),
+    "vaultgemma": ("vaultgemma", _GROUPS),
+}  # fmt: skip
+"""The families by their names, with transformers' name of the architecture and what its smallest form needs."""
+
+
+def family_model(name: str) -> LanguageModel:
+    """A random language model of a family, in float32 on the CPU, with a tokenizer of bytes."""
+    architecture, own = FAMILIES[name]
+    config = AutoConfig.for_model(architecture, **{**_SHAPE, **own})
+    torch.manual_seed(7)
+    network = AutoModelForCausalLM.from_config(config).float()
+    with torch.no_grad():
+        for part, weights in network.named_parameters():
+            if weights.dim() > 1:
+                scale = 0.5 if "embed" in part or "wte" in part else 1.2 / weights.shape[-1] ** 0.5
+                weights.copy_(torch.randn(weights.shape) * scale)
+    return LanguageModel(network, byte_tokenizer(), name, "0", "float32", "cpu")

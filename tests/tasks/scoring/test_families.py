@@ -1,0 +1,97 @@
+"""Persuasion, answers and their log-probabilities of model families, against each prompt read alone.
+
+All families that can be made small are in tests/tasks/models/families.py, and docs/benchmarks.md has a table of them.
+"""
+
+import numpy as np
+import pytest
+import torch
+
+from tasks.models import LanguageModel
+from tasks.scoring.answer_set import answer_set_persuasion
+from tasks.scoring.generation import sample_answers
+from tasks.scoring.memorization import greedy_answers
+from tasks.scoring.next_token import tokenized_prompts
+from tasks.scoring.next_token.plain import ALONE, EQUAL, PADDED, read_plain
+from tasks.scoring.persuasion import persuasion
+from tests.tasks.models.families import family_model
+from tests.tasks.scoring.alone import every, log_probs, steps, tokens_of
+
+CONTEXTS = [
+    "Oslo is big.\n",
+    "x",
+    "Lima is small, and it lies by the sea, as everybody in Peru will tell you.\n",
+]
+QUERIES = ["Q: Who?\nA:", "The capital of Peru is"]
+# How the batches are made that complete prompts are read in, and why.
+EXPECTED = {
+    "llama": ("prefix tree", PADDED), "gemma3": ("prefix tree", PADDED), "gemma4": ("prefix tree", PADDED),
+    "gpt_oss": ("prefix tree", PADDED), "deepseek_v3": ("prefix tree", PADDED), "qwen3_next": ("plain", PADDED),
+    "falcon with ALiBi": ("plain", PADDED), "mamba": ("plain", PADDED), "phi3 with LongRoPE": ("plain", PADDED),
+    "rwkv": ("plain", EQUAL), "xlstm": ("plain", EQUAL), "recurrent_gemma": ("plain", EQUAL), "bart": ("plain", EQUAL),
+    "roberta": ("plain", EQUAL), "llama4": ("plain", EQUAL),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module", params=EXPECTED)
+def family(request: pytest.FixtureRequest) -> tuple[str, LanguageModel]:
+    return request.param, family_model(request.param)
+
+
+def _alone(model: LanguageModel) -> torch.Tensor:
+    """The distributions after each query and context: (queries, contexts, V)."""
+    prompts = tokenized_prompts(model, CONTEXTS, QUERIES)
+    return torch.stack([log_probs(model, [of_context[place] for of_context in prompts]) for place in (0, 1)])
+
+
+def test_persuasion_is_that_of_prompts_read_alone(family: tuple[str, LanguageModel]) -> None:
+    name, model = family
+    found = persuasion(model, CONTEXTS, QUERIES)
+    p = _alone(model).double().exp()
+    expected = (p * (p / p.mean(dim=1, keepdim=True)).log()).sum(dim=2)
+    np.testing.assert_allclose(found.scores, expected, atol=1e-5)
+    assert found.scores.max() > 1e-3
+    assert found.engine == EXPECTED[name][0]
+
+
+def test_batches_give_what_prompts_give_alone(family: tuple[str, LanguageModel]) -> None:
+    name, model = family
+    prompts = [prompt for of_context in tokenized_prompts(model, CONTEXTS, QUERIES) for prompt in of_context]
+    found = torch.log_softmax(read_plain(model, prompts).float(), dim=1)
+    torch.testing.assert_close(found, log_probs(model, prompts), atol=1e-4, rtol=0)
+    refused = {way for (way, _), verdict in model.engine.verdicts.items() if verdict.reason}
+    assert next(way for way in (PADDED, EQUAL, ALONE) if way not in refused) == EXPECTED[name][1]
+
+
+def test_answers_have_the_log_probabilities_of_texts_read_alone(family: tuple[str, LanguageModel]) -> None:
+    _, model = family
+    prompts = [tokens_of(model, context + QUERIES[0]) for context in CONTEXTS]
+    found = sample_answers(model, prompts, [(context,) for context in CONTEXTS], samples=2, max_new_tokens=3)
+    for prompt, of_prompt in zip(prompts, found, strict=True):
+        for answer in every([of_prompt]):
+            own = steps(model, prompt, answer.token_ids)
+            chosen = own[range(len(own)), list(answer.token_ids)]
+            np.testing.assert_allclose(answer.token_log_probs, chosen, atol=1e-4)
+        greedy = of_prompt.greedy.token_ids
+        assert greedy == tuple(steps(model, prompt, greedy).argmax(dim=1).tolist())
+
+
+def test_complete_answers_and_greedy_lines_are_those_read_alone(family: tuple[str, LanguageModel]) -> None:
+    name, model = family
+    found = answer_set_persuasion(model, CONTEXTS, QUERIES[:1], [["Oslo"], ["Lima"]])
+    (lines,), engine = greedy_answers(model, CONTEXTS, QUERIES[:1], max_new_tokens=3)
+    ends = [token for token in range(len(model.tokenizer)) if model.tokenizer.decode([token])[:1] in ("\n", ".")]
+    for place, context in enumerate(CONTEXTS):
+        prompt = tokens_of(model, context + QUERIES[0])
+        mass = 0.0
+        for answer in (" Oslo", " Lima"):
+            tokens = tokens_of(model, answer)
+            own = steps(model, prompt, [*tokens, 0]).double()
+            mass += float((own[range(len(tokens)), tokens].sum() + own[-1, [1, *ends]].logsumexp(dim=0)).exp())
+        assert found.mass[0, place] == pytest.approx(mass, rel=1e-3)
+        best = list(prompt)
+        for _ in range(3):
+            best.append(int(log_probs(model, [best])[0].argmax()))
+        text = model.tokenizer.decode(best[len(prompt) :], skip_special_tokens=True)
+        assert text.lstrip().startswith(lines[place])
+    assert found.engine == engine == EXPECTED[name][0]
