@@ -26,6 +26,7 @@ from reports.figures.precision import cost
 from reports.figures.strength import tones
 from reports.frames import (
     EQUIVALENCE,
+    RUNS,
     Frames,
     Model,
     are_own,
@@ -43,6 +44,7 @@ from reports.frames import (
     where,
     with_empty,
 )
+from reports.published import aliases, in_papers, significant
 from reports.style import QUERY_HUES
 
 NOT_JUDGED = "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
@@ -62,9 +64,9 @@ def findings(frames: Frames) -> dict[str, list[str]]:
     """Sentences by model and dtype; one says so where susceptibility, persuasion or answers were not measured."""
     known = with_empty(frames, dict.fromkeys(name for finding in FINDINGS for name in finding.queries))
     scored = by_size({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
-    sentences_of = {}
+    runs, sentences_of = with_empty(frames, [RUNS])[RUNS], {}
     for model in scored:
-        of_model = {name: rows_of(frame, model) for name, frame in known.items()}
+        of_model = {name: rows_of(frame, model) for name, frame in known.items()} | {RUNS: runs}
         sentences = [finding.sentence(model, of_model) for finding in FINDINGS]
         sentences_of[str(model)] = [sentence for sentence in sentences if sentence]
     return sentences_of
@@ -141,7 +143,8 @@ def _known(model: Model, frames: Frames) -> str:
     for count, label in {**DEGREES, **COUNTS}.items():
         of_kinds = {kind: spearman(frames["correlations"], count, kind) for kind in QUERY_HUES}
         if words := "; ".join(f"{kind} queries {of_kind}" for kind, of_kind in of_kinds.items() if of_kind):
-            sentences.append(f"Susceptibility of real entities against their {label}: {words}.")
+            printed = in_papers(model.name, frames[RUNS], ("du-fig-9",), "spearman", measure_a=f"log_{count}")
+            sentences.append(f"Susceptibility of real entities against their {label}: {words}{printed}.")
     return " ".join(sentences)
 
 
@@ -171,9 +174,12 @@ def _of_answers(rows: pd.DataFrame, frames: Frames) -> str:
         of = {row["quantity"]: row for row in records(where(means, partition=partition))}
         moved = f"; mean coherent persuasion {_mean(of['coherent_persuasion'])}" if "coherent_persuasion" in of else ""
         count = plural(int(of["stubborn"]["n"]), f"{partition} question")
+        shares, rows_of_paper = ("share_persuaded", "share_stubborn"), {"partition": partition, "condition": condition}
+        printed = in_papers(model.name, frames[RUNS], ("marjanovic-table-1",), *shares, **rows_of_paper)
+        printed = printed and f"{printed} by ROUGE-L"
         words.append(
             f"{_share(of.get('following'))} of {count} ({_share(of.get('persuaded'))} persuaded, "
-            f"{_share(of['stubborn'])} stubborn{moved})"
+            f"{_share(of['stubborn'])} stubborn{moved}{printed})"
         )
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
     shares = f"{'; '.join(words)}; intervals over subjects"
@@ -217,7 +223,7 @@ def _followed(means: pd.DataFrame, kind: str) -> str:
 
 def _answer_sets(model: Model, frames: Frames) -> str:
     measures = frames["measures_in_short"]
-    words = _of_measure(frames, ANSWER_SETS, _mean)
+    words = _of_measure(model, frames, ANSWER_SETS, _mean)
     if not words:
         return ""
     return f"Mean susceptibility over whole answers, whose sets have a mean probability of {masses(measures)}: {words}."
@@ -227,7 +233,7 @@ def _fisher(model: Model, frames: Frames) -> str:
     measures = frames["measures_in_short"]
     for measure, over in (("fisher", "over the full vocabulary"), ("fisher_top_k", "over the top answers")):
         if row := _row(measures, measure=measure):
-            words = _of_measure(frames, measure, _fisher_mean)
+            words = _of_measure(model, frames, measure, _fisher_mean)
             return f"Mean Fisher susceptibility {over}, in {row['unit']}: {words}."
     return ""
 
@@ -245,14 +251,16 @@ def _precision(model: Model, frames: Frames) -> str:
     return f"What the precision costs: {words}."
 
 
-def _of_measure(frames: Frames, measure: str, mean: Callable[[pd.DataFrame], str]) -> str:
+def _of_measure(model: Model, frames: Frames, measure: str, mean: Callable[[pd.DataFrame], str]) -> str:
     """The means of a measure by query type in words, each with its correlation with susceptibility."""
     means = where(frames["measures_in_short"], measure=measure)
     known = where(frames["correlations"], measure_a=measure)
     words = []
     for kind in query_types(means):
         both = correlation(known, "query", kind)
-        with_susceptibility = f" (with susceptibility: {both})" if both else ""
+        items = ("liu-table-1",) if measure.startswith("fisher") else ()
+        printed = in_papers(model.name, frames[RUNS], items, "pearson", "spearman", query_type=kind)
+        with_susceptibility = f" (with susceptibility: {both}{printed})" if both else ""
         words.append(f"{kind} queries {mean(where(means, query_type=kind))}{with_susceptibility}")
     return "; ".join(words)
 
@@ -288,8 +296,10 @@ def _significant(row: Mapping[str, Any]) -> str:
     if not tested:
         return f"untestable in {plural(untestable, 'relation')}: {row['reasons']}"
     mean = f", mean d {row['mean_effect_size']:.2f}" if row["finite_effects"] else ""
+    printed = significant(aliases([row["model"]], frames[RUNS])[row["model"]], comparison, kind)
+    in_paper = f"; published: {printed[0]}" if printed else ""
     rest = f", {untestable} untestable: {row['reasons']}" if untestable else ""
-    return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
+    return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}{in_paper}"
 
 
 def _share(row: Mapping[str, Any] | None) -> str:

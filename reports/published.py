@@ -1,49 +1,160 @@
-"""What the papers report, beside what a study found: a column of a table, words of a caption.
+"""What the papers print, beside what a study found: columns of a table, sentences of a caption, rows below both.
 
-`reports.figures.panels.reference` draws one into a figure.
+A value stands beside ours where it is of the same model, and of the same rows by the database's names of them.
 """
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import pandas as pd
 
-from data.catalog import PublishedValue, published
-from reports.frames import records
+from data.catalog import PublishedValue, models, paper_items, published
+from data.records import PARTITIONS
+from reports.frames import Frames, records
+from reports.style import EVERY_CONTEXT
+
+MOST_LISTED = 8
+"""Groups of rows whose values a caption lists; more stand in the rows below alone."""
+MOST_NAMED = 3
+TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
+"""Where the papers say in how many relations a comparison is significant."""
 
 
-def with_published(rows: pd.DataFrame, item: str, *quantities: str) -> pd.DataFrame:
-    """The rows with the column `published`: the paper's values of the quantities that are about the same as the row.
+@dataclass(frozen=True)
+class Printed:
+    """What the papers print of some items: sentences for the caption of some models, and a row for every value."""
 
-    A row's query_type and partition must be those of the value, where it has them. A value of another model says whose
-    it is; one of several quantities, which. Rows without a value have a dash.
-    """
-    known = [(one, f"{name} " if quantities[1:] else "") for name in quantities for one in published(item, name)]
-    cells = [
-        "; ".join(f"{name}{_words(one, row.get('model'))}" for one, name in known if _is_about(one, row))
-        for row in records(rows)
+    note: str = ""
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+
+
+def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
+    """The catalog's alias of each model, by its alias, its id at the hub, or what the study calls one of them."""
+    called = {str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)}
+    known = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
+    return {name: known.get(called.get(name, name), name) for name in names}
+
+
+def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str) -> pd.DataFrame:
+    """The rows with further columns, each of a quantity that the items print: None where they print none of the row."""
+    known = aliases(rows["model"].unique() if len(rows) else (), runs)
+    for column, quantity in columns.items():
+        values = [one for item in items for one in published(item) if one.quantity == quantity]
+        cells = [
+            next((one.words for one in values if one.model == known[row["model"]] and _is_about(one, row)), None)
+            for row in records(rows)
+        ]
+        attrs, rows = rows.attrs, rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
+        rows.attrs.update(attrs)
+    return rows
+
+
+def significant(model: str, comparison: str, query_type: str) -> tuple[str, float] | None:
+    """In how many relations a comparison is significant as printed, in words and as a share; None where it is not."""
+    row = {"comparison": comparison, "query_type": query_type}
+    found = {
+        one.quantity: one for item in TESTS for one in published(item) if one.model == model and _is_about(one, row)
+    }
+    if share := found.get("share_significant"):
+        return share.words, share.comparable
+    if (count := found.get("relations_significant")) is None:
+        return None
+    if tested := found.get("relations_tested"):
+        return f"{count.words} of {tested.words}", count.comparable / tested.comparable
+    return ("none", 0.0) if not count.value else (count.words, float("nan"))
+
+
+def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities: str, **row: str) -> str:
+    """What the items print of these quantities, for a sentence: "; published: pearson 0.51"; empty of nothing."""
+    known = aliases([model], runs)[model]
+    words = [
+        f"{_named(one.quantity)} {one.words}"
+        for item in items
+        for one in published(item)
+        if one.model == known and one.quantity in quantities and _is_about(one, row)
     ]
-    result = rows.assign(published=pd.Series([cell or None for cell in cells], index=rows.index, dtype=object))
-    result.attrs.update(rows.attrs)
-    return result
+    return f"; published: {', '.join(words)}" if words else ""
 
 
-def published_note(item: str, quantity: str | None = None) -> str:
-    """A caption's sentence: the values of an item with their sources."""
-    groups: dict[str, list[str]] = {}
-    for one in published(item, quantity):
-        groups.setdefault(one.source, []).append(f"{_what(one)}{one.words}{f' ({one.note})' if one.note else ''}")
-    return "".join(f" Published: {', '.join(words)} ({source})." for source, words in groups.items())
+def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> Printed:
+    """What the items print, for models by these names.
+
+    listed: whether the caption lists the values of these models, for no column shows them. Nothing where the frames are
+    about a user's own questions, which no paper asks.
+    """
+    asked = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
+    if not items or (asked and not asked & set(PARTITIONS)):
+        return Printed()
+    values = [one for item in items for one in published(item)]
+    if not values:
+        return Printed(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
+    known = aliases(names, frames["runs_in_short"])
+    of_models = dict.fromkeys(one.model for one in values if one.model)
+    ours = [one for one in values if one.model is None or one.model in known.values()]
+    missing = [name for name, alias in known.items() if alias not in of_models] if of_models else []
+    others = [model for model in of_models if model not in known.values()]
+    ours = ours if listed else [one for one in ours if one.model]
+    note = _listed(ours, single=len(known) == 1) if listed else ""
+    if notes := dict.fromkeys(part for one in ours for part in one.notes):
+        note += f" Of published values: {'; '.join(notes)}."
+    if missing:
+        there = f", but of {_several(others)}" if others else ""
+        note += f" No value is published of {_several(missing)}{there}."
+    return Printed(note, _rows(values))
 
 
-def _is_about(one: PublishedValue, row: dict[str, object]) -> bool:
-    same = {"query_type": one.query_type, "partition": one.partition}
-    return all(value is None or name not in row or row[name] == value for name, value in same.items())
+def _listed(values: Sequence[PublishedValue], *, single: bool) -> str:
+    """A caption's sentence: the values with their sources, without the model where there is one; empty of many."""
+    groups: dict[tuple[str, str], dict[str, None]] = {}
+    for one in values:
+        of = ", ".join(filter(None, ("" if single else one.model, _about(one))))
+        groups.setdefault((one.source, of), {})[f"{_named(one.quantity)} {one.words}"] = None
+    if not 0 < len(groups) <= MOST_LISTED:
+        return ""
+    sources: dict[str, list[str]] = {}
+    for (source, of), words in groups.items():
+        sources.setdefault(source, []).append(f"{of}: {', '.join(words)}" if of else ", ".join(words))
+    printed = "; ".join(f"{'; '.join(words)} ({source})" for source, words in sources.items())
+    return f" Published: {printed}."
 
 
-def _words(one: PublishedValue, model: object) -> str:
-    other = None if one.is_of(str(model)) else one.model
-    notes = ", ".join(note for note in (other, one.note) if note)
-    return f"{one.words} ({notes})" if notes else one.words
+def _named(quantity: str) -> str:
+    return quantity.replace("_", " ")
 
 
-def _what(one: PublishedValue) -> str:
-    parts = [one.model, one.query_type, one.partition, one.quantity.replace("_", " ")]
-    return f"{' '.join(part for part in parts if part)} "
+def _is_about(one: PublishedValue, row: Mapping[str, object]) -> bool:
+    return all(str(row[key]) == value for key, value in one.by.items() if key in row)
+
+
+def _several(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
+
+
+def _words(one: PublishedValue) -> dict[str, str]:
+    """The rows that a value is about, as the page calls them."""
+    known = {"condition": EVERY_CONTEXT}
+    return {key: known.get(key, {}).get(value, value.replace("_", " ")) for key, value in one.by.items()}
+
+
+def _about(one: PublishedValue) -> str:
+    return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in _words(one).items())
+
+
+def _rows(values: Sequence[PublishedValue]) -> pd.DataFrame:
+    """A row for each model and group with a column for each quantity; a row for each value where these have few."""
+    quantities = dict.fromkeys(_named(one.quantity) for one in values)
+    wide = len(values) >= 2 * len(quantities)
+    rows: dict[tuple[object, ...], dict[str, object]] = {}
+    notes: dict[tuple[object, ...], dict[str, None]] = {}
+    for one in values:
+        quantity = _named(one.quantity)
+        key = one.item, one.model, *one.by.items(), *(() if wide else (quantity,))
+        cells = {**_words(one), quantity: one.words} if wide else {
+            "of": _about(one) or None, "quantity": quantity, "value": one.words
+        }  # fmt: skip
+        rows.setdefault(key, {"printed_in": paper_items()[one.item].name, "model": one.model}).update(cells)
+        notes.setdefault(key, {}).update(dict.fromkeys(one.notes))
+    frame = pd.DataFrame(rows.values()).assign(note=["; ".join(notes[key]) or None for key in rows]).astype(object)
+    last = [*(quantities if wide else ("quantity", "value")), "note"]
+    frame = frame[[name for name in frame if name not in last] + last]
+    return frame.where(frame.notna(), None).dropna(axis="columns", how="all")

@@ -40,6 +40,8 @@ CONDITION_NAMES: Mapping[str, str] = {
     "irrelevant": "irrelevant context",
     "unknown": "unknown context",
 }
+EVERY_CONTEXT: Mapping[str, str] = {**CONDITION_NAMES, "all": "any context"}
+"""The conditions in words, with that of every context pooled."""
 WIDTH = 7.2
 FEW_DOTS, MANY_DOTS = 600, 10_000
 _GRID = 500

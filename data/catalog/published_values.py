@@ -1,58 +1,102 @@
-"""published.csv: values that the papers report, each with its source, to stand beside a study's own."""
+"""published.csv: every number that the papers print, each with its place, to stand beside a study's own."""
 
+from collections.abc import Mapping
+from dataclasses import field
+from decimal import Decimal
 from functools import cache
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator
 from pydantic.dataclasses import dataclass
 
 from data.catalog.language_models import models
+from data.catalog.papers import paper_items
 from data.catalog.reading import ENTRY, Text, rows
 from data.errors import UnknownName
-from data.records import Partition
 
 FILE = "published.csv"
 
 
-def _known(alias: str) -> str:
+def _item(key: str) -> str:
+    if key not in paper_items():
+        raise ValueError("the item is not in papers.yaml")
+    return key
+
+
+def _model(alias: str) -> str:
     if alias not in models():
         raise ValueError("the model is not in models.yaml")
     return alias
 
 
+def _by(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    pairs = [part.strip().partition("=") for part in cell.split(";")]
+    if any(not (key and value) for key, _, value in pairs) or len({key for key, _, _ in pairs}) < len(pairs):
+        raise ValueError("must be different keys with their values, as in query_type=open; level=query")
+    return {key: value for key, _, value in pairs}
+
+
 @dataclass(frozen=True, kw_only=True, config=ENTRY)
 class PublishedValue:
-    """A value of a paper's figure or table; model: an alias, None where the value is not said to be one model's."""
+    """A number of a paper, as printed.
 
-    item: Annotated[str, Field(pattern=r"^(du|liu|marjanovic)-[a-z0-9-]+$")]
-    paper: Text
-    model: Annotated[str, AfterValidator(_known)] | None = None
-    query_type: Literal["open", "closed", "all"] | None = None
-    partition: Partition | None = None
+    model: an alias, None where it is not one model's, or the paper does not say of which. by: the rows that it is
+    about, by the names of the database's columns. offset: what it has more than ours by definition.
+    """
+
+    item: Annotated[str, AfterValidator(_item)]
+    model: Annotated[str, AfterValidator(_model)] | None = None
     quantity: Text
-    value: float
-    unit: Literal["share", "nats"] | None = None
-    source: Text
+    by: Annotated[Mapping[str, str], BeforeValidator(_by)] = field(default_factory=dict)
+    sign: Literal["<", ">", "≈"] | None = None
+    value: Decimal
+    offset: Decimal = Decimal(0)
+    unit: Literal["share", "nats", "times", "hours", "minutes", "words", "bits", "GB", "GiB"] | None = None
+    place: Text
     note: Text | None = None
 
-    def is_of(self, model: str) -> bool:
-        """Whether it is this model's, by its alias or its id at the hub."""
-        return self.model is not None and model in (self.model, models()[self.model].hub)
+    @property
+    def source(self) -> str:
+        """Where it is printed: Liu et al. 2024, Table 1."""
+        return f"{paper_items()[self.item].paper.short}, {self.place}"
+
+    @property
+    def comparable(self) -> float:
+        """The value less its offset, of the same definition and unit as ours."""
+        return float(self.value - self.offset)
 
     @property
     def words(self) -> str:
-        """The value, rounded, as a label says it: a share in percent."""
-        return f"{100 * self.value:.0f}%" if self.unit == "share" else f"{self.value:g}"
+        """The comparable value with the digits that are printed: a share in percent, a bound with its sign."""
+        value = self.value - self.offset
+        digits = f"{value.scaleb(2)}%" if self.unit == "share" else f"{value}" if abs(value) < 1 else f"{value:,}"
+        unit = f" {self.unit}" if self.unit not in (None, "share", "nats") else ""
+        return f"{self.sign} {digits.lower()}{unit}" if self.sign else f"{digits.lower()}{unit}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before it is compared, a sentence's part each."""
+        taken_off = f"less the {self.offset} that the released code adds" if self.offset else ""
+        return tuple(part for part in (*(self.note or "").split("; "), taken_off) if part)
 
 
 @cache
 def published(item: str, quantity: str | None = None) -> tuple[PublishedValue, ...]:
-    """The values of a paper's item, such as `du-fig-2`, or those of one quantity; raises UnknownName for others."""
-    every = rows(FILE, PublishedValue)
-    found = tuple(row for row in every if row.item == item)
-    if not found:
-        raise UnknownName("published item", item, sorted({row.item for row in every}))
+    """The values of a paper's item, such as `du-fig-2`, or those of one quantity; none where figures alone have them.
+
+    UnknownName where no paper has the item, or the item not the quantity.
+    """
+    if item not in paper_items():
+        raise UnknownName("item of a paper", item, paper_items())
+    found = tuple(row for row in _values() if row.item == item)
     quantities = sorted({row.quantity for row in found})
     if quantity is not None and quantity not in quantities:
         raise UnknownName(f"published quantity of {item}", quantity, quantities)
     return tuple(row for row in found if quantity in (None, row.quantity))
+
+
+@cache
+def _values() -> tuple[PublishedValue, ...]:
+    return rows(FILE, PublishedValue)

@@ -10,7 +10,7 @@ from data.records import CONDITIONS
 from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, grouping, in_order, partitions, present, records, where, without_unit
-from reports.style import ANSWER_MARKERS, CONDITION_NAMES, INK, MUTED, PARTITION_HUES, blank, legend_above, mark, plain
+from reports.style import ANSWER_MARKERS, EVERY_CONTEXT, INK, MUTED, PARTITION_HUES, blank, legend_above, mark, plain
 
 CHANGE = "semantic_entropy_change"
 OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
@@ -74,13 +74,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         without_unit(rows).drop(columns="quantity"), partition=groups, condition=("all", *CONDITIONS), outcome=OUTCOMES
     )
     units = without_unit(rows).attrs
-    shown = shown.replace({"condition": _names()})
+    shown = shown.replace({"condition": dict(EVERY_CONTEXT)})
     shown.attrs.update(units)
     return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, groups, contexts))
-
-
-def _names() -> dict[str, str]:
-    return {**CONDITION_NAMES, "all": "any context"}
 
 
 def _paint(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas:
@@ -88,7 +84,7 @@ def _paint(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas
     canvas, (panels,) = blank(1, len(contexts), 1.4 + 0.19 * lines, share_x=True, share_y=True)
     for axes, condition in zip(panels, contexts, strict=True):
         change_by_outcome(axes, where(rows, condition=condition), groups)
-        name = _names().get(condition, condition)
+        name = EVERY_CONTEXT.get(condition, condition)
         axes.set_title(name if len(contexts) <= 3 else name.removesuffix(" context"))
     middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
     panels[0].set_yticks(middles, [f"all {grouping(rows)}s" if name == "all" else plain(name, 18) for name in groups])

@@ -1,14 +1,15 @@
 """What a figure declares, and what it draws of one model."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from data.catalog import paper_items
 from data.errors import InputError
-from reports.frames import EVERY_MODEL, Frames, Model, models, rows_of, stood_in, with_empty
+from reports.frames import EVERY_MODEL, RUNS, Frames, Model, models, rows_of, stood_in, with_empty
+from reports.published import Printed, printed_of
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,7 @@ class Drawn:
     model: Model
     drawing: Drawing
     stand_in: str
+    printed: Printed = field(default_factory=Printed, repr=False)
 
     @property
     def name(self) -> str:
@@ -63,8 +65,8 @@ class Drawn:
 
     @property
     def caption(self) -> str:
-        """How to read it, with what of the papers it draws, and what stood in for what."""
-        return self.drawing.caption + as_in(self.figure.items) + self.stand_in
+        """How to read it, what of the papers it draws and they print of it, and what stood in for what."""
+        return self.drawing.caption + as_in(self.figure.items) + self.printed.note + self.stand_in
 
 
 def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:
@@ -87,13 +89,18 @@ def as_in(items: Sequence[str]) -> str:
 
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
-    known = with_empty(frames, (*figure.queries, "stand_ins"))
+    known = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
     drawings, every = [], models(known[figure.queries[0]])
     for model in every[:1] and [EVERY_MODEL] if figure.of_models else every:
-        frames_of = known if figure.of_models else {name: rows_of(known[name], model) for name in figure.queries}
+        frames_of = known
+        if not figure.of_models:
+            frames_of = {name: rows_of(known[name], model) for name in figure.queries} | {RUNS: known[RUNS]}
         drawing = figure.draw(model, frames_of)
         if drawing is not None:
-            drawings.append(Drawn(figure, model, drawing, _stand_in(known["stand_ins"], model, figure.measures)))
+            names = [one.name for one in (every if figure.of_models else [model])]
+            printed = printed_of(figure.items, names, frames_of, listed=True)
+            stand_in = _stand_in(known["stand_ins"], model, figure.measures)
+            drawings.append(Drawn(figure, model, drawing, stand_in, printed))
     return drawings
 
 

@@ -71,5 +71,5 @@ FIGURE = Figure(
      "chosen_queries"),
     draw,
     measures=("fisher_susceptibility", "susceptibility"),
-    items=("liu-fig-1", "liu-fig-6"),
+    items=("liu-fig-1", "liu-fig-6", "liu-table-1"),
 )

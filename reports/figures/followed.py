@@ -8,12 +8,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.catalog import published
 from data.records.statistics import ALPHA
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
 from reports.frames import (
     INTERVAL,
+    RUNS,
     Frames,
     Model,
     as_published,
@@ -24,13 +24,12 @@ from reports.frames import (
     where,
     without_unit,
 )
-from reports.published import published_note
+from reports.published import aliases, significant
 from reports.style import QUERY_HUES, headed, legend_above, mark
 
 FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
 EVERY = "every context"
 CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in conflict")
-SHARE = ("du-fig-2", "share_significant")
 _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
 
 
@@ -71,7 +70,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     tests = where(frames["statistics_in_short"], comparison="followed")
     found = {str(row["query_type"]): _significant(row) for row in records(as_published(tests))}
     if len(tests):
-        caption += _tested(tests) + published_note("du-fig-2")
+        caption += _tested(tests)
+    alias = aliases([model.name], frames[RUNS])[model.name]
+    printed = {kind: value[0] for kind in found if (value := significant(alias, "followed", kind))}
     every = where(shown, contexts=EVERY)
     words = "; ".join(
         f"{row['query_type']}, {row['greedy_answer']} {100 * row['share_answers']:.0f}%, {row['mean']:.2f} nats"
@@ -81,7 +82,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"Mean persuasion in nats by what the greedy answer followed, open and closed queries in panels, for {model}; "
         f"{relations} relations as lines, their mean as diamonds: {words}."
     )
-    return Drawing(caption, alt, without_unit(rows), shown[_SHOWN], partial(_paint, data, every, found))
+    return Drawing(caption, alt, without_unit(rows), shown[_SHOWN], partial(_paint, data, every, found, printed))
 
 
 def _significant(row: Mapping[str, Any]) -> str:
@@ -106,11 +107,11 @@ def _tested(tests: pd.DataFrame) -> str:
     )
 
 
-def _paint(data: pd.DataFrame, means: pd.DataFrame, found: Mapping[str, str]) -> Canvas:
+def _paint(data: pd.DataFrame, means: pd.DataFrame, found: Mapping[str, str], printed: Mapping[str, str]) -> Canvas:
     canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
     for kind, axes in panels.items():
         persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
-        in_paper = [f"published: {one.words}" for one in published(*SHARE) if one.query_type == kind and kind in found]
+        in_paper = [f"published: {printed[kind]}"] if kind in printed else []
         headed(axes, f"{kind} queries", found.get(kind, ""), *in_paper)
     canvas.axes[0].set_ylim(bottom=0)
     legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])

@@ -19,7 +19,6 @@ from matplotlib.ticker import NullLocator
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
 from reports.frames import Frames, Model, finite, plural, records, where
-from reports.published import published_note
 from reports.style import FEW_DOTS, INK, QUERY_HUES, blank, dots, headed, legend_above, mark
 
 FEWEST = 20
@@ -169,10 +168,6 @@ def counted_in(frames: Frames) -> str:
     return f"{read}{f' Pairs of entity and answer that are not counted in words: {kinds}.' if kinds else ''}{left_out}"
 
 
-def _note(frames: Frames) -> str:
-    return f"{counted_in(frames)}{published_note('du-fig-9')}"
-
-
 DEGREES = {"degree": "degree (triples)", "relation_degree": "degree under the relation (triples)"}
 COUNTS = {"entity_count": "occurrences in the corpus", "pair_count": "occurrences near the answer"}
 """What is counted of an entity, in a graph and in a corpus, with the labels of axes."""
@@ -195,7 +190,7 @@ FREQUENCY = Figure(
      "excluded_entities", "kinds_of_counts"),
     partial(
         _draw,
-        Known(COUNTS, "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", _note),
+        Known(COUNTS, "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", counted_in),
     ),
     measures=("susceptibility",),
     expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,

@@ -10,12 +10,23 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from data.catalog import published
 from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import reference
-from reports.frames import RUNS, Frames, Model, as_published, by_entity, in_order, models, records, sizes, span, where
-from reports.published import published_note
+from reports.frames import (
+    RUNS,
+    SHARE,
+    Frames,
+    Model,
+    as_published,
+    by_entity,
+    in_order,
+    models,
+    records,
+    sizes,
+    span,
+    where,
+)
+from reports.published import aliases, significant
 from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation", "followed")
@@ -29,7 +40,7 @@ _LONGEST = 18
 """Characters of a model's name that fit below a panel; where one has more, all have their number in the caption."""
 _SHOWN = [
     "comparison", "test", "unit_of_analysis", "query_type", "tested", "untestable", "significant", "share_significant",
-    "share_low", "share_high", "mean_effect_size", "effect_low", "effect_high",
+    "share_low", "share_high", "published", "mean_effect_size", "effect_low", "effect_high",
 ]  # fmt: skip
 
 
@@ -85,7 +96,10 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"answers); hollow ones have entities as rows. n = {span(rows['tested'].min(), rows['tested'].max())} "
         "relations a comparison and query type."
     )
-    caption += published_note("du-fig-2") if (rows["comparison"] == "followed").any() else ""
+    known_as = aliases((model.name for model in of_models), frames[RUNS])
+    asked = zip(rows["model"].map(known_as), rows["comparison"], rows["query_type"], strict=True)
+    rows = rows.assign(published=[value[1] if (value := significant(*one)) else np.nan for one in asked])
+    caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
     words = "; ".join(
         f"{row['model']}, {row['comparison']}, {row['query_type']} {100 * row['share_significant']:.0f}%, "
         f"d {row['mean_effect_size']:.2f}"
@@ -96,9 +110,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"comparison: {words}."
     )
     numbers = rows.drop(columns="at").reset_index(drop=True)
-    numbers.attrs.update(tests.attrs)
+    numbers.attrs["units"] = {**tests.attrs.get("units", {}), "published": SHARE}
     shown = numbers[["model", "dtype", *_SHOWN]]
-    shown.attrs.update(tests.attrs)
+    shown.attrs.update(numbers.attrs)
     return Drawing(caption, alt, numbers, shown, partial(_paint, rows, at, known if sized else {}))
 
 
@@ -118,15 +132,17 @@ def _paint(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, 
     for axes, comparison in zip(grid[0], shown, strict=True):
         first, second = rows.loc[rows["comparison"] == comparison, "asked"].iloc[0].split(" ", 1)
         axes.set_title(f"{comparison}\n{first} {second}", fontsize=7)
-    for axes in grid[0][shown.index("followed") :] if "followed" in shown else ():
-        for one in published("du-fig-2", "share_significant"):
-            reference(axes, 100 * one.value, f"published, {one.query_type}: {one.words}")
+    printed = rows[rows["published"].notna()]
+    for row in records(printed):
+        axes, hue = grid[0][shown.index(row["comparison"])], QUERY_HUES[row["query_type"]]
+        axes.plot(row["at"], 100 * row["published"], "*", color=hue, markersize=8, markeredgecolor=INK, zorder=3)
     for axes in grid[1]:
         axes.axhline(0, color=INK, linewidth=0.8)
     canvas.supxlabel(_name_models(grid[-1], at, known, step), fontsize=8.5)
     types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
     marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
-    legend_above(canvas, [*marks, mark("D", "the paper's test"), mark("D", "by entity", filled=False)])
+    marks += [mark("D", "the paper's test"), mark("D", "by entity", filled=False)]
+    legend_above(canvas, [*marks, mark("*", "published")] if len(printed) else marks)
     return canvas
 
 
@@ -160,6 +176,6 @@ FIGURE = Figure(
     ("statistics_in_short", RUNS),
     draw,
     measures=("persuasion", "susceptibility"),
-    items=("du-fig-2", "du-fig-5"),
+    items=("du-fig-5", "du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1"),
     of_models=True,
 )

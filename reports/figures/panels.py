@@ -83,15 +83,3 @@ def relation_lines(
     axes.set_xticks(range(len(labels)), list(labels.values()))
     axes.set_xlim(-0.4, len(labels) - 0.6)
     axes.grid(axis="x", visible=False)
-
-
-def reference(axes: Axes, value: float, label: str) -> None:
-    """Draws a published value as a dotted line across the panel at `value`, its label at the line's end.
-
-    `data.catalog.published` has the values, and `words` of each to make the label of, as in "published: 59%".
-    """
-    axes.axhline(value, color=INK, linewidth=1.1, linestyle=(0, (1, 2)), zorder=1.5)
-    axes.annotate(
-        label, (1, value), (-2, 2), xycoords=axes.get_yaxis_transform(), textcoords="offset points", ha="right",
-        va="bottom", fontsize=7, color=INK,
-    )  # fmt: skip

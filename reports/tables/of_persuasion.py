@@ -8,12 +8,10 @@ import pandas as pd
 from data.records import CONDITIONS
 from reports.estimates import estimate
 from reports.figures.marked_scatters import cut_in_words
-from reports.frames import Frames, in_order, models, partitions, records, rows_of
-from reports.style import CONDITION_NAMES, plain
+from reports.frames import RUNS, Frames, in_order, models, partitions, records, rows_of
+from reports.published import with_published
+from reports.style import EVERY_CONTEXT, plain
 from reports.tables.table import Table
-
-EVERY_CONTEXT = {**CONDITION_NAMES, "all": "any context"}
-"""The conditions in words, with that of every context pooled."""
 
 CONTEXTS = ("none", "all", *CONDITIONS[1:])
 PREDICTORS = {
@@ -29,24 +27,31 @@ PREDICTORS = {
     "semantic_entropy_length_normalised_with": "the same, length-normalised, with the context",
 }
 _GROUP = ["model", "dtype", "partition", "condition"]
+_TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
 
 
 def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows sorted, contexts in words, all partitions and any context only where there are several to pool."""
+    """The rows sorted, all partitions and any context only where there are several to pool."""
     for column, single in (("partition", {"all"}), ("condition", {"all", "none"})):
         if len(set(frame[column]) - single) == 1:
             frame = frame[frame[column] != "all"]
     names, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
     groups = [name for name in partitions(frame) if name != "all"]
-    rows = in_order(frame, model=names, dtype=dtypes, partition=[*groups, "all"], condition=CONTEXTS)
-    return rows.assign(condition=rows["condition"].map(EVERY_CONTEXT))
+    return in_order(frame, model=names, dtype=dtypes, partition=[*groups, "all"], condition=CONTEXTS)
 
 
-def side_by_side(frame: pd.DataFrame, quantities: Mapping[str, str], of: str) -> pd.DataFrame:
+def contexts_in_words(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the column `context` in place of their condition."""
+    return rows.assign(condition=rows["condition"].map(EVERY_CONTEXT)).rename(columns={"condition": "context"})
+
+
+def side_by_side(frames: Frames, quantities: Mapping[str, str], of: str, item: str, **printed: str) -> pd.DataFrame:
     """A row per partition and context, a column per quantity with its interval; `of` names the column that counts.
 
-    A quantity that fewer have says its own n, as accuracy, for no answer to a disputable question is right.
+    A quantity that fewer have says its own n, as accuracy, for no answer to a disputable question is right. printed:
+    what an item of a paper calls a quantity that it has, too: a column behind ours.
     """
+    frame = frames["partition_means"]
     rows = pooled_once(frame[frame["quantity"].isin(quantities)])
     rows = rows.assign(most=rows.groupby(_GROUP)["n"].transform("max"))
     made: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -55,20 +60,26 @@ def side_by_side(frame: pd.DataFrame, quantities: Mapping[str, str], of: str) ->
         cells = made.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: int(row["most"])})
         n = f"; n = {row['n']:,}" if row["n"] < row["most"] else ""
         cells[quantities[row["quantity"]]] = f"{estimate(row)}{n}"
-    columns = [*_GROUP, of, *quantities.values()]
-    return pd.DataFrame(made.values(), columns=columns).fillna("").rename(columns={"condition": "context"})
+    shown = pd.DataFrame(made.values(), columns=[*_GROUP, of, *quantities.values()]).fillna("")
+    columns = {f"published {quantities[name]}": quantity for name, quantity in printed.items()}
+    shown = contexts_in_words(with_published(shown, frames[RUNS], (item,), **columns))
+    in_turn = [column for name in quantities.values() for column in (name, f"published {name}") if column in shown]
+    return shown[["model", "dtype", "partition", "context", of, *in_turn]]
 
 
 def _numbers(frames: Frames) -> pd.DataFrame:
-    rows = pooled_once(frames["partition_means"]).rename(columns={"condition": "context"})
+    rows = contexts_in_words(pooled_once(frames["partition_means"]))
     return rows.assign(quantity=rows["quantity"].str.replace("_", " "))
 
 
 def _correlations(frames: Frames) -> pd.DataFrame:
     rows = pooled_once(frames["instance_correlations"])
     rows = in_order(rows, measure_a=PREDICTORS)
-    rows = rows.assign(correlated_with=rows["measure_a"].map(PREDICTORS)).rename(columns={"condition": "context"})
-    columns = ("n", "subjects", "pearson", "low", "high", "p", "subject_low", "subject_high", "untestable")
+    in_papers = "marjanovic-section-6.3", "marjanovic-section-6.5"
+    rows = with_published(rows, frames[RUNS], in_papers, published="pearson", published_p="p")
+    rows = contexts_in_words(rows.assign(correlated_with=rows["measure_a"].map(PREDICTORS)))
+    columns = ("n", "subjects", "pearson", "published", "low", "high", "p", "published_p", "subject_low",
+               "subject_high", "untestable")  # fmt: skip
     return rows[["model", "dtype", "correlated_with", "partition", "context", *columns]]
 
 
@@ -76,10 +87,13 @@ def _regressions(frames: Frames) -> pd.DataFrame:
     if not frames["regressions"]["n"].any():  # such as a user's own questions, which nobody counted edits of
         return pd.DataFrame()
     rows = pooled_once(in_order(frames["regressions"], predictor=PREDICTORS))
-    rows = rows.assign(predictor=rows["predictor"].map(PREDICTORS)).rename(columns={"condition": "context"})
+    in_papers = {f"published_{name}": name for name in ("beta", "standard_error", "p", "r_squared")}
+    rows = with_published(rows, frames[RUNS], _TABLES, **in_papers)
+    rows = contexts_in_words(rows.assign(predictor=rows["predictor"].map(PREDICTORS)))
     columns = (
-        "partition", "context", "predictor", "beta", "standard_error", "p", "subject_standard_error", "subject_p",
-        "r_squared", "n", "left_out", "subjects", "untestable",
+        "partition", "context", "predictor", "beta", "published_beta", "standard_error", "published_standard_error",
+        "p", "published_p", "subject_standard_error", "subject_p", "r_squared", "published_r_squared", "n", "left_out",
+        "subjects", "untestable",
     )  # fmt: skip
     shown = rows[["model", "dtype", *columns]]
     shown.attrs["units"] = {"beta": str(rows["unit"].iloc[0])}
@@ -108,7 +122,7 @@ SHARES = Table(
     "one answer both.",
     ("partition_means",),
     lambda frames: side_by_side(
-        frames["partition_means"],
+        frames,
         {
             "following": "follow, by whose answer",
             "persuaded": "persuaded, by whose answer",
@@ -117,6 +131,9 @@ SHARES = Table(
             "stubborn_as_published": "stubborn, by the paper's rule",
         },
         "instances",
+        "marjanovic-table-1",
+        persuaded_as_published="share_persuaded",
+        stubborn_as_published="share_stubborn",
     ),
     items=("marjanovic-table-1",),
 )
@@ -151,7 +168,7 @@ REGRESSIONS = Table(
     ("regressions",),
     _regressions,
     folded=True,
-    items=("marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"),
+    items=_TABLES,
 )
 WORDS = Table(
     "words-of-entropy-classes",

@@ -7,8 +7,9 @@ import pandas as pd
 
 from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.figures.effects import SHOWN
-from reports.frames import Frames, in_order, records, unit_of, units
-from reports.published import with_published
+from reports.frames import RUNS, Frames, in_order, records, unit_of, units
+from reports.published import TESTS as IN_PAPERS
+from reports.published import aliases, significant, with_published
 from reports.style import QUERY_HUES
 from reports.tables.table import Table
 
@@ -20,10 +21,12 @@ def _correlations(frames: Frames) -> pd.DataFrame:
     rows = rows[rows["measure_b"] == "susceptibility"]
     first = ["measure", "level", "model", "dtype"]
     rows = in_order(rows.rename(columns={"measure_a": "measure"}), query_type=[*QUERY_HUES, "all"]).sort_values(first)
-    rows = with_published(rows, "liu-table-1", "pearson", "spearman")
-    of_fisher = rows["measure"].isin(["fisher", "fisher_top_k"]) & (rows["level"] == "query")
-    rows = rows.assign(published=rows["published"].where(of_fisher, None))
-    columns = [*first, "query_type", "n", "pearson", "pearson_p", "spearman", "spearman_p", "published", "untestable"]
+    of_papers = {"published_pearson": "pearson", "published_spearman": "spearman"}
+    rows = with_published(rows, frames[RUNS], ("liu-table-1", "liu-fig-1"), **of_papers)
+    of_fisher = rows["measure"].isin(["fisher", "fisher_top_k"])
+    rows = rows.assign(**{name: rows[name].where(of_fisher, None) for name in of_papers})
+    columns = [*first, "query_type", "n", "pearson", "published_pearson", "pearson_p", "spearman",
+               "published_spearman", "spearman_p", "untestable"]  # fmt: skip
     return rows[columns].reset_index(drop=True)
 
 
@@ -37,14 +40,17 @@ def _tests(frames: Frames) -> pd.DataFrame:
 
 def _tests_in_short(frames: Frames) -> pd.DataFrame:
     """A row for each comparison, test and query type, its numbers and their intervals in words."""
-    rows = []
-    for row in records(frames["statistics_in_short"]):
+    rows, tests = [], frames["statistics_in_short"]
+    known = aliases(tests["model"].unique(), frames[RUNS])
+    for row in records(tests):
+        printed = significant(known[row["model"]], row["comparison"], row["query_type"])
         untestable = f"{row['untestable']}: {row['reasons']}" if row["untestable"] else ""
         rows.append(
             {
                 "model": row["model"], "dtype": row["dtype"], "comparison": f"{row['comparison']}: {row['asked']}",
                 "test": f"{row['test']} ({row['unit_of_analysis']})",
-                "queries": row["query_type"], "significant": _share(row), "mean_d": _effect(row),
+                "queries": row["query_type"], "significant": _share(row),
+                "published": printed[0] if printed else None, "mean_d": _effect(row),
                 "untestable": untestable,
             }
         )  # fmt: skip
@@ -93,7 +99,7 @@ CORRELATIONS = Table(
     "relations' means, with their two-sided p; a dash where one is undefined, and why.",
     ("correlations",),
     _correlations,
-    items=("liu-table-1", "liu-section-5.2"),
+    items=("liu-table-1", "liu-section-5.2", "liu-fig-1"),
 )
 TESTS_IN_SHORT = Table(
     "tests-in-short",
@@ -108,6 +114,7 @@ TESTS_IN_SHORT = Table(
     "entity depend on each other.",
     ("statistics_in_short",),
     _tests_in_short,
+    items=IN_PAPERS,
 )
 TESTS = Table(
     "tests-of-relations",

@@ -64,11 +64,11 @@ ACCURACY = Table(
     "original object, or what the context states; disputable questions have none without a context, and count for no "
     "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "
     "grows with the length of answers; length-normalised, it takes their mean. Rao's is the entropy of the clusters' "
-    "length-normalised probabilities, “of clusters” that of their sizes. Published entropies are larger by 5, a "
-    "constant of their code. Intervals have 95%, over subjects: Wilson's by cluster of accuracy, else bootstraps.",
+    "length-normalised probabilities, “of clusters” that of their sizes. Intervals have 95%, over subjects: Wilson's "
+    "by cluster of accuracy, else bootstraps.",
     ("partition_means", "measures_in_short"),
     lambda frames: side_by_side(
-        frames["partition_means"],
+        frames,
         {
             "accuracy": "accuracy",
             "semantic_entropy": "semantic entropy",
@@ -78,6 +78,10 @@ ACCURACY = Table(
             "coherent_persuasion": "coherent persuasion",
         },
         "n",
+        "marjanovic-table-2",
+        accuracy="accuracy",
+        semantic_entropy="semantic_entropy",
+        coherent_persuasion="coherent_persuasion",
     ),
     note=_standard_errors,
     items=("marjanovic-table-2",),

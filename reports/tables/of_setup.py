@@ -2,10 +2,11 @@
 
 import pandas as pd
 
-from data.catalog import published
+from data.catalog import PublishedValue, paper_items, published
 from reports.frames import Frames, records, span
 from reports.tables.table import Table
 
+_ABOUT = ("models", "study", "contexts")
 ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")
 
 
@@ -13,7 +14,7 @@ def _rows(frames: Frames) -> pd.DataFrame:
     """A row for each kind of entity, query, context and question."""
     in_papers = dict[tuple[str, str | None], list[str]]()
     for one in (one for item in ITEMS for one in published(item)):
-        in_papers.setdefault((one.quantity, one.partition), []).append(f"{one.value:,g} ({one.note}; {one.paper})")
+        in_papers.setdefault((one.quantity, one.by.get("partition")), []).append(f"{one.words} ({_of(one)})")
     rows = []
     for row in records(frames["setup"]):
         what, of = row["quantity"], row["of"]
@@ -27,6 +28,12 @@ def _rows(frames: Frames) -> pd.DataFrame:
             }
         )  # fmt: skip
     return pd.DataFrame(rows).astype({"total": "Int64"})
+
+
+def _of(one: PublishedValue) -> str:
+    """Of which models a value is, or of which study, and in which paper."""
+    about = [f"of {words}" if key == "contexts" else words for key, words in one.by.items() if key in _ABOUT]
+    return ", ".join([*about, paper_items()[one.item].paper.short])
 
 
 TABLE = Table(

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from reports.figures.figure import as_in
-from reports.frames import Frames, models, with_empty
+from reports.frames import RUNS, Frames, models, with_empty
+from reports.published import Printed, printed_of
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Filled:
     table: Table
     caption: str
     rows: pd.DataFrame = field(repr=False)
+    printed: Printed = field(default_factory=Printed, repr=False)
 
     @property
     def only_model(self) -> str:
@@ -49,6 +51,11 @@ class Filled:
 
 
 def filled(table: Table, frames: Frames) -> Filled:
-    known = with_empty(frames, table.queries)
+    known = with_empty(frames, (*table.queries, RUNS))
     rows = table.rows(known) if len(known[table.queries[0]]) else pd.DataFrame()
-    return Filled(table, table.caption + table.note(known) + as_in(table.items), rows)
+    asked = {name: known[name] for name in (table.queries[0], RUNS)}
+    names = dict.fromkeys(model.name for model in models(rows))
+    columns = [name for name in rows if str(name).startswith("published")]
+    printed = printed_of(table.items, names, asked, listed=not columns)
+    rows = rows.drop(columns=[name for name in columns if rows[name].isna().all()])
+    return Filled(table, table.caption + table.note(known) + as_in(table.items) + printed.note, rows, printed)

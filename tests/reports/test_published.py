@@ -1,44 +1,131 @@
-"""Published values beside a study's own: in a table, in a caption, in a figure."""
+"""What the papers print beside a study's own: in tables, captions, figures, sentences and folds."""
 
 import pandas as pd
-from matplotlib.figure import Figure as Canvas
+import pytest
 
-from reports.figures.panels import reference
-from reports.published import published_note, with_published
+from reports.figures import FIGURES
+from reports.figures.figure import draw_all
+from reports.findings import findings
+from reports.frames import RUNS
+from reports.published import aliases, printed_of, significant, with_published
 from reports.tables import TABLES, filled
 
+NO_RUNS = pd.DataFrame()
+LABELLED = pd.DataFrame([{"model": "meta-llama/Llama-2-7b-chat-hf", "dtype": "float32", "label": "Llama"}])
 
-def test_a_table_has_values_of_its_own_and_other_models() -> None:
+
+def as_model(frames: dict[str, pd.DataFrame], name: str) -> dict[str, pd.DataFrame]:
+    """The frames as those of another model."""
+    return {key: frame.assign(model=name) if "model" in frame else frame for key, frame in frames.items()}
+
+
+@pytest.fixture(scope="module")
+def llama(known: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    return as_model(known, "llama-2-7b-chat")
+
+
+@pytest.fixture(scope="module")
+def pythia(known: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    return as_model(known, "EleutherAI/pythia-6.9b-deduped")
+
+
+def test_a_model_is_known_by_alias_hub_id_or_label() -> None:
+    names = ["gpt2", "openai-community/gpt2", "Llama", "mine"]
+    assert list(aliases(names, LABELLED).values()) == ["gpt2", "gpt2", "llama-2-7b-chat", "mine"]
+
+
+def test_a_row_has_the_value_of_its_model_and_group() -> None:
     rows = pd.DataFrame(
-        [["llama-3-8b-instruct", "open"], ["gpt2", "closed"], ["gpt2", "all"]], columns=["model", "query_type"]
+        [["openai-community/gpt2", "open"], ["gpt2", "closed"], ["gpt2-xl", "all"], ["mine", "open"]],
+        columns=["model", "query_type"],
     )
-    shown = with_published(rows, "liu-table-1", "pearson")
-    assert list(shown["published"])[:2] == ["0.51", "0.38 (llama-3-8b-instruct)"]
-    assert pd.isna(shown["published"][2])
+    shown = with_published(rows, NO_RUNS, ("liu-table-1",), published="pearson")
+    assert list(shown["published"]) == ["0.55", "0.21", "0.54", None]
 
 
-def test_tables_on_the_page_have_the_published_values() -> None:
-    row = {"level": "query", "dtype": "float32", "query_type": "open", "n": 9, "untestable": None}
-    row["measure_b"] = "susceptibility"
-    numbers = dict.fromkeys(("pearson", "pearson_p", "spearman", "spearman_p"), 0.5)
-    measures = ("fisher", "memorization_ratio")
-    rows = pd.DataFrame([{**row, **numbers, "model": "gpt2", "measure_a": measure} for measure in measures])
-    fisher, other = filled(TABLES["agreement-of-measures"], {"correlations": rows}).rows["published"]
-    assert fisher == "pearson 0.51 (llama-3-8b-instruct); spearman 0.76 (llama-3-8b-instruct)"
-    assert pd.isna(other)
-    times = pd.DataFrame([{"model": "gpt2", "dtype": "float32", "times_as_long": 3.0}])
-    (runtime,) = filled(TABLES["runtime-of-susceptibilities"], {"runtime_of_susceptibilities": times}).rows["published"]
-    assert runtime == "70 (256 contexts a query, model not stated); 30 (128 contexts a query, model not stated)"
+def test_relations_are_counted_as_the_paper_counts_them() -> None:
+    assert significant("pythia-6.9b-deduped", "familiarity", "open") == ("73 of 122", 73 / 122)
+    assert significant("pythia-6.9b-deduped", "negation", "closed") == ("88%", 0.88)
+    assert significant("pythia-70m-deduped", "familiarity", "closed") == ("none", 0.0)
+    assert significant("gpt2", "familiarity", "open") is None
 
 
-def test_a_caption_names_values_and_source() -> None:
-    note = published_note("du-fig-9")
-    assert "pythia-6.9b-deduped open spearman -0.23" in note
-    assert "Fig. 9" in note
+def test_tables_of_questions_have_values_in_our_units(llama: dict[str, pd.DataFrame]) -> None:
+    rows = filled(TABLES["accuracy-entropy-persuasion"], llama).rows.set_index(["partition", "context"])
+    assert rows.loc[("static", "no context"), "published accuracy"] == "13.06%"
+    assert rows.loc[("static", "any context"), "published semantic entropy"] == "10.5663"
+    assert rows.loc[("disputable", "no context"), "published accuracy"] is None
+    assert rows.loc[("static", "original context"), "published coherent persuasion"] is None
+    shares = filled(TABLES["shares-persuaded-and-stubborn"], llama)
+    persuaded = shares.rows.set_index(["partition", "context"])["published persuaded, by the paper's rule"]
+    assert dict(persuaded.dropna()) == {
+        ("static", "counter-memory context"): "78.44%", ("temporal", "counter-memory context"): "60.96%",
+        ("disputable", "counter-memory context"): "63.83%",
+    }  # fmt: skip
+    assert "Of published values: counts one context a question, presumably the counter-memory one" in shares.caption
 
 
-def test_a_reference_is_a_line_with_its_label() -> None:
-    axes = Canvas().subplots()
-    reference(axes, 0.59, "published: 59%")
-    assert [line.get_ydata()[0] for line in axes.lines] == [0.59]
-    assert [text.get_text() for text in axes.texts] == ["published: 59%"]
+def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.DataFrame]) -> None:
+    regressions = filled(TABLES["predictors-of-persuasion"], llama)
+    edits = regressions.rows.query("predictor == 'edits of the fact' and published_beta.notna()")
+    assert edits[["partition", "context", "published_beta", "published_p"]].to_numpy().tolist() == [
+        ["temporal", "counter-memory context", "-0.65", "< 2e-16"]
+    ]
+    assert "and not the 6.5941 of Table 2" in regressions.caption
+    found = filled(TABLES["correlations-of-persuasion"], llama).rows.dropna(subset="published")
+    assert dict(zip(found["correlated_with"], found["published"], strict=True)) == {
+        "edits of the fact": "-0.27", "semantic entropy without the context": "0.003",
+    }  # fmt: skip
+
+
+def test_a_model_of_no_paper_has_no_empty_column(known: dict[str, pd.DataFrame]) -> None:
+    table = filled(TABLES["mean-susceptibility-of-models"], known)
+    assert "published" not in table.rows
+    assert "No value is published of smollm2-135m-instruct, but of 14 others." in table.caption
+    assert len(table.printed.rows) == 42
+
+
+def test_captions_say_what_is_published_of_their_model(pythia: dict[str, pd.DataFrame]) -> None:
+    (drawn,) = draw_all([FIGURES["susceptibility-by-frequency"]], pythia)[0]
+    assert "spearman -0.23" in drawn.caption
+    assert "query type not stated" in drawn.caption
+    (nothing,) = draw_all([FIGURES["susceptibility-by-memorization"]], pythia)[0]
+    assert nothing.caption.endswith("The papers print no number of it.")
+
+
+def test_figures_mark_the_published_share_of_their_model(
+    pythia: dict[str, pd.DataFrame], known: dict[str, pd.DataFrame]
+) -> None:
+    for name, frames, shown in (("followed", pythia, True), ("other", known, False)):
+        (drawn,) = draw_all([FIGURES["persuasion-by-followed"]], frames)[0]
+        texts = [text.get_text() for axes in drawn.drawing.paint().axes for text in axes.texts]
+        assert any("published: 59%" in text for text in texts) is shown, name
+    (ladder,) = draw_all([FIGURES["tests-by-model"]], pythia)[0]
+    canvas = ladder.drawing.paint()
+    stars = [line.get_ydata()[0] for axes in canvas.axes for line in axes.lines if line.get_marker() == "*"]
+    assert sorted({round(float(star), 1) for star in stars}) == [34.0, 50.0, 59.0, 59.8, 74.0, 88.0]
+
+
+def test_sentences_say_what_is_published(pythia: dict[str, pd.DataFrame], llama: dict[str, pd.DataFrame]) -> None:
+    said = " ".join(next(iter(findings(pythia).values())))
+    assert "; published: 73 of 122" in said
+    assert "; published: pearson 0.34, spearman 0.42)" in said
+    answers = " ".join(next(iter(findings(llama).values())))
+    assert "; published: share stubborn 6.16%, share persuaded 78.44%)" in answers
+
+
+def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFrame]) -> None:
+    table = filled(TABLES["accuracy-entropy-persuasion"], own)
+    assert len(table.rows)
+    assert table.printed.rows.empty
+    assert "published" not in table.printed.note
+
+
+def test_a_fold_has_every_value_of_an_item_and_its_notes() -> None:
+    rows = printed_of(("marjanovic-table-2",), ["gpt2"], {RUNS: NO_RUNS}, listed=True).rows
+    assert len(rows) == 18
+    row = rows.query("model == 'qwen2-7b-instruct' and partition == 'temporal' and condition == 'any context'")
+    assert row[["accuracy", "semantic entropy", "coherent persuasion"]].to_numpy().tolist() == [
+        ["50.40%", "5.5264", "3.9551"]
+    ]
+    assert "less the 5 that the released code adds" in row["note"].iloc[0]

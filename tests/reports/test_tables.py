@@ -79,7 +79,7 @@ def test_relevant_contexts_of_a_query_stand_beside_the_papers(known: dict[str, p
     rows = filled(TABLES["what-was-asked-with"], known).rows.set_index("what")
     row = rows.loc["relevant contexts of a query"]
     assert (row["relations"], row["of_each"]) == (4, "3")  # one of each kind
-    assert row["published"].startswith("8 (of 256: Pythia and GPT-2")
+    assert row["published"].startswith("8 (of 256, Pythia and GPT-2")
 
 
 @pytest.fixture(scope="module")

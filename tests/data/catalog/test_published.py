@@ -1,4 +1,6 @@
-"""Values of the papers are read with their source, and refused where they break their form."""
+"""Values of the papers are read with their place, and refused where they break their form."""
+
+from collections.abc import Mapping
 
 import pytest
 
@@ -9,17 +11,63 @@ from data.errors import InputError, UnknownName
 from tests.data.conftest import Change
 
 
-def test_values_of_an_item_are_found_by_quantity() -> None:
-    spearman = catalog.published("liu-table-1", "spearman")
-    assert {row.query_type: row.value for row in spearman} == {"open": 0.76, "closed": 0.47}
-    names = ("llama-3-8b-instruct", "meta-llama/Meta-Llama-3-8B-Instruct", "gpt2")
-    assert [spearman[0].is_of(name) for name in names] == [True, True, False]
+def words(item: str, quantity: str, model: str | None = None, **by: str) -> list[str]:
+    every = catalog.published(item, quantity)
+    return [one.words for one in every if one.model == model and by.items() <= one.by.items()]
 
 
-def test_shares_are_the_counts_that_the_paper_states() -> None:
-    shares = {row.query_type: row for row in catalog.published("du-fig-2", "share_significant")}
-    assert {kind: row.words for kind, row in shares.items()} == {"open": "59%", "closed": "34%"}
-    assert [round(n * shares[kind].value, 2) for n, kind in ((108, "open"), (122, "closed"))] == [64, 42]
+def test_every_value_that_the_papers_print_is_read() -> None:
+    counts = dict.fromkeys(catalog.papers(), 0)
+    for one in rows(published_values.FILE, catalog.PublishedValue):
+        counts[catalog.paper_items()[one.item].paper.key] += 1
+    assert counts == {"du": 77, "liu": 167, "marjanovic": 155}
+
+
+@pytest.mark.parametrize(
+    ("paper", "item", "quantity", "models"),
+    [("liu", "table-2", "mean_susceptibility", 14), ("liu", "table-1", "pearson", 14), ("du", "setup", "parameters", 6),
+     ("marjanovic", "table-2", "accuracy", 3)],
+)  # fmt: skip
+def test_all_models_of_a_paper_have_an_alias_and_values(paper: str, item: str, quantity: str, models: int) -> None:
+    assert len({one.model for one in catalog.published(f"{paper}-{item}", quantity)}) == models
+
+
+CASES: list[tuple[list[str], str, str, str | None, Mapping[str, str]]] = [
+    (["0.76"], "liu-table-1", "spearman", "llama-3-8b-instruct", {"query_type": "open"}),
+    (["59%"], "du-fig-2", "share_significant", "pythia-6.9b-deduped", {"query_type": "open"}),
+    (["78.44%"], "marjanovic-table-1", "share_persuaded", "llama-2-7b-chat", {"partition": "static"}),
+    (["12.7064"], "marjanovic-table-2", "semantic_entropy", "llama-2-7b-chat",
+     {"partition": "static", "condition": "none"}),
+    (["5.8550"], "marjanovic-table-2", "coherent_persuasion", "mistral-7b-instruct-v0.1", {"partition": "static"}),
+    (["< 2e-16"], "marjanovic-table-3", "p", "llama-2-7b-chat", {"predictor": "edits"}),
+    (["> 11", "< 16"], "marjanovic-fig-15", "semantic_entropy_with", "llama-2-7b-chat", {"entropy_class": "middle"}),
+    (["6,900,000,000"], "du-setup", "parameters", "pythia-6.9b-deduped", {}),
+    (["≈ 200"], "du-app-f.2", "entities_removed", None, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expected", "item", "quantity", "model", "by"), CASES)
+def test_words_have_our_units_and_the_printed_digits(
+    expected: list[str], item: str, quantity: str, model: str | None, by: Mapping[str, str]
+) -> None:
+    assert words(item, quantity, model, **by) == expected
+
+
+def test_what_does_not_add_up_is_said_with_the_value() -> None:
+    (misprint,) = catalog.published("marjanovic-section-6.5", "degrees_of_freedom")
+    assert misprint.notes[0].startswith("a misprint for 2494")
+    (overall,) = (
+        one
+        for one in catalog.published("liu-table-2")
+        if (one.model, one.by["query_type"]) == ("llama-2-7b-chat", "all")
+    )
+    assert (overall.comparable, len(overall.notes)) == (0.57, 1)
+    entropy = catalog.published("marjanovic-table-2", "semantic_entropy")[0]
+    assert "less the 5 that the released code adds" in entropy.notes
+
+
+def test_a_figure_whose_values_are_drawn_alone_has_none() -> None:
+    assert catalog.published("du-fig-3") == ()
 
 
 @pytest.mark.parametrize("names", [("du-fig-99",), ("du-fig-2", "spearman")])
@@ -31,9 +79,10 @@ def test_an_unknown_item_or_quantity_is_an_error(names: tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        (",0.76,", ",much,", r"line \d+: value: .*'much'"),
-        ("llama-3-8b-instruct,open,,spearman", "llama,open,,spearman", r"line \d+: model: the model is not in"),
-        ("du-fig-9,", "fig-9,", r"line \d+: item: "),
+        (",0.76,", ",much,", r"line \d+: value: "),
+        ("liu-table-1,llama-3-8b,", "liu-table-1,llama,", r"line \d+: model: the model is not in models.yaml"),
+        ("du-fig-9,", "fig-9,", r"line \d+: item: the item is not in papers.yaml"),
+        ("query_type=open; level=query", "query_type; level=query", r"line \d+: by: must be different keys"),
     ],
 )
 def test_a_broken_row_is_refused_with_its_line(change: Change, old: str, new: str, message: str) -> None:
