@@ -158,10 +158,10 @@ def _answers(model: Model, frames: Frames) -> str:
     rows = frames["outcomes"]
     if rows.empty:
         return "Answers to questions were not sampled."
-    return _of_answers(rows, frames) + cut_off(frames["unfinished_greedy_answers"])
+    return _of_answers(model, rows, frames) + cut_off(frames["unfinished_greedy_answers"])
 
 
-def _of_answers(rows: pd.DataFrame, frames: Frames) -> str:
+def _of_answers(model: Model, rows: pd.DataFrame, frames: Frames) -> str:
     """What the greedy answers did with a context."""
     if are_own(rows):
         return _own_answers(frames["models_side_by_side"])
@@ -285,7 +285,12 @@ def _tests(frames: Frames, comparison: str, kind: str) -> str:
     """The test by entity; after it the published one, whose rows depend on each other."""
     tests = where(frames["statistics_in_short"], comparison=comparison, query_type=kind)
     entity, published = (_significant(_row(some)) for some in (by_entity(tests), as_published(tests)))
-    return f"by entity {entity}; as published, a row a query: {published}" if published else "not tested"
+    if not published:
+        return "not tested"
+    name = str(tests["model"].iloc[0])
+    printed = significant(aliases([name], frames[RUNS])[name], comparison, kind)
+    in_paper = f"; published: {printed[0]}" if printed else ""
+    return f"by entity {entity}; as published, a row a query: {published}{in_paper}"
 
 
 def _significant(row: Mapping[str, Any]) -> str:
@@ -296,10 +301,8 @@ def _significant(row: Mapping[str, Any]) -> str:
     if not tested:
         return f"untestable in {plural(untestable, 'relation')}: {row['reasons']}"
     mean = f", mean d {row['mean_effect_size']:.2f}" if row["finite_effects"] else ""
-    printed = significant(aliases([row["model"]], frames[RUNS])[row["model"]], comparison, kind)
-    in_paper = f"; published: {printed[0]}" if printed else ""
     rest = f", {untestable} untestable: {row['reasons']}" if untestable else ""
-    return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}{in_paper}"
+    return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
 
 
 def _share(row: Mapping[str, Any] | None) -> str:

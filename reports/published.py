@@ -13,7 +13,7 @@ from data.records import PARTITIONS
 from reports.frames import Frames, records
 from reports.style import EVERY_CONTEXT
 
-MOST_LISTED = 8
+MOST_LISTED = 6
 """Groups of rows whose values a caption lists; more stand in the rows below alone."""
 MOST_NAMED = 3
 TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
@@ -35,11 +35,14 @@ def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
     return {name: known.get(called.get(name, name), name) for name in names}
 
 
-def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str) -> pd.DataFrame:
-    """The rows with further columns, each of a quantity that the items print: None where they print none of the row."""
+def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str | None) -> pd.DataFrame:
+    """The rows with further columns, each of a quantity that the items print: None where they print none of the row.
+
+    columns: the quantity of each; None for the one that the row's column `quantity` names.
+    """
     known = aliases(rows["model"].unique() if len(rows) else (), runs)
     for column, quantity in columns.items():
-        values = [one for item in items for one in published(item) if one.quantity == quantity]
+        values = [one for item in items for one in published(item) if quantity in (None, one.quantity)]
         cells = [
             next((one.words for one in values if one.model == known[row["model"]] and _is_about(one, row)), None)
             for row in records(rows)
@@ -123,7 +126,8 @@ def _named(quantity: str) -> str:
 
 
 def _is_about(one: PublishedValue, row: Mapping[str, object]) -> bool:
-    return all(str(row[key]) == value for key, value in one.by.items() if key in row)
+    by = {"quantity": one.quantity, **one.by}
+    return all(str(row[key]) == value for key, value in by.items() if key in row)
 
 
 def _several(names: Sequence[str]) -> str:
@@ -157,4 +161,4 @@ def _rows(values: Sequence[PublishedValue]) -> pd.DataFrame:
     frame = pd.DataFrame(rows.values()).assign(note=["; ".join(notes[key]) or None for key in rows]).astype(object)
     last = [*(quantities if wide else ("quantity", "value")), "note"]
     frame = frame[[name for name in frame if name not in last] + last]
-    return frame.where(frame.notna(), None).dropna(axis="columns", how="all")
+    return frame.dropna(axis="columns", how="all").fillna("")

@@ -68,7 +68,8 @@ def side_by_side(frames: Frames, quantities: Mapping[str, str], of: str, item: s
 
 
 def _numbers(frames: Frames) -> pd.DataFrame:
-    rows = contexts_in_words(pooled_once(frames["partition_means"]))
+    rows = with_published(pooled_once(frames["partition_means"]), frames[RUNS], ("marjanovic-table-2",), published=None)
+    rows = contexts_in_words(rows)
     return rows.assign(quantity=rows["quantity"].str.replace("_", " "))
 
 

@@ -111,7 +111,7 @@ def test_sentences_say_what_is_published(pythia: dict[str, pd.DataFrame], llama:
     assert "; published: 73 of 122" in said
     assert "; published: pearson 0.34, spearman 0.42)" in said
     answers = " ".join(next(iter(findings(llama).values())))
-    assert "; published: share stubborn 6.16%, share persuaded 78.44%)" in answers
+    assert "; published: share stubborn 6.16%, share persuaded 78.44% by ROUGE-L)" in answers
 
 
 def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFrame]) -> None:
