@@ -174,8 +174,10 @@ def _of_answers(model: Model, rows: pd.DataFrame, frames: Frames) -> str:
         of = {row["quantity"]: row for row in records(where(means, partition=partition))}
         moved = f"; mean coherent persuasion {_mean(of['coherent_persuasion'])}" if "coherent_persuasion" in of else ""
         count = plural(int(of["stubborn"]["n"]), f"{partition} question")
-        shares, rows_of_paper = ("share_persuaded", "share_stubborn"), {"partition": partition, "condition": condition}
-        printed = in_papers(model.name, frames[RUNS], ("marjanovic-table-1",), *shares, **rows_of_paper)
+        printed = in_papers(
+            model.name, frames[RUNS], ("marjanovic-table-1",), "share_persuaded", "share_stubborn",
+            partition=partition, condition=condition,
+        )  # fmt: skip
         printed = printed and f"{printed} by ROUGE-L"
         words.append(
             f"{_share(of.get('following'))} of {count} ({_share(of.get('persuaded'))} persuaded, "

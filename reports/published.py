@@ -158,7 +158,7 @@ def _rows(values: Sequence[PublishedValue]) -> pd.DataFrame:
         }  # fmt: skip
         rows.setdefault(key, {"printed_in": paper_items()[one.item].name, "model": one.model}).update(cells)
         notes.setdefault(key, {}).update(dict.fromkeys(one.notes))
-    frame = pd.DataFrame(rows.values()).assign(note=["; ".join(notes[key]) or None for key in rows]).astype(object)
+    frame = pd.DataFrame(rows.values()).assign(note=["; ".join(notes[key]) for key in rows]).astype(object).fillna("")
     last = [*(quantities if wide else ("quantity", "value")), "note"]
     frame = frame[[name for name in frame if name not in last] + last]
-    return frame.dropna(axis="columns", how="all").fillna("")
+    return frame.loc[:, (frame != "").any()]

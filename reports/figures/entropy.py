@@ -170,8 +170,8 @@ def _figure(when: When) -> Figure:
     queries = ("instances", "instances_by_outcome", "instance_correlations")
     name = f"entropy-{when}-against-persuasion"
     items = ("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7")
-    items += ("marjanovic-section-6.3",) if when == "without" else ()
-    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES, items=items)
+    in_text = ("marjanovic-section-6.3",) if when == "without" else ()
+    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES, items=(*items, *in_text))
 
 
 WITHOUT, WITH = _figure("without"), _figure("with")
