@@ -4,6 +4,7 @@ The tables are general: a new statistic adds rows with a quantity of its own bef
 query_type, partition or condition stands for every one of them together.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
@@ -20,6 +21,9 @@ UNDECIDED, EQUAL = "undecided", "equal"
 """Verdicts on two models of which nothing shows that they differ: nor that they do not; that they are nearly alike."""
 FEWEST_FOR_INTERVAL = 5
 """The fewest values, or clusters of values, whose mean has an interval (decision 0055)."""
+
+EDITS = {"1": 2, "2": 3, "3": 4, "4": 5, "5 to 9": 10, "10 or more": math.inf}
+"""Classes of the number of edits of a fact, and below how many each ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

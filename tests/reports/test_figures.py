@@ -107,6 +107,7 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
         "persuasion-by-strength",
         "susceptibility-by-frequency",
         "familiarity-by-frequency",
+        "persuasion-by-edits",
     )
     questions = [figure.question for name, figure in FIGURES.items() if name not in unexpected]
     assert omitted == questions

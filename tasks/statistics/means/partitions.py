@@ -3,15 +3,18 @@
 Groups: partitions under a context; all stands for every partition, and for every context of a question (an instance is
 a question with a context; DynamicQA has two a question). Entropies of instances also by what the context did to the
 greedy answer: by whose answer it states, and as published, by ROUGE-L. Unit of analysis: a question under a condition.
+Coherent persuasion also by the number of edits of the fact, its creation counted; a disputable question has none.
 Intervals draw whole subjects: questions about one subject, and the contexts of one question, depend on each other.
 A disputable question without a context has no right answer, and counts for no accuracy, not for the pooled one either.
 
-Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2, 4 and 14.
+Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2 and 4, sections 1 and 6.5.
 """
 
 from collections.abc import Iterator
 
-from data.records.statistics import Summary
+import numpy as np
+
+from data.records.statistics import EDITS, Summary
 from tasks.statistics.frames import ALL, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
@@ -55,7 +58,11 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     instances = _pooled(_with_outcomes(_instances(frames["instances"])))
     for quantity in BY_OUTCOME:
         rows += _means(instances, (*GROUPS, "outcome"), quantity, quantity, "nats", seed)
-    return rows
+    edited = instances[(instances["outcome"] == ALL) & (instances["partition"] == ALL)].dropna(subset=["edits"])
+    classes = np.searchsorted([*EDITS.values()], edited["edits"].to_numpy(dtype="float64"), side="right")
+    edited = edited.assign(edits=np.array([*EDITS], dtype=object)[classes])
+    moved = "coherent_persuasion"
+    return [*rows, *_means(edited, ("condition", "edits"), moved, moved, "nats", seed)]
 
 
 def _instances(frame: Frame) -> Frame:
@@ -105,4 +112,4 @@ def _means(frame: Frame, groups: tuple[str, ...], column: str, quantity: str, un
     )  # fmt: skip
 
 
-STATISTIC = Statistic("partition_means", 4, Summary, ("answers_of_questions", "instances"), compute)
+STATISTIC = Statistic("partition_means", 5, Summary, ("answers_of_questions", "instances"), compute)

@@ -82,6 +82,18 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
     assert (everything["items"], everything["low"], everything["high"]) == (2, None, None)
 
 
+def test_persuasion_is_averaged_by_number_of_edits() -> None:
+    edits = [1, 1, 2, 9, 10, 40]
+    rows = [
+        instance(at, "static" if count == 1 else "temporal", "original", float(at), edits=count)
+        for at, count in enumerate(edits)
+    ]
+    rows.append(instance(9, "disputable", "original", 99.0, edits=None))
+    made = computed("partition_means", answers_of_questions=[answer(0, "static", "none", True, 4.0)], instances=rows)
+    by_edits = {row["group_values"][1]: (row["n"], row["mean"]) for row in made if row["group_values"][0] == "original"}
+    assert by_edits == {"1": (2, 0.5), "2": (1, 2.0), "5 to 9": (1, 3.0), "10 or more": (2, 4.5)}
+
+
 def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
     rng = np.random.default_rng(1)
     rows = [

@@ -1,0 +1,7 @@
+-- Coherent persuasion by the number of edits of the fact, its creation counted, with its interval over subjects.
+SELECT
+    model, dtype, group_values[1] AS condition, group_values[2] AS edits, n AS instances, items AS subjects,
+    mean, low, high, unit
+FROM summaries
+WHERE quantity = 'coherent_persuasion' AND grouped_by = ['condition', 'edits']
+ORDER BY ALL
