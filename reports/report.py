@@ -28,7 +28,7 @@ from reports.queries import READ_QUERIES, write_queries
 from reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
-PAGE_QUERIES = ("overview", RUNS, "stand_ins")
+PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")
 _log = logging.getLogger(__name__)
 
 
@@ -86,8 +86,9 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     (folder / FOUND).write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
     text = page(
         card, found, pictures, omitted, tables, overview=next(iter(records(frames["overview"])), {}),
-        runs=frames[RUNS], stand_ins=frames["stand_ins"], example=example(frames, answers, read), answers=answers,
-        queries=read, relations=frozenset(frames["chosen_queries"].get("relation", ())),
+        runs=frames[RUNS], readings=frames["readings"], stand_ins=frames["stand_ins"],
+        example=example(frames, answers, read), answers=answers, queries=read,
+        relations=frozenset(frames["chosen_queries"].get("relation", ())),
     )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")
 

@@ -35,6 +35,9 @@ class Run:
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     parameters: Annotated[int | None, Meaning("numbers that the model has learnt; NULL of a derived measure")]
     hardware: Annotated[str | None, Meaning("the processor or GPUs that computed it; NULL of a derived measure")]
+    reading: Annotated[
+        str | None, Meaning("faster ways of reading that change the model's answers, and so were not used; NULL: none")
+    ]
     seed: Annotated[int, Meaning("the study's seed")]
     prompt: Annotated[str | None, Meaning("how questions are put, as JSON; NULL of a measure without questions")]
     started_at: Annotated[str, Meaning("when its first chunk was begun (UTC, ISO 8601)")]

@@ -193,6 +193,7 @@ def _runs(done: Iterable[Done], loaded: Loaded, run: Run) -> list[Mapping[str, A
                 "prompt": prompts.get((model, dtype)) if MEASURES[artifact.table.name].about == "questions" else None,
                 "parameters": about.get("parameters"),
                 "hardware": about.get("hardware"),
+                "reading": about.get("reading"),
                 **{name: about[name] for name in _NOTED},
                 "key": artifact.key,
                 "file": str(check.path.relative_to(run.workspace)),  # type: ignore[union-attr]

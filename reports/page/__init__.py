@@ -60,6 +60,7 @@ def page(
     *,
     overview: Mapping[str, Any],
     runs: pd.DataFrame,
+    readings: pd.DataFrame,
     stand_ins: pd.DataFrame,
     example: str = "",
     answers: str = "",
@@ -75,7 +76,8 @@ def page(
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": numeric, "of_relation": of_relation}
     return template("reports.page", "page.html", filters).render(
         card=card, findings=findings, papers=_by_paper(pictures), omitted=omitted, tables=tables, overview=overview,
-        runs=runs, stand_ins=stand_ins, example=example, answers=answers, queries=queries, relations=relations,
+        runs=runs, readings=readings, stand_ins=stand_ins, example=example, answers=answers, queries=queries,
+        relations=relations,
         most_rows=MOST_ROWS, css=Markup(css), style_hash=digest(css),
     )  # fmt: skip
 

@@ -197,7 +197,8 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
             "dataset_version": inputs.dataset_version,
             "stand_in": None,
         }
-    made_by = {} if model is None else {"parameters": model.parameters, "hardware": model.hardware}
+    told = ("parameters", "hardware", "reading")
+    made_by = {} if model is None else {name: getattr(model, name) for name in told}
     try:
         whole = part.table.of([{**common, **row} for row in rows])
     except ValueError as error:
@@ -213,6 +214,8 @@ def _join(whole: TableArtifact, count: int) -> None:
     about["finished_at"] = max(about["finished_at"] for about in abouts)
     if hardware := dict.fromkeys(about["hardware"] for about in abouts if "hardware" in about):
         about["hardware"] = ", ".join(hardware)
+    if reading := dict.fromkeys(about["reading"] for about in abouts if about.get("reading")):
+        about["reading"] = "; ".join(reading)
     whole.write(pa.concat_tables([part.read() for part in parts]), about | asdict(Spent.on(abouts)))
 
 

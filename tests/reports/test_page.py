@@ -15,7 +15,7 @@ from reports.tables import TABLES, Filled, Table, filled
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL
 
-NOTHING = {"overview": {}, "runs": pd.DataFrame(), "stand_ins": pd.DataFrame()}
+NOTHING = {"overview": {}} | dict.fromkeys(("runs", "readings", "stand_ins"), pd.DataFrame())
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,10 @@ def test_the_page_opens_with_question_example_and_findings(html: str) -> None:
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
     assert CARD.asked in html
     assert CARD.not_run[0].reason in html
+
+
+def test_the_page_says_which_ways_of_reading_were_not_used(html: str) -> None:
+    assert "not by padded batches: it changes answers by 0.15 nats" in html
 
 
 def test_the_page_is_self_contained(parsed: Parsed) -> None:

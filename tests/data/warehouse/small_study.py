@@ -95,8 +95,9 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
     add("whose_answer", asked, "condition sample verdict outcome",
         ("none", None, "neither", None), ("none", 0, "context", None), ("none", 1, "refusal", None),
         ("original", None, "refusal", "other"), ("original", 0, "both", None))
-    add("runs", {**capital, "model": "m"}, "measure file seconds forward_passes prompts",
-        ("persuasion", "persuasion", 3.0, 7, 6), ("susceptibility", "susceptibility", 0.0, 0, 0))
+    add("runs", {**capital, "model": "m"}, "measure file seconds forward_passes prompts reading",
+        ("persuasion", "persuasion", 3.0, 7, 6, "not by slots: a; not by prefix tree: b"),
+        ("susceptibility", "susceptibility", 0.0, 0, 0, None))
     # fmt: on
     return study
 

@@ -117,6 +117,8 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
           "unfinished_greedy_answers": [0, 1]}),
         ("overview", OVERVIEW_COLUMNS,
          dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [7], [3.0], [7]], strict=True))),
+        ("readings", ["model", "dtype", "reading"],
+         {"model": ["m", "m"], "reading": ["not by prefix tree: b", "not by slots: a"]}),
         ("stand_ins", ["model", "dtype", "measure", "stand_in"],
          {"model": ["m"], "measure": ["answers"], "stand_in": ["embedder for entailment"]}),
     ],

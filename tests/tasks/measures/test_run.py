@@ -45,6 +45,7 @@ class FakeModel:
     name = revision = dtype = device = placement = hardware = "fake"
     forward_passes: int = 0
     parameters: int = 7
+    reading: str | None = None
 
 
 @dataclass
@@ -119,7 +120,7 @@ def test_chunks_become_whole_files_that_say_what_they_took(run: Run, outputs: Ou
     assert (first["prompts"], first["forward_passes"], first["seconds"]) == (5, 9, pytest.approx(spent.seconds))
     assert (second["prompts"], second["forward_passes"], second["seconds"], second["pass"]) == (0, 0, 0, "first")
     assert first["started_at"] <= first["finished_at"]
-    assert {"swaymeter_version", "torch_version", "transformers_version", "hardware"} <= first.keys()
+    assert {"swaymeter_version", "torch_version", "transformers_version", "hardware", "reading"} <= first.keys()
 
 
 def test_a_measure_with_nothing_to_compute_has_an_empty_table(

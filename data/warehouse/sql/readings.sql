@@ -1,0 +1,5 @@
+-- Which faster ways of reading prompts were not used for a model, and why; a row for each.
+SELECT DISTINCT model, dtype, unnest(string_split(reading, '; ')) AS reading
+FROM runs
+WHERE reading IS NOT NULL
+ORDER BY ALL
