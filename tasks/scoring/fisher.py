@@ -15,7 +15,8 @@ theta; values of different models are not comparable.
 Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, Eq. 10 and 11.
 
 A batch of queries is read once, padded on the right where no token attends to it, and all derivatives go through that
-one graph. The model is not changed meanwhile, so that other threads may use it.
+one graph. Where that gives other answers than a query read alone, batches are of equal length, or of one query
+(tasks/scoring/next_token/alone.py). The model is not changed meanwhile, so that other threads may use it.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,10 +34,14 @@ from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget
 from tasks.scoring.generation.sampling import generator
-from tasks.scoring.next_token.prompts import shortened, start_tokens, tokenized
+from tasks.scoring.next_token.alone import Probe, long_positions, way_of
+from tasks.scoring.next_token.prompts import Tokens, shortened, start_tokens, tokenized
 from tasks.scoring.next_token.shared import inner_size
 
 LEAST_DRAWS = 32
+_PADDED, _EQUAL, _ALONE = (
+    f"{way} of Fisher susceptibility" for way in ("padded batches", "batches of equal length", "embeddings")
+)
 # A batch's longest query over its shortest: on a CPU padding costs as much as text, on a GPU a pass costs more.
 _PADDING = {"cpu": 1.0, "cuda": 2.0}
 
@@ -132,8 +137,11 @@ def _fitting(
     model: LanguageModel, tokens: list[list[int]], places: list[int], derivatives: int, memory: int
 ) -> tuple[list[int], int]:
     """The first places, in order of length, that fit the memory; and the number of derivatives of each at once."""
-    longest = _PADDING[torch.device(model.device).type] * len(tokens[places[0]])
-    alike = [place for place in places if len(tokens[place]) <= longest]
+    long = long_positions(model, len(tokens[places[0]]))
+    alike = [place for place in places if long_positions(model, len(tokens[place])) == long]
+    way = _way(model, [tokens[place] for place in alike])
+    longest = (_PADDING[torch.device(model.device).type] if way == _PADDED else 1) * len(tokens[places[0]])
+    alike = [place for place in alike if len(tokens[place]) <= longest][: 1 if way == _ALONE else None]
     length = len(tokens[alike[-1]])
     config = model.model.config.get_text_config()
     width, heads = config.hidden_size, getattr(config, "num_attention_heads", 1)
@@ -145,6 +153,28 @@ def _fitting(
     if queries:
         return alike[:queries], derivatives
     return alike[:1], min(max(1, (memory - graph) // derivative), derivatives)
+
+
+def _way(model: LanguageModel, queries: Sequence[Tokens]) -> str:
+    """How queries are batched; ScoreError where even one alone gives other answers from embeddings than from tokens."""
+    sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
+    if _PADDING[torch.device(model.device).type] == 1:
+        del sizes[_PADDED]
+    way = way_of(model, queries, {way: partial(_of_probe, model, size) for way, size in sizes.items()}, "")
+    reasons = [verdict.reason for (of, _), verdict in model.engine.verdicts.items() if of == _ALONE]
+    if not way and any(reasons):
+        raise ScoreError(
+            f"Fisher susceptibility cannot be computed for {model.name}: with embeddings in place of tokens, "
+            f"{reasons[-1]}; leave fisher_susceptibility out for this model"
+        )
+    return way or _ALONE  # without a verdict, an answer is not finite, and is reported with its query
+
+
+def _of_probe(model: LanguageModel, size: int, probe: Probe) -> torch.Tensor:
+    """Log p after the prompts of a probe, two of which are of each length, read so many at once."""
+    prompts = [list(prompt) for prompt in probe.all]
+    batches = [prompts[start : start + size] for start in range(0, len(prompts), size)]
+    return torch.cat([_read(model, batch)[1].detach() for batch in batches])
 
 
 def _squares_of_batch(
@@ -179,7 +209,7 @@ def _read(model: LanguageModel, tokens: list[list[int]]) -> tuple[torch.Tensor, 
         ids[row, : len(ids_of_query)] = torch.tensor(ids_of_query)
     with torch.enable_grad(), _Derivable(network, [len(ids_of_query) - 1 for ids_of_query in tokens]) as read:
         embeddings = network.get_input_embeddings()(ids.to(model.device)).detach().requires_grad_()
-        logits = network(inputs_embeds=embeddings, use_cache=False).logits
+        logits = network(inputs_embeds=embeddings.clone(), use_cache=False).logits  # some change them in place
         last = logits[:, 0] if logits.shape[1] == 1 else read.at_last_tokens(logits)
         return embeddings, torch.log_softmax(last.float(), dim=-1)
 

@@ -9,6 +9,7 @@ from data.errors import ScoreError, UsageError
 from tasks.models import LanguageModel
 from tasks.scoring import fisher
 from tasks.scoring.fisher import fisher_susceptibility
+from tests.tasks.models.families import family_model
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import break_token
 
@@ -52,6 +53,7 @@ def test_every_architecture_agrees_with_plain_autograd(
     monkeypatch.setitem(fisher._PADDING, "cpu", padding)
     model = tiny_language_model(family)
     by_hand = [_terms(model, query, 7).sum() for query in QUERIES]
+    fisher_susceptibility(model, QUERIES, top_k=7)  # is compared with queries read alone
     before = model.forward_passes
     found = fisher_susceptibility(model, QUERIES, top_k=7)
     np.testing.assert_allclose(found.trace, by_hand, rtol=1e-4)
@@ -106,10 +108,12 @@ def test_order_batches_and_memory_change_nothing(tiny: LanguageModel, monkeypatc
 def test_memory_decides_how_many_queries_are_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
     fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3)
-    assert model.forward_passes == 1
+    before = model.forward_passes
+    fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3)
+    assert model.forward_passes == before + 1
     monkeypatch.setattr(fisher, "memory_budget", lambda device: 1)
     fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3)
-    assert model.forward_passes == 1 + 4
+    assert model.forward_passes == before + 1 + 4
 
 
 def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
@@ -119,6 +123,28 @@ def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
     assert (found.top_k_trace == other.top_k_trace).all()
     assert (fisher._signs(32, 99, 1, "a") == fisher._signs(64, 99, 1, "a")[:32]).all()
     assert (fisher._signs(64, 99, 1, "a") != fisher._signs(64, 99, 1, "b")).mean() == pytest.approx(0.5, abs=0.03)
+
+
+@pytest.mark.parametrize("family", ["phi3 with LongRoPE", "rwkv"])
+def test_a_query_is_as_susceptible_in_a_batch_as_alone(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(fisher._PADDING, "cpu", 2.0)
+    model = family_model(family)
+    queries = [*QUERIES, "Q: Where is the capital of Peru, if not in Lima?\nA:", "x" * 39, "x" * 41]
+    found = fisher_susceptibility(model, queries, top_k=3)
+    alone = [fisher_susceptibility(family_model(family), [query], top_k=3).trace[0] for query in queries]
+    np.testing.assert_allclose(found.trace, alone, rtol=1e-4)
+
+
+def test_a_model_that_reads_embeddings_otherwise_is_refused() -> None:
+    model = tiny_language_model()
+    read = model.model.model.forward
+
+    def forward(input_ids: Any = None, inputs_embeds: Any = None, **options: Any) -> Any:
+        return read(input_ids, inputs_embeds=inputs_embeds if inputs_embeds is None else 2 * inputs_embeds, **options)
+
+    model.model.model.forward = forward
+    with pytest.raises(ScoreError, match="cannot be computed for tiny: with embeddings in place of tokens, it changes"):
+        fisher_susceptibility(model, QUERIES, top_k=3)
 
 
 def test_model_is_left_as_it_was() -> None:
