@@ -22,10 +22,14 @@ TESTS = ("du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1")
 
 @dataclass(frozen=True)
 class Printed:
-    """What the papers print of some items: sentences for the caption of some models, and a row for every value."""
+    """What the papers print of some items: sentences for the caption of some models, and the values of all models.
+
+    of_all: what to know of every row.
+    """
 
     note: str = ""
     rows: pd.DataFrame = field(default_factory=pd.DataFrame, repr=False)
+    of_all: str = ""
 
 
 def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
@@ -36,7 +40,7 @@ def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
 
 
 def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str | None) -> pd.DataFrame:
-    """The rows with further columns, each of a quantity that the items print: None where they print none of the row.
+    """The rows with further columns, each of a quantity that the items print: empty where they print none of the row.
 
     columns: the quantity of each; None for the one that the row's column `quantity` names.
     """
@@ -44,7 +48,7 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
     for column, quantity in columns.items():
         values = [one for item in items for one in published(item) if quantity in (None, one.quantity)]
         cells = [
-            next((one.words for one in values if one.model == known[row["model"]] and _is_about(one, row)), None)
+            next((one.words for one in values if one.model == known[row["model"]] and _is_about(one, row)), "")
             for row in records(rows)
         ]
         attrs, rows = rows.attrs, rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
@@ -96,14 +100,13 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
     ours = [one for one in values if one.model is None or one.model in known.values()]
     missing = [name for name, alias in known.items() if alias not in of_models] if of_models else []
     others = [model for model in of_models if model not in known.values()]
-    ours = ours if listed else [one for one in ours if one.model]
     note = _listed(ours, single=len(known) == 1) if listed else ""
-    if notes := dict.fromkeys(part for one in ours for part in one.notes):
-        note += f" Of published values: {'; '.join(notes)}."
+    if notes := dict.fromkeys(part for one in ours if note or one.model for part in one.notes):
+        note += f" Published values: {'; '.join(notes)}."
     if missing:
         there = f", but of {_several(others)}" if others else ""
         note += f" No value is published of {_several(missing)}{there}."
-    return Printed(note, _rows(values))
+    return Printed(note, *_rows(values))
 
 
 def _listed(values: Sequence[PublishedValue], *, single: bool) -> str:
@@ -144,8 +147,11 @@ def _about(one: PublishedValue) -> str:
     return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in _words(one).items())
 
 
-def _rows(values: Sequence[PublishedValue]) -> pd.DataFrame:
-    """A row for each model and group with a column for each quantity; a row for each value where these have few."""
+def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
+    """A row for each model and group with a column for each quantity, and what to know of every row.
+
+    Where there are few values of a quantity, each value has a row.
+    """
     quantities = dict.fromkeys(_named(one.quantity) for one in values)
     wide = len(values) >= 2 * len(quantities)
     rows: dict[tuple[object, ...], dict[str, object]] = {}
@@ -158,7 +164,9 @@ def _rows(values: Sequence[PublishedValue]) -> pd.DataFrame:
         }  # fmt: skip
         rows.setdefault(key, {"printed_in": paper_items()[one.item].name, "model": one.model}).update(cells)
         notes.setdefault(key, {}).update(dict.fromkeys(one.notes))
-    frame = pd.DataFrame(rows.values()).assign(note=["; ".join(notes[key]) for key in rows]).astype(object).fillna("")
+    of_all = [part for part in next(iter(notes.values())) if all(part in some for some in notes.values())]
+    texts = ["; ".join(part for part in notes[key] if part not in of_all) for key in rows]
+    frame = pd.DataFrame(rows.values()).assign(note=texts).astype(object).fillna("")
     last = [*(quantities if wide else ("quantity", "value")), "note"]
     frame = frame[[name for name in frame if name not in last] + last]
-    return frame.loc[:, (frame != "").any()]
+    return frame.loc[:, (frame != "").any()], "; ".join(of_all)

@@ -78,7 +78,7 @@ class PublishedValue:
     @property
     def notes(self) -> tuple[str, ...]:
         """What to know before it is compared, a sentence's part each."""
-        taken_off = f"less the {self.offset} that the released code adds" if self.offset else ""
+        taken_off = f"entropies are without the {self.offset} that the released code adds" if self.offset else ""
         return tuple(part for part in (*(self.note or "").split("; "), taken_off) if part)
 
 

@@ -24,7 +24,7 @@ def _correlations(frames: Frames) -> pd.DataFrame:
     of_papers = {"published_pearson": "pearson", "published_spearman": "spearman"}
     rows = with_published(rows, frames[RUNS], ("liu-table-1", "liu-fig-1"), **of_papers)
     of_fisher = rows["measure"].isin(["fisher", "fisher_top_k"])
-    rows = rows.assign(**{name: rows[name].where(of_fisher, None) for name in of_papers})
+    rows = rows.assign(**{name: rows[name].where(of_fisher, "") for name in of_papers})
     columns = [*first, "query_type", "n", "pearson", "published_pearson", "pearson_p", "spearman",
                "published_spearman", "spearman_p", "untestable"]  # fmt: skip
     return rows[columns].reset_index(drop=True)
@@ -50,7 +50,7 @@ def _tests_in_short(frames: Frames) -> pd.DataFrame:
                 "model": row["model"], "dtype": row["dtype"], "comparison": f"{row['comparison']}: {row['asked']}",
                 "test": f"{row['test']} ({row['unit_of_analysis']})",
                 "queries": row["query_type"], "significant": _share(row),
-                "published": printed[0] if printed else None, "mean_d": _effect(row),
+                "published": printed[0] if printed else "", "mean_d": _effect(row),
                 "untestable": untestable,
             }
         )  # fmt: skip

@@ -57,5 +57,5 @@ def filled(table: Table, frames: Frames) -> Filled:
     names = dict.fromkeys(model.name for model in models(rows))
     columns = [name for name in rows if str(name).startswith("published")]
     printed = printed_of(table.items, names, asked, listed=not columns)
-    rows = rows.drop(columns=[name for name in columns if rows[name].isna().all()])
+    rows = rows.drop(columns=[name for name in columns if (rows[name].fillna("") == "").all()])
     return Filled(table, table.caption + table.note(known) + as_in(table.items) + printed.note, rows, printed)

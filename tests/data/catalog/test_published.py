@@ -63,7 +63,7 @@ def test_what_does_not_add_up_is_said_with_the_value() -> None:
     )
     assert (overall.comparable, len(overall.notes)) == (0.57, 1)
     entropy = catalog.published("marjanovic-table-2", "semantic_entropy")[0]
-    assert "less the 5 that the released code adds" in entropy.notes
+    assert "entropies are without the 5 that the released code adds" in entropy.notes
 
 
 def test_a_figure_whose_values_are_drawn_alone_has_none() -> None:
