@@ -14,6 +14,8 @@ import pandas as pd
 
 from data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE
 
+FEWEST_FOR_R = 20
+"""The fewest points of a panel whose correlation is shown: r of 20 lies within 0.44 of 0 where there is none."""
 _MOST_DECIMALS = 7
 
 
@@ -38,6 +40,11 @@ def estimate(row: Mapping[str, Any], name: str = "mean", *, unit: str | None = N
 def number(value: float, unit: str) -> str:
     """A number alone."""
     return estimate({"mean": value, "unit": unit})
+
+
+def too_few_for_r(n: int) -> str:
+    """Why a figure shows no correlation of n points; empty where it shows one."""
+    return f"no r of fewer than {FEWEST_FOR_R} points (n = {n})" if n < FEWEST_FOR_R else ""
 
 
 def interval_over(what: str) -> str:

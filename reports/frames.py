@@ -10,7 +10,7 @@ import pandas as pd
 
 from data import catalog
 from data.records import CONDITIONS, OWN_KINDS, PARTITIONS, identity
-from data.records.statistics import FEWEST_FOR_INTERVAL, QUANTILES
+from data.records.statistics import QUANTILES
 from data.records.statistics import SHARE as SHARE
 from data.storage.workspace import slug
 
@@ -21,8 +21,6 @@ FULL_PRECISION = frozenset({"float32", "float64"})
 CONTEXTS = tuple(condition for condition in CONDITIONS if condition != "none")
 RUNS = "runs_in_short"
 """The query that says what a study calls its models."""
-INTERVAL = f"95% bootstrap interval (none of fewer than {FEWEST_FOR_INTERVAL} values)"
-"""How captions name the interval of a mean."""
 EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
 """The measures that rest on which sampled answers mean the same."""
 _IN_UNIT = ("mean", "mean_a", "mean_b", "low", "high", *QUANTILES)

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from reports.addresses import of_query
+from reports.estimates import too_few_for_r
 from reports.figures.panels import FEW_RELATIONS, type_panels
 from reports.frames import plural, records, span, unit_of, where
 from reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, link, mark, strokes
@@ -63,6 +64,8 @@ def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
         over = f"over {plural(int(row['n']), LEVELS[level])}"
         if _reason(row):
             return f"no correlation {over}"
+        if few := too_few_for_r(int(row["n"])):
+            return few if level == "query" else f"{few}, each a {LEVELS[level]}"
         return f"Pearson {row['pearson']:.2f}, Spearman {row['spearman']:.2f} {over}"
     return ""
 

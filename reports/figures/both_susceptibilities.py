@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.figures.against_susceptibility import contexts_of, logarithmic_upward
-from reports.figures.boxes import HOW_TO_READ, column_of_values, named_columns
+from reports.figures.boxes import column_of_values, how_to_read, named_columns
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, finite, in_order, plural, present, records, where
 from reports.style import QUERY_HUES, blank
@@ -56,8 +56,8 @@ def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing |
     contexts = f" {contexts_of(counted['susceptibility'])}" if "susceptibility" in counted else ""
     relations = plural(rows["relation"].nunique(), "relation")
     caption = (
-        f"{words} {' '.join(_MEANS[measure] for measure in measures)}{_only(groups)} {HOW_TO_READ}, entities drawn "
-        "whole. The measures have different units, and Fisher susceptibilities of different models are not comparable. "
+        f"{words} {' '.join(_MEANS[measure] for measure in measures)}{_only(groups)} {how_to_read('entities')}. "
+        "The measures have different units, and Fisher susceptibilities of different models are not comparable. "
         f"{model}; n = {n} in {relations}.{contexts}"
     )
     means = "; ".join(

@@ -8,17 +8,21 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from reports.frames import INTERVAL
+from reports.estimates import interval_over
 from reports.style import INK
 
 FEWEST = 30
 """The fewest values that have a box."""
 _BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
         "whishi": "percentile_95"}  # fmt: skip
-HOW_TO_READ = (
-    "A box is the middle half of the values, the line in it their median, whiskers from the 5th to the 95th percentile "
-    f"(under {FEWEST} values, a dot each); a diamond is the mean with its {INTERVAL}"
-)
+
+
+def how_to_read(over: str) -> str:
+    """A caption's words on a column; over: what the interval of the mean is over."""
+    return (
+        "A box is the middle half of the values, the line in it their median, whiskers from the 5th to the 95th "
+        f"percentile (under {FEWEST} values, a dot each); a diamond is the mean with its {interval_over(over)}"
+    )
 
 
 def column_of_values(

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.records import CONDITIONS
-from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.addresses import of_each
+from reports.estimates import interval_over
 from reports.figures.figure import Drawing, Figure
 from reports.frames import (
     Frames,
@@ -91,8 +91,8 @@ def draw(score: Score, model: Model, frames: Frames) -> Drawing | None:
     has_violins = drawn.groupby(["condition", "partition"]).size().max() >= FEWEST
     violin = f"a violin the density of {FEWEST} or more, " if has_violins else ""
     caption = (
-        f"Each point is {score.thing}, {violin}a diamond their mean with its 95% "
-        f"bootstrap interval (subjects drawn whole; none of fewer than {FEWEST_FOR_INTERVAL}); {score.reading}. "
+        f"Each point is {score.thing}, {violin}a diamond their mean with its "
+        f"{interval_over('subjects')}; {score.reading}. "
         f"{model}; n = {len(rows)} values of "
         f"{plural(rows['question_id'].nunique(), 'question')}, by {kind} below.{few}{found.note('values')}"
     )

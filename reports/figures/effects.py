@@ -52,10 +52,10 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     caption = (
         f"Right of the zero line, the mean {measure} in {unit} is larger for {first} than for {second}; a diamond is "
         f"significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over relations), a "
-        f"tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations ({words}), "
-        f"{span(sizes.min(), sizes.max())} rows a test; untestable: {_untestable(rows)}. Sorted by the open "
-        f"queries' d. A row of a test is a {rows['unit_of_analysis'].iloc[0]}, as published; "
-        f"with an entity as a row: {clustered or 'no test'}; untestable: {untested}."
+        f"tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations, "
+        f"{span(sizes.min(), sizes.max())} rows a test. With an entity as a row of a test: {clustered or 'no test'}; "
+        f"untestable: {untested}. As published, and drawn, a row is a {rows['unit_of_analysis'].iloc[0]}, and those of "
+        f"an entity depend on each other: {words}; untestable: {_untestable(rows)}. Sorted by the open queries' d."
     )
     alt = (
         f"Forest plot of Cohen's d of {measure}, {first} against {second}, for {model}: {words}; d from "

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from reports.addresses import of_each
+from reports.estimates import too_few_for_r
 from reports.figures.figure import Drawing, Figure
 from reports.frames import (
     Frames,
@@ -72,6 +73,8 @@ def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
     for row in records(where(rows, **group)):
         if pd.isna(row["pearson"]):
             return f"no r: {row['untestable']}"
+        if few := too_few_for_r(int(row["n"])):
+            return few
         ends = "" if pd.isna(row["low"]) else f" [{row['low']:.2f}, {row['high']:.2f}]"
         return f"r = {row['pearson']:.2f}{ends}"
     return ""

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.records import CONDITIONS
-from data.records.statistics import FEWEST_FOR_INTERVAL
+from reports.estimates import interval_over
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, grouping, in_order, partitions, present, records, where, without_unit
 from reports.style import ANSWER_MARKERS, EVERY_CONTEXT, INK, MUTED, PARTITION_HUES, blank, legend_above, mark, plain
@@ -54,8 +54,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     contexts = contexts if len(contexts) != 2 else contexts[1:]
     row = next(iter(records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))))
     caption = (
-        "Each mark is the mean of semantic entropy with the context minus that without it, with its 95% bootstrap "
-        f"interval (subjects drawn whole; none of fewer than {FEWEST_FOR_INTERVAL}); left of zero the context made "
+        "Each mark is the mean of semantic entropy with the context minus that without it, with its "
+        f"{interval_over('subjects')}; left of zero the context made "
         "the answers agree more. Circle: all instances; "
         "triangle: those whose greedy answer newly states the context's (persuaded); square: those whose answer stays, "
         "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: by the paper's rule, ROUGE-L. "

@@ -7,8 +7,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from reports.estimates import percent
 from reports.figures.against_susceptibility import contexts_of, logarithmic_upward
-from reports.figures.boxes import HOW_TO_READ, column_of_values, named_columns
+from reports.figures.boxes import column_of_values, how_to_read, named_columns
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import type_panels
 from reports.frames import Frames, Model, finite, in_order, plural, records, unit_of, where, without_unit
@@ -36,7 +37,7 @@ def fisher_by_bin(axes: Axes, data: pd.DataFrame, bins: pd.DataFrame, shown: lis
         if row:
             values = data.loc[place == BINS.index(name), "fisher"].to_numpy(dtype=float)
             column_of_values(axes, at, values, row, hue)
-        share = f"{100 * row['share_queries']:.0f}%\nn = {row['queries']}" if row else "0%\nn = 0"
+        share = f"{percent(row['share_queries'])}\nn = {row['queries']}" if row else "0.0%\nn = 0"
         labels.append(f"{name.replace(' to ', '–')}\n{share}")
     named_columns(axes, labels)
 
@@ -53,7 +54,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     bins = in_order(bins, query_type=[*QUERY_HUES, "all"], bin=BINS)
     over = int((rows["susceptibility"] > 1).sum())
     caption = (
-        f"From left to right, queries that the study's contexts sway further. {HOW_TO_READ}, entities drawn whole; "
+        f"From left to right, queries that the study's contexts sway further. {how_to_read('entities')}; "
         f"below it the bin's share and number of queries. A bin holds its lower edge, the last up to 1 both; "
         f"{over} of {len(rows)} queries are over 1 nat. Fisher susceptibility is in {unit}: values of different models "
         f"are not comparable. {model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, "

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.records.statistics import ALPHA
+from reports.estimates import interval_over, percent
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
 from reports.frames import (
-    INTERVAL,
     RUNS,
     Frames,
     Model,
@@ -42,7 +42,7 @@ def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) 
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     single = data.pivot(index="relation", columns="follows", values="persuasion")
     shares = {row["follows"]: row["share_answers"] for row in records(means)}
-    labels = {name: f"{words}\n{100 * shares.get(name, 0.0):.0f}%" for name, words in FOLLOWS.items()}
+    labels = {name: f"{words}\n{percent(shares.get(name, 0.0))}" for name, words in FOLLOWS.items()}
     alpha = 0.45 if len(single) <= FEW_RELATIONS else 0.2
     relation_lines(axes, single, records(means), "follows", hue, labels, alpha)
 
@@ -62,20 +62,20 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "Across, what the greedy answer with the context is: the context's answer, the query's original one, or "
         "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line "
         "is a relation, a diamond the mean of the relations' means with its "
-        f"{INTERVAL}. "
+        f"{interval_over('relations')}. "
         f"{model}; n = {answers} answers in {plural(relations, 'relation')}, each query with all "
         f"its contexts; {conflicts} of them under a context in conflict with the query's answer, which the "
         f"numbers show apart.{note}"
     )
     tests = where(frames["statistics_in_short"], comparison="followed")
-    found = {str(row["query_type"]): _significant(row) for row in records(as_published(tests))}
+    found = {str(row["query_type"]): f"as published: {_significant(row)}" for row in records(as_published(tests))}
     if len(tests):
         caption += _tested(tests)
     alias = aliases([model.name], frames[RUNS])[model.name]
     printed = {kind: value[0] for kind in found if (value := significant(alias, "followed", kind))}
     every = where(shown, contexts=EVERY)
     words = "; ".join(
-        f"{row['query_type']}, {row['greedy_answer']} {100 * row['share_answers']:.0f}%, {row['mean']:.2f} nats"
+        f"{row['query_type']}, {row['greedy_answer']} {percent(row['share_answers'])}, {row['mean']:.2f} nats"
         for row in records(every)
     )
     alt = (
@@ -89,7 +89,7 @@ def _significant(row: Mapping[str, Any]) -> str:
     """In how many testable relations contexts that are followed persuade more than those that are not."""
     if not row["tested"]:
         return f"untestable in {plural(int(row['untestable']), 'relation')} ({row['reasons']})"
-    share = f"{100 * row['share_significant']:.0f}%"
+    share = percent(row["share_significant"])
     return f"context > original in {row['significant']} of {plural(int(row['tested']), 'relation')} ({share})"
 
 
@@ -100,10 +100,11 @@ def _tested(tests: pd.DataFrame) -> str:
     if not words:
         return ""
     return (
-        " Above each panel, in how many relations the contexts that are followed persuade more than those after which "
-        f"the answer is the original one: p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided permutation "
-        "test, a row an answer. A relation that lacks one of the two answers, or has too few, is untestable, and "
-        f"not counted ({untestable} tests). With an entity as a row, and the signs of its differences turned: {words}."
+        " In how many relations the contexts that are followed persuade more than those after which the answer is the "
+        f"original one (p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided), with an entity as a row and "
+        f"the signs of its differences turned: {words}. Above each panel as published, by permutations of answers, "
+        "which depend on each other. A relation that lacks one of the two answers, or has too few, is untestable, and "
+        f"not counted ({untestable} of the published tests)."
     )
 
 

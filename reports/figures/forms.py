@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures.boxes import FEWEST, HOW_TO_READ, column_of_values, named_columns
+from reports.figures.boxes import FEWEST, column_of_values, how_to_read, named_columns
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, finite, in_order, records, span, where, without_unit
 from reports.style import QUERY_HUES, blank, legend_above, mark
@@ -55,7 +55,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     sizes = span(groups["queries"].min(), groups["queries"].max())
     caption = (
         f"Each dot is a query of the relation {relation}, filled about a real entity and hollow about an invented one; "
-        f"higher up contexts sway it further. {HOW_TO_READ}. A panel is a query form. {model}; n = {len(queries)} "
+        f"higher up contexts sway it further. {how_to_read('entities')}. A panel is a query form. "
+        f"{model}; n = {len(queries)} "
         f"queries, {sizes} a form and group. The "
         f"CSV file has every relation.{found.note('queries')}"
     )

@@ -16,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
 
+from reports.estimates import too_few_for_r
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
 from reports.frames import Frames, Model, finite, plural, records, where
@@ -107,6 +108,8 @@ def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str
     for row in records(where(of_count, query_type=query_type, relation="all")):
         if pd.isna(row["spearman"]):
             return f"no correlation (n = {int(row['n'])})"
+        if few := too_few_for_r(int(row["n"])):
+            return few
         ends = "" if pd.isna(row["spearman_low"]) else f" [{row['spearman_low']:.2f}, {row['spearman_high']:.2f}]"
         return f"Spearman's rho {row['spearman']:.2f}{ends} (n = {int(row['n'])}, p = {row['spearman_p']:.2g})"
     return ""

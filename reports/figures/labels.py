@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.records.statistics import ALPHA
-from reports.figures.boxes import HOW_TO_READ, column_of_values
+from reports.figures.boxes import column_of_values, how_to_read
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
 from reports.frames import Frames, Model, in_order, plural, records, where, without_unit
@@ -72,7 +72,7 @@ def draw(model: Model, frames: Frames, *, by_set: bool) -> Drawing | None:
     of_sets = "; between two sets, signs of differences turned: " + _significant(where(tests, comparison="set"))
     caption = (
         "Each value is an entity, a name or a pair, with the mean over its queries of a type; higher up contexts sway "
-        f"it further. {HOW_TO_READ}. {what}.{of_contexts} {model}; n = "
+        f"it further. {how_to_read('entities')}. {what}.{of_contexts} {model}; n = "
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
         f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
         f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "

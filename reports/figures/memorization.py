@@ -7,7 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures.boxes import HOW_TO_READ, column_of_values, named_columns
+from reports.estimates import percent
+from reports.figures.boxes import column_of_values, how_to_read, named_columns
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
 from reports.frames import Frames, Model, finite, in_order, plural, records, where, without_unit
@@ -37,7 +38,7 @@ def susceptibility_by_memorization(
         row = result.get(name, {"queries": 0, "share_queries": 0.0})
         if row["queries"]:
             column_of_values(axes, at, data.loc[fifth == at, "susceptibility"], row, hue)
-        labels.append(f"{name.replace(' to ', '–')}\n{100 * row['share_queries']:.0f}%\nn = {row['queries']}")
+        labels.append(f"{name.replace(' to ', '–')}\n{percent(row['share_queries'])}\nn = {row['queries']}")
     named_columns(axes, labels)
 
 
@@ -55,7 +56,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
         "query's entity; below, over every context, which the authors' released code counts, but with each output at "
         "its own context, where that code sorts one and not the other. A column is a fifth of the ratio. "
-        f"{HOW_TO_READ}; intervals draw single queries, although two forms about an entity may share a column; below "
+        f"{how_to_read('entities')}; below "
         f"it the fifth's share and number of queries. {model}; n = {len(every)} "
         f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
         f"answer was either): {without}.{result.note('queries')}"

@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from data.records.statistics import FEWEST_FOR_INTERVAL
+from reports.estimates import percent
 from reports.figures.figure import Drawing, Figure
 from reports.frames import (
     RUNS,
@@ -89,7 +90,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     along = along if sized else "by size where it is known, from left to right"
     caption = (
         f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
-        "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval; below, the mean over relations "
+        "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval over relations; below, their mean "
         "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
         f"on either side; fewer than {FEWEST_FOR_INTERVAL} relations have none. Filled marks are the paper's tests, "
         "whose rows are queries (of followed contexts: "
@@ -101,7 +102,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     rows = rows.assign(published=[value[1] if (value := significant(*one)) else np.nan for one in asked])
     caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
     words = "; ".join(
-        f"{row['model']}, {row['comparison']}, {row['query_type']} {100 * row['share_significant']:.0f}%, "
+        f"{row['model']}, {row['comparison']}, {row['query_type']} {percent(row['share_significant'])}, "
         f"d {row['mean_effect_size']:.2f}"
         for row in records(as_published(rows))
     )

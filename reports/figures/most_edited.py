@@ -7,9 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from reports.estimates import interval_over
 from reports.figures.distributions import values_of_partitions
 from reports.figures.figure import Drawing, Figure
-from reports.frames import INTERVAL, Frames, Model, are_own, finite, records, where
+from reports.frames import Frames, Model, are_own, finite, records, where
 from reports.style import blank, legend_above, mark
 
 WHEN = ("without", "with")
@@ -48,7 +49,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     caption = (
         "Each dot is a question with a context: higher up its sampled answers spread over more meanings; beside all "
         "instances the persuaded and the stubborn; a violin is the density of 30 or more, a diamond the mean with its "
-        f"{INTERVAL}. At the left, {WHICH}. {sentences} {model}; n = {len(rows)} instances.{found.note('instances')}"
+        f"{interval_over('subjects')}. At the left, {WHICH}. {sentences} {model}; n = {len(rows)} "
+        f"instances.{found.note('instances')}"
     )
     alt = (
         f"Violin plots of semantic entropy in nats without and with the context for {model}: {len(rows)} instances, "

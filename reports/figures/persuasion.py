@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.records import CONTEXT_KINDS
+from reports.estimates import interval_over
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types, relation_lines
-from reports.frames import INTERVAL, Frames, Model, in_order, present, records, where, without_unit
+from reports.frames import Frames, Model, in_order, present, records, where, without_unit
 from reports.style import QUERY_HUES, blank, legend_above, mark
 
 _EVERY = "(mean of relations)"
@@ -45,7 +46,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     known = records(short[short["relevant"].isna()])[0]
     caption = (
         "Each thin line is a relation, a diamond is the mean of the relations' means with its "
-        f"{INTERVAL}; higher is further moved. Above, contexts that mention the query's entity; below, those about "
+        f"{interval_over('relations')}; higher is further moved. Above, contexts that mention the query's entity; "
+        "below, those about "
         f"other entities, on a scale of their own. {model}; n = {known['queries']} queries in {len(relations)} "
         f"relations, {known['pairs']} pairs of query and context, real and invented entities together."
     )

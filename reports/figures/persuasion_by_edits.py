@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from data.records import CONDITIONS
-from data.records.statistics import EDITS, FEWEST_FOR_INTERVAL
+from data.records.statistics import EDITS
+from reports.estimates import interval_over
 from reports.figures.entropy import correlation_in_words
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, in_order, present, records, where, without_unit
@@ -42,10 +43,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     words = [f"{CONTEXTS.get(one, one)}: {correlation_in_words(known, condition=one)}" for one in contexts]
     caption = (
         "Each diamond is the mean of how far a context moved the sampled answers, over questions about facts that were "
-        f"edited so often, with its 95% bootstrap interval (subjects drawn whole; none of fewer than "
-        f"{FEWEST_FOR_INTERVAL}). The creation of a fact counts as an edit, so that a static one has 1; disputable "
-        "questions have none. The numbers at the right count instances. Pearson's r of edits with coherent persuasion "
-        "over temporal instances, its interval as "
+        f"edited so often, with its {interval_over('subjects')}. The creation of a fact counts as an edit, so that "
+        "a static one has 1; disputable questions have none. The numbers at the right count instances. Pearson's "
+        "r of edits with coherent persuasion over temporal instances, its interval as "
         f"published, which takes instances as independent: {'; '.join(words)}. {model}; n = "
         f"{rows.loc[rows['condition'] != 'all', 'instances'].sum()} instances."
     )

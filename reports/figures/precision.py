@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from reports.estimates import too_few_for_r
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import type_panels
 from reports.frames import Frames, Model, finite, in_order, models, plural, records, unit_of, where, without_unit
@@ -30,7 +31,8 @@ def cost(short: pd.DataFrame, queries: pd.DataFrame, dtype: str) -> str:
     row = next(iter(records(where(short, query_type="all"))), None)
     if row is None:
         return ""
-    rank = "" if pd.isna(row["spearman"]) else f"; Spearman {row['spearman']:.3f}"
+    has_rank = pd.notna(row["spearman"]) and not too_few_for_r(int(row["queries"]))
+    rank = f"; Spearman {row['spearman']:.3f}" if has_rank else ""
     return (
         f"{dtype} against {reference(queries)} on {plural(row['queries'], 'sampled query')}: susceptibility differs by "
         f"{row['mean_difference_of_susceptibility']:.2g} nats on average, at most "

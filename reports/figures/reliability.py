@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures.boxes import HOW_TO_READ, column_of_values, named_columns
+from reports.figures.boxes import column_of_values, how_to_read, named_columns
 from reports.figures.figure import Drawing, Figure
 from reports.frames import Frames, Model, in_order, plural, present, records, span, where
 from reports.style import QUERY_HUES, blank, legend_above, mark
@@ -45,7 +45,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"Over seeds{number}: the variance (over scores - 1) of a query's susceptibility, contexts about the same "
         "entities drawn anew, and of the persuasion of a query by a context that is in every sample. Over forms: "
         "that of an entity's scores by the forms of a query type, in one sample. A value is the mean over a relation. "
-        f"{HOW_TO_READ}, over relations. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
+        f"{how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
     )
     means = "; ".join(

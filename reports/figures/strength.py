@@ -10,7 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL
+from data.records.statistics import ALPHA
+from reports.estimates import interval_over
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import query_types
 from reports.frames import Frames, Model, in_order, plural, records, span, where, without_unit
@@ -88,8 +89,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "and permutations turn the signs of differences)."
     )
     caption = (
-        "Mean persuasion of contexts by what they say and how strongly, with its 95% bootstrap interval over entities "
-        f"(none of fewer than {FEWEST_FOR_INTERVAL}), each with the mean over its queries of a type; "
+        "Mean persuasion of contexts by what they say and how strongly, with its "
+        f"{interval_over('entities')}, each with the mean over its queries of a type; "
         "solid: contexts about the queried entity, or about both of the "
         f"queried pair; dotted: about others, or nobody. {model}; n = "
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "

@@ -7,9 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from reports.estimates import interval_over
 from reports.figures.figure import Drawing, Figure
 from reports.figures.panels import relation_panels, relations_by
-from reports.frames import INTERVAL, Frames, Model, in_order, records, span, without_unit
+from reports.frames import Frames, Model, in_order, records, span, without_unit
 from reports.style import QUERY_HUES, legend_above, mark, strokes
 
 _OFFSET = 0.17
@@ -39,7 +40,7 @@ def draw(model: Model, frames: Frames) -> Drawing:
     unequal = "" if contexts == str(most) else " Values from different numbers of contexts are not to be compared."
     caption = (
         "Each mark is the mean over a relation's entities (each entity's forms averaged first), filled for real "
-        f"and hollow for invented ones, with its {INTERVAL}; further right is more easily swayed. "
+        f"and hollow for invented ones, with its {interval_over('entities')}; further right is more easily swayed. "
         f"{model}; n = {known['queries']} queries, {known['entities']} entities, {known['relations']} relations; "
         f"{contexts} contexts a query, so no value can pass ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by "
         "the open queries' mean of both groups, largest first."

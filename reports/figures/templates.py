@@ -46,7 +46,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "a row for each of the two forms, the first above; further right persuades more. "
         f"{model}; n = {plural(count, 'template')} in {plural(len(relations), 'relation')}, "
         f"{span(templates['contexts'].min(), templates['contexts'].max())} contexts each. Sorted by the open queries' "
-        "mean, largest first. The CSV file has intervals, and the wordings."
+        "mean, largest first. The CSV file has 95% intervals over contexts, and the wordings."
     )
     words = "; ".join(
         f"{kind} {rows['mean'].min():.2f} to {rows['mean'].max():.2f}" for kind, rows in forms.groupby("query_type")

@@ -114,7 +114,8 @@ def _result(study: Publication, row: Mapping[str, Any], limits: tuple[float, flo
     if pd.notna(row["low"]) and pd.notna(row["high"]):
         uncertainty["confidence_interval"] = {
             "lower": float(row["low"]), "upper": float(row["high"]), "confidence_level": 0.95,
-            "method": "percentile bootstrap of the mean",
+            "method": f"{'Wilson, by cluster' if row['unit'] == SHARE else 'percentile bootstrap'}, over "
+            f"{row['interval_over']}",
         }  # fmt: skip
     judged = quantity in _BETTER
     return {

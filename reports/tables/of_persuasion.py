@@ -141,7 +141,7 @@ SHARES = Table(
 NUMBERS = Table(
     "means-of-partitions",
     "Every mean of a partition, with its interval",
-    "n counts questions under a condition; subjects are what these are about, and what the interval is over.",
+    "n counts questions under a condition; intervals are over subjects, which these are about.",
     ("partition_means",),
     _numbers,
     folded=True,

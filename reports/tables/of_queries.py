@@ -5,9 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from data.records.statistics import FEWEST_FOR_INTERVAL
+from data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from reports.estimates import estimate
 from reports.figures.effects import SHOWN
-from reports.frames import RUNS, Frames, in_order, records, unit_of, units
+from reports.frames import RUNS, Frames, as_published, in_order, records, unit_of, units
 from reports.published import TESTS as IN_PAPERS
 from reports.published import aliases, significant, with_published
 from reports.style import QUERY_HUES
@@ -42,13 +43,14 @@ def _tests_in_short(frames: Frames) -> pd.DataFrame:
     """A row for each comparison, test and query type, its numbers and their intervals in words."""
     rows, tests = [], frames["statistics_in_short"]
     known = aliases(tests["model"].unique(), frames[RUNS])
-    for row in records(tests):
+    tests = tests.assign(as_published=tests.index.isin(as_published(tests).index))
+    for row in records(tests.sort_values(["model", "dtype", "comparison", "as_published"], kind="stable")):
         printed = significant(known[row["model"]], row["comparison"], row["query_type"])
         untestable = f"{row['untestable']}: {row['reasons']}" if row["untestable"] else ""
         rows.append(
             {
                 "model": row["model"], "dtype": row["dtype"], "comparison": f"{row['comparison']}: {row['asked']}",
-                "test": f"{row['test']} ({row['unit_of_analysis']})",
+                "test": f"{row['test']} ({row['unit_of_analysis']}){', as published' if row['as_published'] else ''}",
                 "queries": row["query_type"], "significant": _share(row),
                 "published": printed[0] if printed else "", "mean_d": _effect(row),
                 "untestable": untestable,
@@ -60,16 +62,14 @@ def _tests_in_short(frames: Frames) -> pd.DataFrame:
 def _share(row: Mapping[str, Any]) -> str:
     if not row["tested"]:
         return ""
-    low, high = (f"{100 * row[name]:.0f}" for name in ("share_low", "share_high"))
-    interval = "" if pd.isna(row["share_low"]) else f" [{low}, {high}]%"
-    return f"{row['significant']} of {row['tested']}{interval}"
+    share = {"mean": row["share_significant"], "low": row["share_low"], "high": row["share_high"], "unit": SHARE}
+    return f"{row['significant']} of {row['tested']}, {estimate(share)}"
 
 
 def _effect(row: Mapping[str, Any]) -> str:
     if pd.isna(row["mean_effect_size"]):
         return ""
-    interval = "" if pd.isna(row["effect_low"]) else f" [{row['effect_low']:.2f}, {row['effect_high']:.2f}]"
-    return f"{row['mean_effect_size']:.2f}{interval}"
+    return estimate({"mean": row["mean_effect_size"], "low": row["effect_low"], "high": row["effect_high"], "unit": ""})
 
 
 def _templates(frames: Frames) -> pd.DataFrame:
@@ -137,7 +137,7 @@ TEMPLATES = Table(
     "wordings-of-contexts",
     "How far each wording of contexts persuades, whatever the entity",
     "A template is the wording of contexts, with slots for the names. The mean is over its contexts before a query "
-    "form (kappa), with its 95% bootstrap interval; gamma is the mean over all contexts of the form.",
+    "form (kappa), with its 95% interval over contexts; gamma is the mean over all contexts of the form.",
     ("entity_independent_of_templates", "entity_independent_of_forms"),
     _templates,
     folded=True,

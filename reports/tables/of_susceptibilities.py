@@ -29,7 +29,7 @@ MEANS = Table(
     "mean-susceptibility-of-models",
     "How far contexts sway each model",
     "Mean susceptibility over contexts (Monte Carlo) in nats, over all queries, closed and open ones, whatever their "
-    "relation, with the 95% bootstrap interval, entities drawn whole. Contexts are those before a query: values from "
+    "relation, with the 95% interval over entities. Contexts are those before a query: values from "
     "different numbers of them are not to be compared, for none can pass the logarithm of that number.",
     ("both_susceptibilities_in_short", "coverage_of_susceptibility"),
     _means,

@@ -10,15 +10,17 @@ from matplotlib.figure import Figure as Canvas
 from PIL import Image
 
 from reports.figures import FIGURES, entropy, forms, memorization, model_ladder
+from reports.figures.against_susceptibility import correlation
 from reports.figures.boxes import column_of_values
 from reports.figures.distributions import values_of_partitions
 from reports.figures.effects import effect_of_relations
 from reports.figures.entropy import entropy_against_persuasion
 from reports.figures.figure import Drawn, draw_all
-from reports.figures.how_known import counted_in, susceptibility_by_count
+from reports.figures.how_known import counted_in, spearman, susceptibility_by_count
 from reports.figures.rendering import PNG_DPI, rendered
-from reports.frames import Model, as_published, sizes
+from reports.frames import Model, as_published, sizes, where
 from reports.style import MANY_DOTS, dots
+from reports.tables import TABLES, filled
 from tasks.statistics import STATISTICS
 from tasks.statistics.statistic import Statistic
 from tests.reports.study import MODEL, frames, tables
@@ -301,14 +303,33 @@ def test_figures_stand_without_their_statistics(monkeypatch: pytest.MonkeyPatch)
     assert "entropy-with-against-persuasion" in {one.figure.name for one in drawn}
 
 
-def test_panels_of_persuasion_say_r_and_its_interval(known: dict[str, pd.DataFrame]) -> None:
-    drawing = entropy.draw("with", Model(MODEL, "float32"), known)
+@pytest.mark.parametrize("n", [19, 20])
+def test_a_panel_of_few_points_has_no_r(known: dict[str, pd.DataFrame], n: int) -> None:
+    correlations, queries = (known[name].assign(n=n) for name in ("instance_correlations", "correlations"))
+    drawing = entropy.draw("with", Model(MODEL, "float32"), {**known, "instance_correlations": correlations})
     assert drawing is not None
-    rows = known["instance_correlations"].set_index(["measure_a", "partition", "condition"])
+    rows = correlations.set_index(["measure_a", "partition", "condition"])
     single, pooled = (rows.loc[("semantic_entropy_with", *group)] for group in (("static", "original"), ("all", "all")))
     words = [f"r = {one['pearson']:.2f} [{one['low']:.2f}, {one['high']:.2f}]" for one in (single, pooled)]
-    assert words[0] in drawing.paint().axes[0].get_title()
-    assert f"Pearson's {words[1]} over all of them" in drawing.caption
+    few = "no r of fewer than 20 points (n = 19)"
+    assert (words[0] if n == 20 else few) in drawing.paint().axes[0].get_title()
+    assert (f"Pearson's {words[1]} over all of them" in drawing.caption) == (n == 20)
+    of_fisher = where(queries, measure_a="fisher")
+    assert correlation(of_fisher, "query", "open").startswith("Pearson" if n == 20 else few)
+    assert spearman(queries, "degree", "open").startswith("Spearman's rho" if n == 20 else few)
+
+
+def test_captions_say_what_an_interval_is_over(drawn: dict[str, Drawn], known: dict[str, pd.DataFrame]) -> None:
+    captions = [one.caption for one in drawn.values() if {"low", "high"} <= {*one.drawing.shown}]
+    tables = [filled(table, known) for table in TABLES.values()]
+    captions += [one.caption for one in tables if "low" in one.rows or re.search(r"\d%? \[", one.rows.to_csv())]
+    assert len(captions) > 12
+    assert [caption for caption in captions if not re.search(INTERVAL, caption)] == []
+
+
+INTERVAL = (
+    r"[Ii]ntervals?( have 95%,| are)? (over|that draws whole) (what|clusters|relation|entit|subject|question|context)"
+)
 
 
 def test_outcomes_of_a_change_are_counted_in_each_panel(known: dict[str, pd.DataFrame]) -> None:

@@ -3,7 +3,8 @@
     memorization_ratio        over the contexts that conflict with the query's answer
     memorization_ratio_all    over every context, as the released code has it
 
-Groups: fifths of a ratio, of a query type. Unit of analysis: a query that has both scores. Beside them the mean ratio
+Groups: fifths of a ratio, of a query type. Unit of analysis: a query that has both scores; intervals are over
+entities. Beside them the mean ratio
 of the queries that have one; `items` counts those that have none, too.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 3 and Appendix D.
@@ -24,6 +25,7 @@ EDGES = (0.2, 0.4, 0.6, 0.8)
 def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for susceptibility by memorization ratio, and for the ratios."""
     queries = sorted_by(frames["memorization_of_queries"], [*TYPE, "relation", "query_id"])
+    queries = queries.assign(cluster=queries.groupby("entity", observed=True).ngroup())
     rows = []
     for ratio in RATIOS:
         rows += summaries(
@@ -34,10 +36,11 @@ def compute(frames: Frames, seed: int) -> list[Row]:
         both = both.assign(of_type=both.groupby(list(TYPE), observed=True)[ratio].transform("size"), ratio=ratio)
         both["fifth"] = np.array(FIFTHS)[np.digitize(both[ratio].astype("float64"), EDGES)]
         rows += summaries(
-            both, [*TYPE, "fifth", "ratio"], "susceptibility", unit_of_analysis="query", interval=True, quantiles=True,
+            both, [*TYPE, "fifth", "ratio"], "susceptibility", unit_of_analysis="query", interval=True,
+            clusters="cluster", over="entity", seed=seed, quantiles=True,
             others=lambda group: {"share": len(group) / int(group["of_type"].iloc[0])},
         )  # fmt: skip
     return rows
 
 
-STATISTIC = Statistic("memorization_bins", 3, Summary, ("memorization_of_queries",), compute)
+STATISTIC = Statistic("memorization_bins", 4, Summary, ("memorization_of_queries",), compute)

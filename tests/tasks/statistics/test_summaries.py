@@ -96,7 +96,7 @@ def test_answers_without_persuasion_are_counted_and_in_no_mean() -> None:
 def test_queries_without_a_ratio_are_counted_and_in_no_fifth() -> None:
     rows = [
         {**QUERY, "query_id": str(number), "memorization_ratio": ratio, "memorization_ratio_all": over_all,
-         "susceptibility": value}
+         "susceptibility": value, "entity": ("Peru", "Norway")[number % 2]}
         for number, (ratio, over_all, value) in enumerate(
             [(0.2, 0.9, 1.0), (0.3, 0.9, 3.0), (1.0, 0.9, 8.0), (None, 0.5, 9.0)]
         )
@@ -108,6 +108,7 @@ def test_queries_without_a_ratio_are_counted_and_in_no_fifth() -> None:
     assert (second["n"], second["median"], second["share"]) == (2, 2.0, pytest.approx(2 / 3))
     last = found(made, "0.8 to 1", "memorization_ratio_all")
     assert (last["n"], last["mean"], last["share"]) == (3, 4.0, 0.75)
+    assert (last["items"], last["interval_over"], second["items"]) == (2, "entity", 2)
     assert found(made, quantity="memorization_ratio_all")["mean"] == pytest.approx(0.8)
     assert len(made) == 6
 
