@@ -33,8 +33,8 @@ from reports.frames import (
     as_published,
     by_entity,
     by_size,
-    cut_off,
     in_order,
+    limits,
     models,
     partitions,
     plural,
@@ -158,7 +158,7 @@ def _answers(model: Model, frames: Frames) -> str:
     rows = frames["outcomes"]
     if rows.empty:
         return "Answers to questions were not sampled."
-    return _of_answers(model, rows, frames) + cut_off(frames["unfinished_greedy_answers"])
+    return _of_answers(model, rows, frames) + limits(frames["unfinished_greedy_answers"])
 
 
 def _of_answers(model: Model, rows: pd.DataFrame, frames: Frames) -> str:

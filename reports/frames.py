@@ -192,8 +192,32 @@ def cut_off(unfinished: pd.DataFrame) -> str:
         f"{row['unfinished']} of {row['greedy_answers']} greedy answers of {Model(row['model'], row['dtype'])} ended "
         f"at the limit of {row['tokens']} tokens"
         for row in records(unfinished)
+        if row["unfinished"]
     ]
     return f" Judged as they are: {'; '.join(words)}." if words else ""
+
+
+def lost_in_thoughts(unfinished: pd.DataFrame) -> str:
+    """How many greedy answers of each model did not get past their thoughts, as a sentence; empty where all did."""
+    words = [
+        f"{row['unfinished_thoughts']} of {row['greedy_answers']} greedy answers of "
+        f"{Model(row['model'], row['dtype'])}, whose thoughts did not end"
+        for row in records(unfinished)
+        if row["unfinished_thoughts"]
+    ]
+    return f" Not judged: {'; '.join(words)}." if words else ""
+
+
+def thinking(unfinished: pd.DataFrame) -> str:
+    """How each model was asked to think, as a sentence; empty where no chat template knows of thoughts."""
+    rows = [row for row in records(unfinished) if not pd.isna(row["thinking"])]
+    words = [f"{Model(row['model'], row['dtype'])}, {row['thinking']}" for row in rows]
+    return f" Thinking before answers: {'; '.join(words)}." if words else ""
+
+
+def limits(unfinished: pd.DataFrame) -> str:
+    """What kept greedy answers from being judged whole, or at all, as sentences."""
+    return cut_off(unfinished) + lost_in_thoughts(unfinished)
 
 
 def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:

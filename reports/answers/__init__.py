@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from reports.answers.blocks import blocks, options
 from reports.card import StudyCard
-from reports.frames import cut_off
+from reports.frames import limits, thinking
 from reports.page import linked
 from reports.page.shell import asset, digest, template, themes
 
@@ -46,7 +46,7 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         card=card,
         options=known,
         questions=len(frames["questions_to_read"]),
-        cut_off=cut_off(frames["unfinished_greedy_answers"]),
+        limits=thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"]),
         blocks=blocks(frames),
         css=Markup(css),
         style_hash=digest(css),

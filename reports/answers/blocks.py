@@ -50,8 +50,11 @@ class _Answer(NamedTuple):
     """An answer as it is shown: equal ones look equal."""
 
     text: str
-    log_probability: float
+    log_probability: float | None
     finished: bool
+    thoughts: str
+    lost: bool
+    """Whether its thoughts did not end."""
 
 
 @dataclass
@@ -168,12 +171,14 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, list[_Answers]]:
     by_question: dict[str, dict[str, _Answers]] = defaultdict(dict)
     columns = (
         "question_id", "context_id", "condition", "sample", "answer_group", "text", "log_probability", "finished",
+        "thoughts", "unfinished_thoughts",
     )  # fmt: skip
-    for question, context, condition, sample, group, text, log_probability, finished in zip(
+    for question, context, condition, sample, group, text, log_probability, finished, thoughts, lost in zip(
         *(rows[name].tolist() for name in columns), strict=True
     ):
         answers = by_question[question].setdefault(context, _Answers(context, condition, None, []))
-        answer = _Answer(text, round(log_probability, 2), bool(finished))
+        rounded = None if lost else round(log_probability, 2)
+        answer = _Answer(text, rounded, bool(finished), thoughts, bool(lost))
         if pd.isna(sample):
             answers.greedy = answer
         else:

@@ -147,7 +147,7 @@ function marked(text, kind) {
 function answersUnder(answered) {
   if (!answered) return element("p", {class: "note"}, "No answers were sampled.");
   const {greedy, groups, scores} = answered;
-  const samples = groups.flat().reduce((sum, [, , , count]) => sum + count, 0);
+  const samples = groups.flat().reduce((sum, answer) => sum + countOf(answer), 0);
   return [
     cutOf(scores.context_cut),
     greedy ? greedyOf(greedy, groups) : [],
@@ -155,23 +155,28 @@ function answersUnder(answered) {
   ];
 }
 
+function countOf(answer) {
+  return answer.at(-1);
+}
+
 function cutOf(tokens) {
   return tokens > 0 ? element("p", {class: "cut"}, `Context cut by ${number(tokens)} tokens`) : [];
 }
 
-function greedyOf([text, logProbability, finished], groups) {
+function greedyOf(answer, groups) {
+  const [text, , , , lost] = answer;
   const at = groups.findIndex((answers) => answers.some(([sampled]) => sampled === text));
-  const same = at < 0 ? "not among the samples" : `sampled, too, in group ${letterOf(at)}`;
+  const same = lost ? "not judged" : at < 0 ? "not among the samples" : `sampled, too, in group ${letterOf(at)}`;
   return element(
     "div",
     {class: "greedy"},
     element("p", {class: "size"}, "Greedy answer"),
-    answerOf("p", text, [`${nats(logProbability)} nats`, same], finished),
+    answerOf("div", answer, [...natsOf(answer), same]),
   );
 }
 
 function groupOf(answers, at, samples) {
-  const size = answers.reduce((sum, [, , , count]) => sum + count, 0);
+  const size = answers.reduce((sum, answer) => sum + countOf(answer), 0);
   const letter = element("b", {class: "letter"}, letterOf(at));
   return element(
     "li",
@@ -181,15 +186,33 @@ function groupOf(answers, at, samples) {
   );
 }
 
-function drawn([text, logProbability, finished, count]) {
-  const times = count > 1 ? [`${number(count)} times`] : [];
-  return answerOf("li", text, [...times, `${nats(logProbability)} nats`], finished);
+function drawn(answer) {
+  const count = countOf(answer);
+  return answerOf("li", answer, [...(count > 1 ? [`${number(count)} times`] : []), ...natsOf(answer)]);
 }
 
-function answerOf(name, text, notes, finished) {
-  const said = text.trim() ? foreign(text, "span", {class: "words"}) : element("em", {}, "empty answer");
-  const mark = finished ? [] : [" ", element("span", {class: "unfinished"}, "unfinished")];
-  return element(name, {class: "answer"}, said, " ", element("span", {class: "about"}, notes.join(" · "), mark));
+function natsOf([, logProbability, , , lost]) {
+  return lost ? [] : [`${nats(logProbability)} nats`];
+}
+
+function answerOf(name, [text, , finished, thoughts, lost], notes) {
+  const none = lost ? "no answer: its thoughts did not end" : "empty answer";
+  const said = text.trim() ? foreign(text, "span", {class: "words"}) : element("em", {}, none);
+  const mark = finished || lost ? [] : [" ", element("span", {class: "unfinished"}, "unfinished")];
+  return element(
+    name,
+    {class: "answer"},
+    said,
+    " ",
+    element("span", {class: "about"}, notes.join(" · "), mark),
+    thoughts ? thoughtsOf(thoughts) : [],
+  );
+}
+
+/* What the model wrote before the answer, folded. */
+function thoughtsOf(thoughts) {
+  const summary = element("summary", {}, "Thoughts");
+  return element("details", {class: "thoughts"}, summary, foreign(thoughts, "p", {class: "words"}));
 }
 
 /* A to Z, then A2 to Z2 and so on. */

@@ -85,7 +85,7 @@ function allRead(model) {
 
 function wordsOfAnswers({answers}) {
   const said = answers.flatMap(({greedy, groups}) => [...groups.flat(), greedy ?? [""]]);
-  return folded([...new Set(said.map(([text]) => text))].join("\n"));
+  return folded([...new Set(said.flatMap(([text, , , thoughts]) => [text, thoughts ?? ""]))].join("\n"));
 }
 
 function whenIdle(work) {

@@ -7,7 +7,20 @@ import pandas as pd
 
 from data.records.statistics import FEWEST_FOR_INTERVAL
 from reports.estimates import estimate, verdict
-from reports.frames import EQUIVALENCE, SHARE, Frames, Model, cut_off, models, plural, records, span, stood_in, where
+from reports.frames import (
+    EQUIVALENCE,
+    SHARE,
+    Frames,
+    Model,
+    limits,
+    models,
+    plural,
+    records,
+    span,
+    stood_in,
+    thinking,
+    where,
+)
 from reports.style import CONDITION_NAMES
 from reports.tables.table import Table
 
@@ -92,7 +105,9 @@ AT_A_GLANCE = Table(
     f"({FEW}). Of two models, undecided: nothing shows that they differ on the items of both, nor that they do not.",
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers"),
     _at_a_glance,
-    note=lambda frames: _judged(frames) + cut_off(frames["unfinished_greedy_answers"]),
+    note=lambda frames: (
+        _judged(frames) + thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"])
+    ),
     leads=True,
 )
 SIDE_BY_SIDE = Table(

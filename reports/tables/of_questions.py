@@ -3,7 +3,7 @@
 import pandas as pd
 
 from data.reasons import REASONS
-from reports.frames import Frames, cut_off, in_order, models, partitions, plural, rows_of
+from reports.frames import Frames, in_order, limits, models, partitions, plural, rows_of
 from reports.style import CONDITION_NAMES
 from reports.tables.of_persuasion import side_by_side
 from reports.tables.table import Table
@@ -33,8 +33,8 @@ def _standard_errors(frames: Frames) -> str:
 def _answers(frames: Frames) -> pd.DataFrame:
     summary = frames["partition_summary"]
     columns = (
-        "questions", "answers", "empty_answers", "unfinished_answers", "unfinished_greedy_answers", "contexts_cut",
-        "groups",
+        "questions", "answers", "empty_answers", "unfinished_answers", "unfinished_greedy_answers",
+        "unfinished_thoughts", "contexts_cut", "groups",
     )  # fmt: skip
     return by_condition(summary[summary["answers"].notna()], *columns)
 
@@ -98,15 +98,16 @@ OUTCOMES = Table(
         frames["outcomes"], "instances", "measured", "persuaded", "agreed", "stubborn", "other", "refusals",
         "share_following",
     ),
-    note=lambda frames: cut_off(frames["unfinished_greedy_answers"]),
+    note=lambda frames: limits(frames["unfinished_greedy_answers"]),
 )  # fmt: skip
 ANSWERS = Table(
     "what-became-of-answers",
     "What became of the answers",
     "Answers are the samples; of the greedy ones, only the unfinished are counted. An empty answer ended before its "
     "first word: it is equivalent to other empty ones alone, and as a greedy answer it matches nothing. An unfinished "
-    "one was cut off at the limit of tokens. Where a context was cut, its end did not fit into the model's window. "
-    "Nothing is left out: all of them are in the scores. Groups are clusters of equivalent answers: how many "
+    "one was cut off at the limit of tokens. Thoughts that did not end, those of greedy answers included, "
+    "have no answer and are in no score. Where a context was cut, its end did not fit into the model's window. "
+    "Nothing else is left out. Groups are clusters of equivalent answers: how many "
     "there are of a question, on average.",
     ("partition_summary",),
     _answers,

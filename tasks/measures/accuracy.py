@@ -51,6 +51,8 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
     greedy = greedy_answers(inputs, questions)
     for question in questions:
         for case in question.cases[question.is_disputable :]:
+            if (question.question_id, case.context_id) not in greedy:
+                continue
             answer, origin = greedy[question.question_id, case.context_id]
             expected = case.answers[0] if case.answers else question.object
             accurate = answers_match(parameters.compared(answer), expected, threshold=parameters.rouge_threshold)
@@ -58,11 +60,15 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
 
 
 def greedy_answers(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, tuple[str, Row]]:
-    """The stored greedy answer to each question in each of its cases, and the first and last columns of its scores."""
+    """The stored greedy answer to each question in each of its cases, and the first and last columns of its scores.
+
+    One that did not get past its thoughts is left out.
+    """
     origins = of_cases(inputs.scores["answers"])
     return {
         key: (row["text"], {**origins[key], "engine": "rouge-l"})
-        for key, (row,) in of_questions(inputs, "answers", questions, "text", greedy=True).items()
+        for key, rows in of_questions(inputs, "answers", questions, "text", greedy=True).items()
+        for row in rows
     }
 
 

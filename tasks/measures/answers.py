@@ -35,6 +35,21 @@ class Answer(QuestionScore):
             "read"
         ),
     ]
+    thoughts: Annotated[
+        str, Meaning("what the model wrote before its answer, which is no part of it; empty for nothing")
+    ]
+    thought_ids: Annotated[tuple[int, ...], Meaning("the tokens of its thoughts, their marks included")]
+    unfinished_thoughts: Annotated[
+        bool,
+        Meaning("whether the thoughts did not end, so that there is no answer: no other score counts it"),
+    ]
+    thinking: Annotated[
+        str | None,
+        Meaning(
+            "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
+            "thoughts"
+        ),
+    ]
 
 
 def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Question]]) -> Computed:
@@ -56,18 +71,27 @@ def _rows(case: Sampled) -> Iterator[Row]:
             "token_log_probs": list(answer.token_log_probs),
             "finished": answer.finished,
             "context_cut": case.prompt.context_cut,
+            "thoughts": answer.thoughts,
+            "thought_ids": list(answer.thought_ids),
+            "unfinished_thoughts": answer.unfinished_thoughts,
+            "thinking": case.thinking,
         }
 
 
 def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Mapping[str, list[Row]]:
     """The clusters of sampled answers and, where it is asked for, coherent persuasion."""
-    texts = [[answer.text for answer in case.answers.samples] for case in sampled]
+    texts = [[answer.text for answer in case.finished.values()] for case in sampled]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (case.question for case in sampled)))
     stand_in = {"stand_in": judge.stand_in}
-    pairs = [({**case.columns, **stand_in}, matrix) for case, matrix in zip(sampled, equivalent, strict=True)]
-    rows = {"clusters": [row for common, matrix in pairs for row in cluster_rows(inputs, matrix, common)]}
+    rows = {
+        "clusters": [
+            row
+            for case, matrix in zip(sampled, equivalent, strict=True)
+            for row in cluster_rows(inputs, matrix, list(case.finished), {**case.columns, **stand_in})
+        ]
+    }
     if "coherent_persuasion" in inputs.outputs:
-        along = [[answer.mean_distribution for answer in case.answers.samples] for case in sampled]
+        along = [[answer.mean_distribution for answer in case.finished.values()] for case in sampled]
         scores = persuasion_rows(inputs, sampled, along, equivalent)
         rows["coherent_persuasion"] = [{**row, **stand_in} for row in scores]
     return rows
@@ -75,7 +99,7 @@ def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Ma
 
 MEASURE = Measure(
     row=Answer,
-    version=3,
+    version=4,
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",
     about="questions",
     compute_chunks=compute_chunks,

@@ -69,18 +69,19 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
     texts = [[row["text"] for row in answers[key]] for _, key in cases]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
     for (_, key), matrix in zip(cases, equivalent, strict=True):
-        yield from cluster_rows(inputs, matrix, {**origins[key], "stand_in": judge.stand_in})
+        samples = [row["sample"] for row in answers[key]]
+        yield from cluster_rows(inputs, matrix, samples, {**origins[key], "stand_in": judge.stand_in})
 
 
-def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], common: Row) -> Iterator[Row]:
-    """A row for each sample of a question: its number, cluster and equivalences, and what all of them share."""
+def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequence[int], common: Row) -> Iterator[Row]:
+    """A row for each of the samples of a question: its number, cluster and equivalences, and what all of them share."""
     from tasks.scoring.semantic_entropy import group_answers, last_group_of_each
 
     groups = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
     cluster = {member: number for number, group in enumerate(groups) for member in group}
     for number, same in enumerate(equivalent):
-        equivalent_to = np.flatnonzero(same).tolist()
-        yield {**common, "sample": number, "cluster": cluster[number], "equivalent_to": equivalent_to}
+        equivalent_to = [samples[other] for other in np.flatnonzero(same).tolist()]
+        yield {**common, "sample": samples[number], "cluster": cluster[number], "equivalent_to": equivalent_to}
 
 
 def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, NDArray[np.bool_]]:
@@ -88,8 +89,9 @@ def equivalences(inputs: Inputs, questions: Sequence[Question]) -> dict[Question
     matrices: dict[QuestionKey, NDArray[np.bool_]] = {}
     for key, rows in of_questions(inputs, "clusters", questions, "equivalent_to").items():
         matrices[key] = np.zeros((len(rows), len(rows)), dtype=bool)
+        place = {row["sample"]: number for number, row in enumerate(rows)}
         for row in rows:
-            matrices[key][row["sample"], row["equivalent_to"]] = True
+            matrices[key][place[row["sample"]], [place[sample] for sample in row["equivalent_to"]]] = True
     return matrices
 
 

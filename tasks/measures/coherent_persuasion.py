@@ -6,6 +6,7 @@ shorter than float32, is read along its stored tokens.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,7 +23,7 @@ from tasks.measures.stored import of_cases, of_questions, rows_of
 from tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
-    from tasks.scoring.coherent_persuasion import Distribution
+    from tasks.scoring.coherent_persuasion import Distribution, GroupedAnswers
 
 
 @table("coherent_persuasion", "a question with a context", key=QUESTION_KEY)
@@ -42,22 +43,23 @@ class CoherentPersuasion(QuestionScore):
 def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
     """Samples the stored answers once more, for the distributions along them."""
     sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
-    answers = of_questions(inputs, "answers", questions, "token_ids")
+    answers = of_questions(inputs, "answers", questions, "token_ids", "thought_ids")
     origins = of_cases(rows_of(inputs.scores["clusters"], questions))
-    along = [_along_stored(model, case, [row["token_ids"] for row in answers[case.key]]) for case in sampled]
+    along = [_along_stored(model, case, answers[case.key]) for case in sampled]
     for row in persuasion_rows(inputs, sampled, along, [stored[case.key] for case in sampled]):
         yield {**row, "stand_in": origins[row["question_id"], row["context_id"]]["stand_in"]}
 
 
-def _along_stored(model: LanguageModel, case: Sampled, stored: Sequence[Sequence[int]]) -> "list[Distribution]":
+def _along_stored(model: LanguageModel, case: Sampled, stored: Sequence[Row]) -> "list[Distribution]":
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
     from tasks.scoring.generation.answers import mean_distribution
 
-    known = {answer.token_ids: answer.mean_distribution for answer in case.answers.samples}
-    for tokens in map(tuple, stored):
-        if tokens not in known:
-            known[tokens] = mean_distribution(model, case.prompt.tokens, tokens)
-    return [known[tuple(tokens)] for tokens in stored]
+    known = {(answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()}
+    keys = [(tuple(row["thought_ids"]), tuple(row["token_ids"])) for row in stored]
+    for thoughts, tokens in keys:
+        if (thoughts, tokens) not in known:
+            known[thoughts, tokens] = mean_distribution(model, (*case.prompt.tokens, *thoughts), tokens)
+    return [known[key] for key in keys]
 
 
 def persuasion_rows(
@@ -68,10 +70,13 @@ def persuasion_rows(
 ) -> Iterator[Row]:
     """The scores of every context of every question, without their stand-in.
 
+    A context has none where no answer with it, or without it, got past its thoughts, and no standard error where fewer
+    did on one side.
+
     sampled: those of a question one after the other, first without a context; distributions: the mean distribution,
     (V,), along each of their answers; equivalent: which of these are equivalent, (n, n) for each.
     """
-    from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
+    from tasks.scoring.coherent_persuasion import GroupedAnswers
 
     grouped = []
     for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
@@ -79,9 +84,9 @@ def persuasion_rows(
         name = f"the answers to {case.question.question_id} with the context {case.case.context_id}"
         grouped.append((case, GroupedAnswers(name, along, clusters, halves)))
     for _, of_question in groupby(grouped, key=lambda pair: pair[0].question.question_id):
-        (_, without), *others = of_question
-        scores = coherent_persuasions(without, [answers for _, answers in others])
-        for (case, answers), (score, error) in zip(others, scores, strict=True):
+        (_, without), *contexts = of_question
+        others = [pair for pair in contexts if pair[1].distributions and without.distributions]
+        for (case, answers), (score, error) in zip(others, _scores(without, others), strict=True):
             yield {
                 **case.columns,
                 "groups_without": len(without.groups),
@@ -91,6 +96,20 @@ def persuasion_rows(
                 "coherent_persuasion": score,
                 "coherent_persuasion_standard_error": error,
             }
+
+
+def _scores(
+    without: "GroupedAnswers", contexts: "Sequence[tuple[Sampled, GroupedAnswers]]"
+) -> list[tuple[float, float | None]]:
+    from tasks.scoring.coherent_persuasion import coherent_persuasions
+
+    answers = [of_context for _, of_context in contexts]
+    if not answers:
+        return []
+    if all(len(one.distributions) == len(without.distributions) for one in answers):
+        return coherent_persuasions(without, answers)
+    whole = [replace(one, halves=()) for one in (without, *answers)]
+    return coherent_persuasions(whole[0], whole[1:])
 
 
 MEASURE = Measure(

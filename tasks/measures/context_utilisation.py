@@ -10,6 +10,7 @@ from typing import Annotated
 
 from data import catalog
 from data.catalog import AnswerPrompts
+from data.errors import ScoreError
 from data.records import Question
 from data.records.row import Meaning, table
 from data.storage.keys import content_key
@@ -56,6 +57,7 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
     """The utilisation of every context of every question."""
     from tasks.scoring.answer_prompts import answer_prompt
     from tasks.scoring.first_token import first_tokens, next_tokens
+    from tasks.scoring.generation.thoughts import opened_thoughts
     from tasks.scoring.next_token import PLAIN
     from tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
@@ -65,6 +67,11 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
         answer_prompt(model, question.question, case.text, page=page_of(asked, question, case), prompts=asked)
         for question, case in cases
     ]
+    if opened_thoughts(model.tokenizer, prompts[0].tokens):
+        raise ScoreError(
+            f"context_utilisation reads the first token of an answer, and the chat template of {model.name} opens "
+            "thoughts before it; leave the measure out for this model"
+        )
     found = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
     answers = [answer for _, case in cases for answer in case.answers]
     begins = first_tokens(model, answers, asked)

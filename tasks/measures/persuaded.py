@@ -36,8 +36,13 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
     greedy = greedy_answers(inputs, questions)
     for question in questions:
-        without, _ = greedy[question.question_id, "none"]
-        for case in (case for case in question.cases if case.answers):
+        alone = greedy.get((question.question_id, "none"))
+        if alone is None:
+            continue
+        without, _ = alone
+        for case in question.cases:
+            if not case.answers or (question.question_id, case.context_id) not in greedy:
+                continue
             answer, origin = greedy[question.question_id, case.context_id]
             expected = case.answers[0]
             pair = parameters.compared(without), parameters.compared(answer)

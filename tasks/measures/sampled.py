@@ -1,8 +1,8 @@
 """Answers as they are sampled, with the distributions along them, which are too large to be stored."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
@@ -16,7 +16,16 @@ from tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
     from tasks.scoring.answer_prompts import AnswerPrompt
-    from tasks.scoring.generation import SampledAnswers
+    from tasks.scoring.generation import Answer, SampledAnswers
+
+
+class ThinkingPart(Parameters):
+    """How long models may think before they answer. The template's switch is on meanwhile, where there is one."""
+
+    max_new_tokens: int = Field(default=2048, ge=1, le=1_000_000)
+    """The most tokens of thoughts; one that has not ended by then has no answer, and is counted as unfinished."""
+    models: Literal["all", "without_switch"] = "all"
+    """Which models: all, or those alone whose chat template has thoughts and no switch that turns them off."""
 
 
 class AnswersParameters(Parameters):
@@ -32,22 +41,34 @@ class AnswersParameters(Parameters):
     """The probability mass that is sampled from."""
     top_k: int = Field(default=0, ge=0)
     """The likeliest tokens that are sampled from; 0 for all."""
+    thinking: ThinkingPart | None = None
+    """`{max_new_tokens: 2048}`: models may think, in so many tokens, before they answer; null: thinking is off where a
+    chat template has a switch. `models: without_switch`: only those that cannot do without."""
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """The answers to a question in one of its cases, with the distributions along them; prompt: what the model read."""
+    """The answers to a question in one of its cases, with the distributions along them.
+
+    prompt: what the model read; thinking: how it was asked to think, None where its template knows of no thoughts.
+    """
 
     question: Question
     case: Case
     prompt: "AnswerPrompt"
     answers: "SampledAnswers"
     engine: str
+    thinking: str | None
 
     @property
     def key(self) -> QuestionKey:
         """The question and its context."""
         return self.question.question_id, self.case.context_id
+
+    @property
+    def finished(self) -> "dict[int, Answer]":
+        """The samples that got past their thoughts, by their numbers."""
+        return {number: one for number, one in enumerate(self.answers.samples) if not one.unfinished_thoughts}
 
     @property
     def columns(self) -> Row:
@@ -63,8 +84,20 @@ def page_of(prompts: AnswerPrompts, question: Question, case: Case) -> str | Non
 
 def too_long(inputs: Inputs, model: LanguageModel, question: Question) -> str | None:
     """Why a question does not fit the model's window with its answer, even without its context; None where it does."""
-    reserved_tokens = inputs.parameters["answers"].max_new_tokens
-    return unfit(model, inputs.answer_prompts, question, reserved_tokens=reserved_tokens)
+    reserved_tokens, texts, _ = _thinking(inputs, model)
+    return unfit(model, texts, question, reserved_tokens=reserved_tokens)
+
+
+def _thinking(inputs: Inputs, model: LanguageModel) -> tuple[int, AnswerPrompts, int | None]:
+    """The tokens that a reply may have, how questions are put, and the most tokens of thoughts; None for none."""
+    from tasks.scoring.answer_prompts import thinks_always
+
+    parameters: AnswersParameters = inputs.parameters["answers"]
+    texts, thinking = inputs.answer_prompts, parameters.thinking
+    if thinking is None or (thinking.models == "without_switch" and not thinks_always(model, texts)):
+        return parameters.max_new_tokens, texts, None
+    tokens = thinking.max_new_tokens
+    return parameters.max_new_tokens + tokens, replace(texts, thinking=True), tokens
 
 
 def unfit(model: LanguageModel, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0) -> str | None:
@@ -83,24 +116,25 @@ def unfit(model: LanguageModel, prompts: AnswerPrompts, question: Question, *, r
 
 def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:
     """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
-    from tasks.scoring.answer_prompts import answer_header, answer_prompt, prompt_form
+    from tasks.scoring.answer_prompts import answer_header, answer_prompt, prompt_form, thinking_words
     from tasks.scoring.generation import engine, sample_answers
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]
-    texts = inputs.answer_prompts
-    asked: dict[str, Any] = {"reserved_tokens": parameters.max_new_tokens, "prompts": texts}
+    reserved_tokens, texts, max_thoughts = _thinking(inputs, model)
+    asked: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": texts}
     prompts = [
         answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), **asked)
         for question, case in cases
     ]
     tokens = [prompt.tokens for prompt in prompts]
     identities = [(question.question_id, case.context_id) for question, case in cases]
-    options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump()}
+    options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     form, header = prompt_form(model, texts), answer_header(model, texts)
-    answers = sample_answers(model, tokens, identities, form=form, header=header, **options)
-    engine_name = engine(model, tokens, to_come=parameters.max_new_tokens)
+    answers = sample_answers(model, tokens, identities, form=form, header=header, max_thoughts=max_thoughts, **options)
+    thinking = thinking_words(model, texts, max_thoughts)
+    engine_name = engine(model, tokens, to_come=max_thoughts or parameters.max_new_tokens)
     return [
-        Sampled(question, case, prompt, of_prompt, engine_name)
+        Sampled(question, case, prompt, of_prompt, engine_name, thinking)
         for (question, case), prompt, of_prompt in zip(cases, prompts, answers, strict=True)
     ]

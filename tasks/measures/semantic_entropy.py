@@ -49,6 +49,8 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
     origins = of_cases(inputs.scores["clusters"])
     equivalent = equivalences(inputs, questions)
     for key in ((question.question_id, case.context_id) for question in questions for case in question.cases):
+        if not answers[key]:  # no answer got past its thoughts
+            continue
         groups, groups_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)
         clusters, halves = last_group_of_each(groups), [last_group_of_each(half) for half in groups_of_halves]
         log_probs = [row["token_log_probs"] for row in answers[key]]

@@ -74,13 +74,19 @@ def of_questions(
 ) -> dict[QuestionKey, list[Row]]:
     """Stored rows about sampled answers by question and context, in the order of the samples.
 
+    Answers that did not get past their thoughts are left out: a question of which no other is there has no row.
     measure: answers, or another one with the column `sample`; columns: what is read of a row; greedy: whether the
     greedy answers are read in place of the samples. ScoreError where a question with a context has no such row.
     """
-    scores = rows_of(inputs.scores[measure], questions).select(["question_id", "context_id", "sample", *columns])
+    answers = rows_of(inputs.scores["answers"], questions)
+    without = answers.filter(answers["unfinished_thoughts"]).select(["question_id", "context_id"]).to_pylist()
+    by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in without}
+    scores = rows_of(inputs.scores[measure], questions)
+    if measure == "answers":
+        scores = scores.filter(pc.invert(scores["unfinished_thoughts"]))
     is_greedy = pc.is_null(scores["sample"])
-    by_question: dict[QuestionKey, list[Row]] = {}
-    for row in scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample").to_pylist():
+    scores = scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample")
+    for row in scores.select(["question_id", "context_id", "sample", *columns]).to_pylist():
         by_question.setdefault((row["question_id"], row["context_id"]), []).append(row)
     for question in questions:
         for case in question.cases:

@@ -53,24 +53,27 @@ class WhoseAnswer(QuestionScore):
 
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Judges every stored answer."""
+    """Judges every stored answer; thoughts that did not end are none."""
     origins = of_cases(inputs.scores["answers"])
     samples = of_questions(inputs, "answers", questions, "text")
     greedy = of_questions(inputs, "answers", questions, "text", greedy=True)
     for question in questions:
-        alone = greedy[question.question_id, ALONE.context_id][0]["text"]
+        alone = next((row["text"] for row in greedy[question.question_id, ALONE.context_id]), None)
         for case in question.cases:
             key = question.question_id, case.context_id
             rows = (*samples[key], *greedy[key])
-            stated = _stated(inputs, question, case, {alone, *(row["text"] for row in rows)})
+            texts = {row["text"] for row in rows}
+            stated = _stated(inputs, question, case, texts if alone is None else {alone, *texts})
             for row in rows:
-                text, is_moved = row["text"], row["sample"] is None and case.text is not None
+                text, moved = row["text"], None
+                if alone is not None and row["sample"] is None and case.text is not None:
+                    moved = outcome(alone, text, stated[alone].verdict, stated[text].verdict)
                 yield {
                     **origins[key],
                     "engine": stated[text].engine,
                     "sample": row["sample"],
                     "verdict": stated[text].verdict,
-                    "outcome": outcome(alone, text, stated[alone].verdict, stated[text].verdict) if is_moved else None,
+                    "outcome": moved,
                 }
 
 

@@ -19,6 +19,7 @@ only the list of its end tokens is used.
 """
 
 import inspect
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -35,6 +36,7 @@ from data.errors import ModelError, ScoreError
 from tasks.models.language_model import Conversation, LanguageModel
 from tasks.scoring.next_token.prompts import shortened, start_tokens
 from tasks.scoring.template_options import SWITCHES, keywords, switch
+from tasks.scoring.thoughts import holds_marks
 from tasks.scoring.time_limit import at_most
 
 TEMPLATE_SECONDS = 10.0
@@ -218,6 +220,24 @@ def _conversation(model: LanguageModel, prompts: AnswerPrompts) -> Conversation:
 def template_options(model: LanguageModel, prompts: AnswerPrompts) -> Mapping[str, Any]:
     """The keywords that the chat template is given; ModelError where it does not have one that `prompts` names."""
     return _conversation(model, prompts).options
+
+
+def thinks_always(model: LanguageModel, prompts: AnswerPrompts) -> bool:
+    """Whether the chat template knows of thoughts and has no switch that turns them off."""
+    if prompt_form(model, prompts) == "plain" or template_options(model, prompts).keys() & SWITCHES.keys():
+        return False
+    return holds_marks(_chat_template(model))
+
+
+def thinking_words(model: LanguageModel, prompts: AnswerPrompts, max_thoughts: int | None) -> str | None:
+    """How a model is asked to think, such as "enable_thinking=false"; None where its template knows of no thoughts."""
+    options = template_options(model, prompts)
+    words = [f"{name}={json.dumps(options[name])}" for name in SWITCHES if name in options]
+    if not words and thinks_always(model, prompts):
+        words = ["the chat template has no switch"]
+    if max_thoughts is not None:
+        words.append(f"at most {max_thoughts} tokens of thoughts")
+    return ", ".join(words) or None
 
 
 def _options(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Any]:

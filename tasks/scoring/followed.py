@@ -21,6 +21,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, cast
 
 from data.errors import InputError
+from tasks.scoring.thoughts import without_thoughts
 from tasks.scoring.wording import yes_no
 from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_denied
 from tasks.scoring.wording.names import (
@@ -56,7 +57,8 @@ def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str]
 
     Returns:
         "context", "original" or "both" where the reply states them; "refusal" where it states neither and is empty,
-        declines or does not know; else "neither", also where a form fits both sides alike.
+        declines or does not know; else "neither", also where a form fits both sides alike. Thoughts before the answer
+        are left out; ones that do not end state neither.
 
     Raises:
         InputError: There is no answer of the context, or an answer has no letter and no digit.
@@ -65,7 +67,10 @@ def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str]
         if isinstance(listed, str):
             raise TypeError(f"{side} is a text; give a list of answers, such as [{listed!r}]")
     sides = _sides(tuple(context), tuple(original), question)
-    reply = words(answer)
+    said = without_thoughts(answer)
+    if said is None:
+        return "neither"
+    reply = words(said)
     stated = _by_yes_or_no(reply, sides) if sides.of_polarity else set()
     stated |= _by_name(reply, sides)
     if stated:

@@ -50,7 +50,8 @@ def make_answers(scores: pd.DataFrame) -> pd.DataFrame:
         number, cluster = int(keys["question_id"][1:]), None if sample is None else CLUSTERS[sample]
         text = f"A town {cluster} of subject {number}, {keys['dtype']}" if cluster else WORDS[keys["condition"]]
         finished = not (sample == 6 and number % 3 == 0)
-        answer = {"text": "" if sample == 8 and number % 5 == 0 else text, "finished": finished}
+        answer = {"text": "" if sample == 8 and number % 5 == 0 else text, "finished": finished, "thoughts": ""}
+        answer["unfinished_thoughts"] = False
         rows.append({**keys, "sample": sample, "answer_group": cluster, **answer, "log_probability": -len(text) / 4})
         rows[-1]["log_probability"] -= sample == 6
     return pd.DataFrame(rows).astype({"sample": "Int64", "answer_group": "Int64"})
@@ -90,6 +91,7 @@ def frames_of_answers(
         "questions_to_read": asked,
         "contexts_to_read": make_contexts(asked),
         "unfinished_greedy_answers": pd.DataFrame(
-            [{"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20}]
+            [{"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20,
+              "unfinished_thoughts": 3, "thinking": "enable_thinking=true"}]
         ),
     }

@@ -57,7 +57,7 @@ def test_every_answer_is_there_with_its_count(tmp_path: Path) -> None:
             drawn = given[given["sample"].notna()]
             columns = zip(drawn["text"], drawn["log_probability"].round(2), drawn["finished"], strict=True)
             answers = [tuple(answer) for group in shown["groups"] for answer in group]
-            assert Counter({answer[:3]: answer[3] for answer in answers}) == Counter(columns)
+            assert Counter({answer[:3]: answer[-1] for answer in answers}) == Counter(columns)
             assert len({answer[:3] for answer in answers}) == len(answers)
             assert shown["greedy"][0] == given.loc[given["sample"].isna(), "text"].item()
 
@@ -70,24 +70,40 @@ def test_the_largest_cluster_comes_first(tmp_path: Path) -> None:
     rows.loc[of_one, "text"] = list("abbccdccac")
     rows.loc[of_one, ["log_probability", "finished"]] = [-1.0, True]
     groups = of_question(written(frames, tmp_path), "q1")["answers"]["none"]["groups"]
-    counts = [[(answer[0], answer[3]) for answer in group] for group in groups]
+    counts = [[(answer[0], answer[-1]) for answer in group] for group in groups]
     assert counts == [[("c", 4), ("d", 1)], [("b", 2), ("c", 1)], [("a", 1)], [("a", 1)]]
 
 
 def test_an_unfinished_answer_is_not_one_with_a_finished_one(page: Parsed) -> None:
     answers = [answer for group in of_question(page, "q0")["answers"]["none"]["groups"] for answer in group]
-    assert [answer for answer in answers if not answer[2]] == [["A town 2 of subject 0, float32", -8.5, False, 1]]
-    assert [answer[3] for answer in answers if answer[0] == ""] == [1]
+    (cut,) = (answer for answer in answers if not answer[2])
+    assert cut == ["A town 2 of subject 0, float32", -8.5, False, "", False, 1]
+    assert [answer[-1] for answer in answers if answer[0] == ""] == [1]
 
 
 def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     frames = frames_of_answers()
     write_answers(frames, tmp_path, CARD)
-    said = r"2 of 18 greedy answers of .* ended at the limit of 20 tokens\."
-    assert re.search(said, (tmp_path / "answers.html").read_text(encoding="utf-8"))
+    text = (tmp_path / "answers.html").read_text(encoding="utf-8")
+    assert re.search(r"2 of 18 greedy answers of .* ended at the limit of 20 tokens\.", text)
+    assert re.search(r"Not judged: 3 of 18 greedy answers of .*, whose thoughts did not end\.", text)
+    assert re.search(r"Thinking before answers: .*, enable_thinking=true\.", text)
     frames["unfinished_greedy_answers"] = frames["unfinished_greedy_answers"].iloc[:0]
     write_answers(frames, tmp_path, CARD)
     assert "greedy answers of" not in (tmp_path / "answers.html").read_text(encoding="utf-8")
+
+
+def test_thoughts_travel_as_text_and_have_no_probability(tmp_path: Path) -> None:
+    frames = frames_of_answers()
+    rows = frames["answers_to_read"]
+    of_one = (rows["question_id"] == "q1") & (rows["condition"] == "none") & (rows["sample"] == 0)
+    rows.loc[of_one, "thoughts"] = "</script><b>So"
+    lost = rows["sample"].isna() & (rows["question_id"] == "q1")
+    rows.loc[lost, ["text", "thoughts", "unfinished_thoughts", "log_probability"]] = ["", "Hm", True, float("nan")]
+    shown = of_question(written(frames, tmp_path), "q1")["answers"]["none"]
+    assert shown["greedy"] == ["", None, True, "Hm", True]
+    assert "</script><b>So" in [answer[3] for group in shown["groups"] for answer in group]
+    assert "</script><b>" not in (tmp_path / "answers.html").read_text(encoding="utf-8")
 
 
 def test_scores_come_with_their_errors_and_cuts_and_stand_ins(tmp_path: Path) -> None:
@@ -121,7 +137,7 @@ def test_without_scores_the_answers_can_still_be_read(tmp_path: Path) -> None:
     assert page.block("scores-0")["persuasion_original"] == [[None]] * 6
     shown = of_question(page, "q1")
     assert (shown["answers"]["none"]["scores"], shown["stand_ins"]) == ({}, [])
-    assert sum(answer[3] for group in shown["answers"]["none"]["groups"] for answer in group) == SAMPLES
+    assert sum(answer[-1] for group in shown["answers"]["none"]["groups"] for answer in group) == SAMPLES
 
 
 def test_a_model_lists_the_questions_that_it_answered(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from data.catalog import Relation
 from data.errors import InputError, UnknownName
 from data.records import ContextKind, Fact, RelationName, WikidataId
 from data.sources.own.files import read_file
-from data.sources.own.lists import none_where_empty
-from data.sources.own.rows import Origin, Text, Texts, row_of, rows_not_usable
+from data.sources.own.rows import Origin, Text, Texts, none_where_empty, row_of, rows_not_usable
 from data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)
@@ -77,7 +76,7 @@ def rows_by_relation(
     """The rows of a file by relation, in its order; a warning names those that cannot be used, once a process.
 
     Args:
-        file: CSV, JSON or Parquet.
+        file: CSV, TSV, JSONL or Parquet, by its ending.
         key: under which the study names it.
         model: what a row holds.
         own: the relations beside those of the catalog.
@@ -108,7 +107,7 @@ def _read(file: Path, digest: str, model: type[Row], known: tuple[str, ...]) -> 
                 raise InputError(f"is the same as {places[row]}; leave one out")
             places[row] = place
         except InputError as error:
-            wrong.append((place, str(error)))
+            wrong.append(f"{place}: {error}")
     if wrong:
         text = rows_not_usable(file, wrong, len(rows))
         if not places:

@@ -27,12 +27,13 @@ WITH asked AS (
 said AS (
     SELECT
         model, dtype, relation, question_id, context_id,
-        any_value("text") FILTER (WHERE sample IS NULL) AS greedy,
+        any_value("text") FILTER (WHERE sample IS NULL AND NOT answers.unfinished_thoughts) AS greedy,
         max(context_cut) AS context_cut,
         count(sample) AS answers,
-        count(sample) FILTER (WHERE "text" = '') AS empty_answers,
-        count(sample) FILTER (WHERE NOT finished) AS unfinished_answers,
-        bool_or(NOT finished) FILTER (WHERE sample IS NULL) AS greedy_unfinished
+        count(sample) FILTER (WHERE "text" = '' AND NOT answers.unfinished_thoughts) AS empty_answers,
+        count(sample) FILTER (WHERE NOT finished AND NOT answers.unfinished_thoughts) AS unfinished_answers,
+        count(*) FILTER (WHERE answers.unfinished_thoughts) AS unfinished_thoughts,
+        bool_or(NOT finished AND NOT answers.unfinished_thoughts) FILTER (WHERE sample IS NULL) AS greedy_unfinished
     FROM answers
     GROUP BY model, dtype, relation, question_id, context_id
 ),
@@ -56,7 +57,7 @@ SELECT
     entropy.semantic_entropy_standard_error, entropy.semantic_entropy_length_normalised_standard_error,
     entropy.semantic_entropy_rao_standard_error, entropy.cluster_assignment_entropy_standard_error,
     entropy."groups", array_to_string(entropy.group_sizes, ', ') AS group_sizes,
-    said.context_cut, said.answers, said.empty_answers, said.unfinished_answers, said.greedy_unfinished,
+    said.context_cut, said.answers, said.empty_answers, said.unfinished_answers, said.unfinished_thoughts, said.greedy_unfinished,
     coalesce(said.greedy, accuracy.answer) AS answer,
     accuracy.accurate,
     coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error,

@@ -1,4 +1,4 @@
-"""The commands `audit`, does a model follow the passages of a file, `label`, which kinds are they, and `compare`."""
+"""The commands `audit`, does a model follow the passages of a file, and `compare`, how do two runs differ?"""
 
 import time
 from pathlib import Path
@@ -8,13 +8,13 @@ import typer
 
 from data.errors import WorkFailed
 from flows.cli import options
-from flows.cli.console import err, out, print_line
+from flows.cli.console import err, out
 
 audits = typer.Typer()
-OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
-Map = Annotated[
-    list[str] | None, typer.Option("--map", help="What a column is called: question=query; may be repeated.")
-]
+SHOWN = 20
+"""Rows that are not used and named on the terminal."""
+
+OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSONL or Parquet.")]
 Model = Annotated[
     list[str],
     typer.Option(
@@ -38,6 +38,13 @@ Questions = Annotated[int | None, typer.Option("--questions", min=1, help="Only 
 Tokens = Annotated[
     int, typer.Option("--max-new-tokens", min=1, max=1000, help="The limit of tokens at which an answer is cut off.")
 ]
+Thinking = Annotated[
+    str,
+    typer.Option(
+        "--thinking",
+        help="off: only models without a switch think before they answer; on: all do; or the most tokens of thoughts.",
+    ),
+]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
 
@@ -50,8 +57,8 @@ def audit(
     fail_over: Over = None,
     samples: Samples = 2,
     questions: Questions = None,
-    map_: Map = None,
     max_new_tokens: Tokens = 32,
+    thinking: Thinking = "off",
     as_json: options.AsJson = False,
     junit: JUnit = None,
     offline: options.Offline = False,
@@ -61,24 +68,22 @@ def audit(
 
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
-    from data.sources.own.rows import wrong_rows
     from flows.cli.pipeline import Selected
     from flows.cli.terminal import TerminalProgress, log_to, summary
     from flows.cli.views import audit as view
     from flows.cli.views import compare as comparison
-    from reports.frames import cut_off
+    from reports.frames import cut_off, lost_in_thoughts
+    from reports.frames import thinking as how_they_think
 
     began = time.monotonic()
     thresholds = view.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
-    columns = view.columns_of(map_ or ())
     study = view.write_study(
-        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, columns=columns
+        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, thinking=thinking
     )
     selected = Selected.of(str(study))
     selected.check_models("run")
-    read = view.read_rows(selected.study, thresholds, folder)
-    unused = wrong_rows(read.rejected)
+    unused = view.read_rows(selected.study, thresholds)
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
@@ -99,37 +104,18 @@ def audit(
     else:
         view.show(out, measured)
         comparison.show(out, differences)
-    if cut := cut_off(unfinished):
-        console.print(f"{cut.strip()[:-1]}; --max-new-tokens raises it.", soft_wrap=True, markup=False, highlight=False)
-    for line in filter(None, (*view.about_rows(read, Path(file), folder), read.about_kinds(Path(file)))):
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    for said, remedy in (
+        (how_they_think(unfinished), ""),
+        (cut_off(unfinished), "; --max-new-tokens raises it"),
+        (lost_in_thoughts(unfinished), "; --thinking with more tokens lets them end"),
+    ):
+        if said:
+            console.print(f"{said.strip()[:-1]}{remedy}.", soft_wrap=True, markup=False, highlight=False)
+    for line in unused[:SHOWN]:
+        console.print(f"not used: {line}", soft_wrap=True, markup=False, highlight=False)
+    if len(unused) > SHOWN:
+        console.print(f"not used: {len(unused) - SHOWN} more rows, all of them in --json", highlight=False)
     view.refuse_unmet(outcome)
-
-
-@audits.command()
-def label(
-    file: OwnFile,
-    to: Annotated[Path | None, typer.Option("--to", help="The .jsonl to write; default: FILE-labelled.jsonl.")] = None,
-    map_: Map = None,
-    everything: Annotated[bool, typer.Option("--all", help="Ask about every context, also those with a kind.")] = False,
-    traceback: options.Traceback = False,
-) -> None:
-    """Ask for the kinds of contexts that have none, one by one; stopped at any time, the same command goes on.
-
-    Example: [bold]swaymeter label mine.csv[/bold]
-    """
-    from rich.text import Text
-
-    from flows.cli.views import audit
-    from flows.cli.views import label as view
-
-    work = view.labelling(audit.questions_file(file), to, audit.columns_of(map_ or ()), everything=everything)
-    if not work.open:
-        print_line("every context has a kind, or one that follows from its text; --all asks about each")
-        return
-    view.ask(work, lambda text: out.print(Text(text), soft_wrap=True), input)
-    for line in view.summary(work):
-        print_line(line)
 
 
 Run = Annotated[str, typer.Argument(help="A study, the folder of its workspace, or its database.")]

@@ -18,7 +18,9 @@ class Answer:
     """One answer: its text, without special tokens and stripped, so it may be empty; its tokens, end step included.
 
     token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps; finished: whether it ended
-    before the limit of tokens.
+    before the limit of tokens. All of these are of the answer behind its thoughts.
+    thoughts: their text, "" where there are none; thought_ids: their tokens, marks included; unfinished_thoughts:
+    whether they did not end, so that there is no answer: then it has no text, no tokens and no distribution.
     """
 
     text: str
@@ -26,6 +28,9 @@ class Answer:
     token_log_probs: tuple[float, ...]
     mean_distribution: NDArray[np.float32]
     finished: bool
+    thoughts: str = ""
+    thought_ids: tuple[int, ...] = ()
+    unfinished_thoughts: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +54,9 @@ class Ends:
         self._tokenizer = model.tokenizer
         self._known: dict[int, bool] = {}
 
-    def ends(self, token: int) -> bool:
-        """Whether this token is an answer's last."""
+    def ends(self, tokens: tuple[int, ...]) -> bool:
+        """Whether the last of these tokens is an answer's last."""
+        token = tokens[-1]
         if token not in self._known:
             breaks_line = self._at_newline and "\n" in str(self._tokenizer.decode([token]))
             self._known[token] = token in self._tokens or breaks_line
@@ -64,7 +70,7 @@ class Ends:
         if self._header:
             text = text.lstrip().removeprefix(self._header)
         text = (text.partition("\n")[0] if self._at_newline else text).strip()
-        return Answer(text, tokens, log_probs, mean_distribution, self.ends(tokens[-1]))
+        return Answer(text, tokens, log_probs, mean_distribution, self.ends(tokens))
 
 
 @torch.inference_mode()

@@ -1,20 +1,29 @@
-"""Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended."""
+"""Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended.
+
+Thoughts are decoded first, to their end; the answer is then sampled behind prompt and thoughts, with further numbers of
+its own, as if these were a prompt: so all of its probabilities are those given the thoughts. Where models are not let
+think, replies are decoded as answers at once, and only those that begin with thoughts are sampled again behind these.
+"""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from data.errors import ScoreError, UsageError
 from tasks.models.language_model import LanguageModel
 from tasks.models.memory import Halving, memory_budget, release_memory
 from tasks.scoring.answer_prompts import PromptForm, prompt_form
-from tasks.scoring.generation.answers import Ends, SampledAnswers
+from tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
 from tasks.scoring.generation.readers import PLAIN, PlainReader, SlotReader, engine, rounding
 from tasks.scoring.generation.sampling import Sampling, generator
 from tasks.scoring.generation.steps import Sums, step
+from tasks.scoring.generation.thoughts import Split, Thoughts
 from tasks.scoring.generation.tree import Node, Tree, live
 from tasks.scoring.next_token.broken import first_broken, is_broken
 from tasks.scoring.next_token.plain import read_plain
@@ -32,6 +41,7 @@ def sample_answers(
     *,
     samples: int = 10,
     max_new_tokens: int = 20,
+    max_thoughts: int | None = None,
     temperature: float = 0.5,
     top_p: float = 1.0,
     top_k: int = 0,
@@ -43,7 +53,8 @@ def sample_answers(
     """Samples answers to every prompt, in the order of the prompts: `samples` of them and a greedy one.
 
     prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
-    the model's name; max_new_tokens: of an answer, its end step included; temperature, top_p, top_k: see `Sampling`;
+    the model's name; max_new_tokens: of an answer, its end step included; max_thoughts: tokens of the thoughts before
+    it, None where models are not let think; temperature, top_p, top_k: see `Sampling`;
     batch_size: prompts that are answered at once, None for the device's default; form: of the prompts, which decides
     whether an answer ends with its line, None for the model's own; header: what the text of an answer is without, as
     `answer_header` gives it. UsageError for a parameter that is not valid,
@@ -58,24 +69,64 @@ def sample_answers(
         raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
     if not prompts:
         return []
-    trees = []
-    for number, (prompt, identity) in enumerate(zip(prompts, identities, strict=True)):
-        check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens)
-        points = [generator(seed, model.name, *identity, sample).random(max_new_tokens) for sample in range(samples)]
-        trees.append(Tree(number, list(prompt), np.array(points)))
-    slot_tokens = max(map(len, prompts)) + max_new_tokens * (samples + 1)
+    first = max_thoughts or max_new_tokens
+    points = []
+    for prompt, identity in zip(prompts, identities, strict=True):
+        check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens + (max_thoughts or 0))
+        generators = [generator(seed, model.name, *identity, sample) for sample in range(samples)]
+        greedy = np.full(first + max_new_tokens, np.nan)
+        points.append(np.array([*(each.random(len(greedy)) for each in generators), greedy]))
+    ends, thoughts = Ends(model, form or prompt_form(model), header), Thoughts(model, prompts[0])
+    decode = partial(_decoded, model, sampling=sampling, at_once=at_once)
+    replies = decode(prompts, identities, [one[:, :first] for one in points], thoughts if max_thoughts else ends)
+    answers = [dict(enumerate(of_prompt)) for of_prompt in replies]
+    behind: dict[tuple[int, Split], list[int]] = {}
+    for number, of_prompt in enumerate(replies):
+        for member, reply in enumerate(of_prompt):
+            split = thoughts.split(reply.token_ids)
+            length = len(prompts[number]) + len(split.tokens) + max_new_tokens
+            if not split.finished or (split.tokens and model.context_window and length > model.context_window):
+                answers[number][member] = thoughts.unfinished(reply, split)
+            elif split.tokens or max_thoughts:
+                behind.setdefault((number, split), []).append(member)
+    found = decode(
+        [(*prompts[number], *split.tokens) for number, split in behind],
+        [identities[number] for number, _ in behind],
+        [points[number][members, first:] for (number, _), members in behind.items()],
+        ends,
+    )
+    for ((number, split), members), of_members in zip(behind.items(), found, strict=True):
+        words = thoughts.text(split.tokens)
+        for member, answer in zip(members, of_members, strict=True):
+            text = f"{split.behind}{answer.text}".strip()
+            answers[number][member] = replace(answer, text=text, thoughts=words, thought_ids=split.tokens)
+    return [SampledAnswers(tuple(of[sample] for sample in range(samples)), of[samples]) for of in answers]
+
+
+def _decoded(
+    model: LanguageModel,
+    prompts: Sequence[Tokens],
+    identities: Sequence[tuple[str, ...]],
+    points: Sequence[NDArray[np.float64]],
+    ends: Ends | Thoughts,
+    *,
+    sampling: Sampling,
+    at_once: int,
+) -> list[list[Answer]]:
+    """The answers to each prompt, as many as it has rows of points, (answers, steps), NaN for greedy ones."""
+    if not prompts:
+        return []
+    trees = [Tree(number, list(prompt), points[number]) for number, prompt in enumerate(prompts)]
+    most, answers = points[0].shape[1], max(map(len, points))
+    slot_tokens = max(map(len, prompts)) + most * answers
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
-    engine_name = engine(model, prompts, to_come=max_new_tokens)
+    engine_name = engine(model, prompts, to_come=most)
     if engine_name != PLAIN:
-        at_once = min(at_once, _most_slots(model, slot_tokens, samples + 1))
+        at_once = min(at_once, _most_slots(model, slot_tokens, answers))
     trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
-    ends = Ends(model, form or prompt_form(model), header)
-    decoding = _Decoding(model, engine_name, identities, sampling, max_new_tokens, ends)
+    decoding = _Decoding(model, engine_name, identities, sampling, most, ends)
     ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
-    return [
-        SampledAnswers(tuple(ended[number][sample] for sample in range(samples)), ended[number][samples])
-        for number in range(len(prompts))
-    ]
+    return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
 
 
 def _most_slots(model: LanguageModel, slot_tokens: int, answers: int) -> int:
@@ -95,7 +146,7 @@ class _Decoding:
         identities: Sequence[tuple[str, ...]],
         sampling: Sampling,
         most: int,
-        ends: Ends,
+        ends: Ends | Thoughts,
     ) -> None:
         self._model, self._identities, self._sampling, self._most = model, identities, sampling, most
         self._engine = engine_name
@@ -133,7 +184,7 @@ class _Decoding:
                 growing += entering
                 logits = reader.prefill(entering)
                 for tree, row in zip(entering, self._sums.new(len(entering), logits), strict=True):
-                    tree.live = [Node(tree, list(range(tree.greedy + 1)), row=row)]
+                    tree.live = [Node(tree, list(range(len(tree.points))), row=row)]
                 self._step(logits, live(entering))
             else:
                 growing.sort(key=lambda tree: tree.slot)
@@ -166,8 +217,9 @@ class _Decoding:
         parted: list[Node] = []
         for node, of_node in zip(nodes, parts, strict=True):
             last = len(node.tokens) + 1 == self._most
-            over = [(token, part) for token, part in of_node.items() if last or self._ends.ends(token)]
-            on = [node.child(token, *part) for token, part in of_node.items() if not (last or self._ends.ends(token))]
+            is_last = {token: last or self._ends.ends((*node.tokens, token)) for token in of_node}
+            over = [(token, part) for token, part in of_node.items() if is_last[token]]
+            on = [node.child(token, *part) for token, part in of_node.items() if not is_last[token]]
             node.tree.live = [other for other in node.tree.live if other is not node] + on
             if over:
                 ended.append((node, over))

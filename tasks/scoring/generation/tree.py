@@ -5,7 +5,6 @@ answers draws from it with a number of its own, and the node splits where they d
 """
 
 import itertools
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -35,8 +34,8 @@ class Node:
         return [*self.tree.prompt, *self.tokens]
 
     def point(self, member: int) -> float:
-        """The uniform number of an answer's next token; NaN for the greedy answer."""
-        return math.nan if member == self.tree.greedy else float(self.tree.points[member, len(self.tokens)])
+        """The uniform number of an answer's next token; NaN for a greedy answer."""
+        return float(self.tree.points[member, len(self.tokens)])
 
     def child(self, token: int, log_prob: float, members: list[int]) -> "Node":
         """The node of those answers that continue with this token; it still has its parent's row."""
@@ -47,7 +46,8 @@ class Node:
 class Tree:
     """The answers to one prompt, the prompt with this number, in this cache slot.
 
-    points: (samples, steps) uniform numbers; live: the nodes still decoded; ended: the ended answers by their numbers.
+    points: (answers, steps) uniform numbers, NaN for greedy answers; live: the nodes still decoded; ended: the ended
+    answers by their numbers.
     """
 
     number: int
@@ -56,11 +56,6 @@ class Tree:
     slot: int = 0
     live: list[Node] = field(default_factory=list)
     ended: dict[int, Answer] = field(default_factory=dict)
-
-    @property
-    def greedy(self) -> int:
-        """The number of the greedy answer, behind those of the samples."""
-        return len(self.points)
 
     def place(self) -> None:
         """Gives the last tokens of the live nodes places that no live node still attends to."""

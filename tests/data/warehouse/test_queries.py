@@ -30,14 +30,15 @@ ASKED_COLUMNS = [
     *(*ENTROPIES, "cluster_assignment_entropy"),
     *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
-    *("greedy_unfinished", "answer", "accurate", "coherent_persuasion", "coherent_persuasion_standard_error"),
+    *("unfinished_thoughts", "greedy_unfinished", "answer", "accurate"),
+    *("coherent_persuasion", "coherent_persuasion_standard_error"),
     *("verdict", "outcome", "samples_that_follow", "persuaded_as_published", "stubborn_as_published"),
     *("binary_utilisation", "continuous_utilisation", "stand_in"),
 ]
 SUMMARY_COLUMNS = [
     *("model", "dtype", "partition", "condition", "questions", "answers", "empty_answers", "unfinished_answers"),
-    *("unfinished_greedy_answers", "contexts_cut", "accuracy", "groups", *ENTROPIES, "coherent_persuasion"),
-    *("states_context_answer", "samples_that_follow"),
+    *("unfinished_greedy_answers", "unfinished_thoughts", "contexts_cut", "accuracy", "groups", *ENTROPIES),
+    *("coherent_persuasion", "states_context_answer", "samples_that_follow"),
 ]
 OVERVIEW_COLUMNS = [
     *("models", "relations", "queries", "contexts", "prompts", "questions", "answers", "seconds", "forward_passes"),
@@ -108,15 +109,17 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
           "coherent_persuasion_standard_error": [None, 0.75], "subject_popularity": [None, None],
           "stand_in": ["embedder for entailment", None],
           # of samples only
-          "answers": [4, 1], "empty_answers": [2, 0], "unfinished_answers": [1, 0], "context_cut": [0, 5]}),
-        ("unfinished_greedy_answers", ["model", "dtype", "greedy_answers", "unfinished", "tokens"],
-         {"greedy_answers": [2], "unfinished": [1], "tokens": [1]}),
+          "answers": [5, 1], "empty_answers": [2, 0], "unfinished_answers": [1, 0], "unfinished_thoughts": [1, 0],
+          "context_cut": [0, 5]}),
+        ("unfinished_greedy_answers",
+         ["model", "dtype", "greedy_answers", "unfinished", "tokens", "unfinished_thoughts", "thinking"],
+         {"greedy_answers": [2], "unfinished": [1], "tokens": [1], "unfinished_thoughts": [0], "thinking": ["on"]}),
         ("partition_summary", SUMMARY_COLUMNS,
          {"questions": [1, 1], "accuracy": [0.0, 1.0], "semantic_entropy": [1.5, None], "groups": [2.0, None],
           "states_context_answer": [0.0, 0.0], "samples_that_follow": [0.5, 1.0],
-          "unfinished_greedy_answers": [0, 1]}),
+          "unfinished_greedy_answers": [0, 1], "unfinished_thoughts": [1, 0]}),
         ("overview", OVERVIEW_COLUMNS,
-         dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [7], [3.0], [7]], strict=True))),
+         dict(zip(OVERVIEW_COLUMNS, [[1], [2], [2], [3], [6], [1], [8], [3.0], [7]], strict=True))),
         ("readings", ["model", "dtype", "reading"],
          {"model": ["m", "m"], "reading": ["not by prefix tree: b", "not by slots: a"]}),
         ("stand_ins", ["model", "dtype", "measure", "stand_in"],
@@ -207,7 +210,7 @@ def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> 
     counts = ["questions", "answers", "empty_answers", "unfinished_answers", "contexts_cut"]
     with warehouse_of(tmp_path, study) as warehouse:
         frame = warehouse.frame("partition_summary")
-    assert frame[counts].values.tolist() == [[3, 8, 4, 2, 0], [3, 2, 0, 0, 2]]
+    assert frame[counts].values.tolist() == [[3, 10, 4, 2, 0], [3, 2, 0, 0, 2]]
     assert frame["groups"].tolist()[0] == 3.5
 
 

@@ -67,6 +67,8 @@ class Study:
         artifact, blank = self.artifact(name), {"VARCHAR": "-", "BIGINT": 0, "DOUBLE": 0.0, "BOOLEAN": True}
         filled = {column.name: blank.get(column.type, []) for column in artifact.table.columns}
         filled |= {"relation": "capital", "engine": "slots", "stand_in": None}
+        if name == "answers":
+            filled["unfinished_thoughts"] = False
         named = [{**filled, **({"context_id": row["condition"]} if "condition" in row else {}), **row} for row in rows]
         artifact.write(artifact.table.of(named), {})
 

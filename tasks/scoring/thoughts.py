@@ -1,0 +1,67 @@
+"""Thoughts: what a model writes before its answer, and which is no part of the answer.
+
+Marks tell where they begin and end: those of the tokenizer's response template, which transformers' `parse_response`
+reads, where it has one with thoughts, and those that families of models use.
+What it is not: a judgement of what a text means. A model that thinks aloud without marks is not noticed.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Marks(NamedTuple):
+    """What begins thoughts and what ends them, as patterns."""
+
+    open: re.Pattern[str]
+    close: re.Pattern[str]
+
+
+_TEXTS = (
+    ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"),
+    ("<reasoning>", "</reasoning>"), ("<seed:think>", "</seed:think>"), ("[THINK]", "[/THINK]"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"), ("<|inner_prefix|>", "<|inner_suffix|>"),
+    ("<|channel>thought", "<channel|>"),
+)  # fmt: skip
+_HARMONY = Marks(  # of its channels, `final` has the answer
+    re.compile(r"<\|channel\|>(?:analysis<\|message\|>)?"),
+    re.compile(r"(?:<\|end\|>(?:<\|start\|>assistant)?)?<\|channel\|>final<\|message\|>"),
+)
+MARKS = (*(Marks(re.compile(re.escape(opens)), re.compile(re.escape(closes))) for opens, closes in _TEXTS), _HARMONY)
+"""Those of families of models."""
+
+_MARK = re.compile(
+    f"(?P<close>{'|'.join(mark.close.pattern for mark in MARKS)})|{'|'.join(mark.open.pattern for mark in MARKS)}",
+    re.IGNORECASE,
+)
+_FRAME = re.compile(r"^\s*<(?:answer|response)>|</(?:answer|response)>\s*$|<\|(?:START|END)_RESPONSE\|>")
+_FIELDS = ("thinking", "reasoning_content", "reasoning", "thoughts")
+
+
+def without_thoughts(text: str) -> str | None:
+    """The reply behind its thoughts, without the marks around it; None where the thoughts do not end."""
+    marks = list(_MARK.finditer(text))
+    if marks and marks[-1]["close"] is None:
+        return None
+    return _FRAME.sub("", text[marks[-1].end() :] if marks else text)
+
+
+def holds_marks(template: str) -> bool:
+    """Whether a chat template writes, or looks for, the marks of thoughts."""
+    return _MARK.search(template) is not None
+
+
+def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
+    """The marks that a model may use, those of its response template first."""
+    fields = (getattr(tokenizer, "response_template", None) or {}).get("fields", {})
+    thoughts: Mapping[str, Any] = next((fields[name] for name in _FIELDS if name in fields), {})
+    opens = _anchor(thoughts, "open")
+    # Where the answer has a mark of its own, thoughts end there: messages of other kinds may lie between.
+    closes = _anchor(fields.get("content", {}), "open") or _anchor(thoughts, "close")
+    return (Marks(re.compile(opens), re.compile(closes)), *MARKS) if opens and closes else MARKS
+
+
+def _anchor(field: Mapping[str, Any], name: str) -> str:
+    texts = field.get(name, [])
+    literal = "|".join(re.escape(text) for text in ([texts] if isinstance(texts, str) else texts))
+    return literal or str(field.get(f"{name}_pattern", ""))

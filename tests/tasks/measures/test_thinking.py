@@ -1,0 +1,120 @@
+"""Measures of answers behind thoughts: no score is of the thoughts, and none counts thoughts that did not end."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.errors import ScoreError
+from tasks.measures.measure import Inputs
+from tasks.scoring.followed import whose_answer
+from tests.tasks.measures.conftest import Row, Study
+from tests.tasks.models.tiny import CHAT
+from tests.tasks.scoring.generation.test_thoughts import OPENED, thinking_model
+
+OF_ANSWERS = ("clusters", "coherent_persuasion", "semantic_entropy", "accuracy", "persuaded", "whose_answer")
+CLOSES = 262
+"""The token that ends thoughts."""
+SWITCH = "{% if enable_thinking is defined and not enable_thinking %}<think>\n\n</think>\n\n{% endif %}"
+
+
+@dataclass
+class Thinking(Study):
+    """A study of a model that thinks before it answers."""
+
+    template: str = OPENED
+
+    def _load(self) -> Any:
+        self.loaded += 1
+        opens = 0.0 if self.template == OPENED else 9.0
+        model = thinking_model(self.template, opens=opens, closes=9.0, ends=8.0)
+        model.model.config.max_position_embeddings = 2048
+        return model
+
+
+def thinking_study(folder: Path, prompts: Inputs, models: dict[str, str], thinking: Any, **changes: Any) -> Thinking:
+    answers = {"samples": 4, "max_new_tokens": 8, "temperature": 1.0, "thinking": thinking}
+    parameters = {"answers": answers, "clusters": {"entailment": models["entailment"]}}
+    for measure in ("coherent_persuasion", "semantic_entropy"):
+        parameters[measure] = {"half_samples": 12}
+    return Thinking(folder, prompts, models["language"], parameters, **changes)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory, prompts: Inputs, models: dict[str, str]) -> Thinking:
+    """One in which some thoughts end and others do not."""
+    found = thinking_study(tmp_path_factory.mktemp("thinking"), prompts, models, {"max_new_tokens": 12})
+    found.score("answers", *OF_ANSWERS)
+    return found
+
+
+def _case(row: Row) -> tuple[str, str]:
+    return row["question_id"], row["context_id"]
+
+
+def _sample(row: Row) -> tuple[str, str, int | None]:
+    return *_case(row), row["sample"]
+
+
+def test_no_score_is_of_thoughts_that_did_not_end(study: Thinking) -> None:
+    answers = study.rows("answers")
+    ended = set(map(_sample, (row for row in answers if not row["unfinished_thoughts"])))
+    assert 0 < len(ended) < len(answers)
+    assert {row["thinking"] for row in answers} == {"the chat template has no switch, at most 12 tokens of thoughts"}
+    assert set(map(_sample, study.rows("whose_answer"))) == ended
+    clustered = list(map(_sample, study.rows("clusters")))
+    assert sorted(clustered) == sorted(one for one in ended if one[2] is not None)
+    counts = Counter(one[:2] for one in clustered)
+    assert {_case(row): sum(row["group_sizes"]) for row in study.rows("semantic_entropy")} == dict(counts)
+    both = {one for one in counts if one[1] != "none" and (one[0], "none") in counts}
+    assert set(map(_case, study.rows("coherent_persuasion"))) == both
+    greedy = {one[:2] for one in ended if one[2] is None}
+    assert set(map(_case, study.rows("accuracy"))) == greedy
+    both = {one for one in greedy if one[1] != "none" and (one[0], "none") in greedy}
+    assert set(map(_case, study.rows("persuaded"))) == both
+
+
+def test_thoughts_are_stored_beside_the_answer(study: Thinking) -> None:
+    rows = study.rows("answers")
+    assert any(row["thoughts"] and row["text"] for row in rows)
+    for row in rows:
+        assert len(row["token_log_probs"]) == len(row["token_ids"]) <= 8
+        assert row["unfinished_thoughts"] == (not row["token_ids"])
+        assert CLOSES in row["thought_ids"] or row["unfinished_thoughts"]
+
+
+def test_persuasion_asked_for_later_is_that_of_the_pass(study: Thinking, tmp_path: Path) -> None:
+    """The pass of the study had all questions in one chunk, this one has few."""
+    later = replace(study, folder=tmp_path / "later", loaded=0)
+    for first, again in zip(study.rows("answers"), later.rows("answers"), strict=True):
+        assert (first["thought_ids"], first["token_ids"]) == (again["thought_ids"], again["token_ids"])
+    assert later.rows("clusters") == study.rows("clusters")
+    scores = [row["coherent_persuasion"] for row in study.rows("coherent_persuasion")]
+    assert [row["coherent_persuasion"] for row in later.rows("coherent_persuasion")] == pytest.approx(scores, abs=1e-4)
+    assert later.loaded == 2
+
+
+def test_verdicts_are_blind_to_thoughts(study: Thinking, tmp_path: Path) -> None:
+    other = replace(study, folder=tmp_path / "other")
+    rows = [{**row, "thoughts": row["thoughts"] and "It is the context's."} for row in study.rows("answers")]
+    other.store("answers", rows)
+    assert other.rows("whose_answer") == study.rows("whose_answer")
+    assert whose_answer("<think>Lima</think>", context=["Lima"], original=["Oslo"]) == "refusal"
+
+
+def test_only_models_without_a_switch_may_think(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> None:
+    said = {}
+    for name, template in (("off", CHAT + SWITCH), ("always", OPENED), ("never", CHAT)):
+        part = {"max_new_tokens": 12, "models": "without_switch"}
+        asked = thinking_study(tmp_path / name, prompts, models, part, template=template)
+        (said[name],) = {row["thinking"] for row in asked.rows("answers")}
+    always = "the chat template has no switch, at most 12 tokens of thoughts"
+    assert said == {"off": "enable_thinking=false", "always": always, "never": None}
+
+
+def test_first_token_of_a_thought_is_no_answers(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> None:
+    asked = thinking_study(tmp_path / "opened", prompts, models, None)
+    with pytest.raises(ScoreError, match="opens thoughts before it"):
+        asked.score("context_utilisation")
