@@ -2,9 +2,10 @@
 
 From the reply's words (tasks.scoring.wording) in four steps:
 
-    1  every place where a form of an answer stands (wording.names); the longest counts
+    1  every place where a form of an answer stands (wording.forms, wording.names); the longest counts
     2  of these, what is a whole name, is not denied (wording.denials) and does not only repeat the question: the words
        beside it are not those beside it in the question
+       of two answers, one that is conceded ("although the text says Oslo") is not stated
     3  a loose form counts where nothing else of the reply fits the place, and not where it fits both sides alike
     4  where nothing is stated, whether the reply declines (wording.refusals)
 
@@ -23,18 +24,9 @@ from typing import Literal, NamedTuple, cast
 from data.errors import InputError
 from tasks.scoring.thoughts import without_thoughts
 from tasks.scoring.wording import yes_no
-from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_denied
-from tasks.scoring.wording.names import (
-    FUNCTION_WORDS,
-    Mention,
-    Name,
-    by_first,
-    forms,
-    is_whole,
-    longer_names,
-    longest,
-    mentions,
-)
+from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_conceded, is_denied
+from tasks.scoring.wording.forms import FUNCTION_WORDS, Name, forms
+from tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
 from tasks.scoring.wording.refusals import refuses, says_nothing
 from tasks.scoring.wording.word import Word
 from tasks.scoring.wording.words import words
@@ -148,6 +140,8 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> set[Side]:
         and not is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated)
         and not _repeats(reply, mention)
     ]
+    if len({mention.name.side for mention in found}) == 2:
+        found = [one for one in found if not is_conceded(reply, one.start, one.end)] or found
     exact = {mention[:2] for mention in found if mention.name.exact}
     stated = {mention.name.side for mention in found if mention.name.exact}
     loose: dict[tuple[int, int], set[str]] = {}

@@ -26,6 +26,7 @@ _SPELLINGS = (
     "december dec dezember decembre diciembre dicembre dezembro",
 )
 _NUMBERS = {name: number for number, names in enumerate(_SPELLINGS, 1) for name in names.split()}
+_BEGINNINGS = frozenset(name[:3] for name in _NUMBERS)
 _ALSO_WORDS = frozenset(("may", "mar", "march", "mars", "marco", "mai", "mei", "jan", "dec", "sept"))
 _MONTH = rf"({'|'.join(sorted(_NUMBERS, key=len, reverse=True))})\b\.?"
 _DAY, _YEAR = r"(?<![\d.,:/])(\d{1,2})(?:st|nd|rd|th|er)?", r"(\d{4})(?!\d)"
@@ -44,6 +45,10 @@ _DECADES = re.compile(r"(?<!\w)'(\d0s)\b")
 
 _HOUR_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _HOURS = {word: number for number, word in enumerate(_HOUR_WORDS, 1)}
+_UHR = {
+    name: number
+    for number, name in enumerate("ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf".split(), 1)  # noqa: SIM905
+}
 _HOUR = rf"(?<![\w.,:$€£¥+])(?P<hour>\d{{1,2}}|{'|'.join(_HOUR_WORDS)})"
 _MINUTE, _SECOND = r"(?P<minute>[0-5]\d)", r"(?::[0-5]\d)?"
 _HALF = (
@@ -56,11 +61,12 @@ _TIMES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?P<shift>half|(?:a )?quarter|\w+(?= minutes)|(?:five|ten|twenty)(?= past))(?: minutes)? "
-        rf"(?P<way>past|after|to|before|till) {_HOUR}(?!\w|[.,:/]\d){_CLOCK}?(?: {_HALF})?",
+        rf"(?P<way>past|after|to|before|till) (?:{_HOUR}(?!\w|[.,:/]\d)|clock(?P<named>\d\d)00){_CLOCK}?(?: {_HALF})?",
         rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_HALF})",
         rf"{_HOUR}[:h]{_MINUTE}{_SECOND}(?![\w:]|[.,]\d)(?: ?(?:hours|hrs|uhr|h)\b)?",
         rf"{_HOUR}{_CLOCK}",
-        rf"{_HOUR}(?:[.:]{_MINUTE})? Uhr\b",
+        rf"(?:{_HOUR}|\b(?P<uhr>{'|'.join(_UHR)}))(?:[.:]{_MINUTE})? Uhr\b",
+        rf"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上) ?(?P<hour>\d{{1,2}}):{_MINUTE}(?!\d)",
         r"(?<!\d)(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d) (?:hours|hrs)\b",
         r"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上)?(?P<hour>\d{1,2})[时時点點](?:(?P<minute>\d{1,2})分|(?P<shift>半))?(?!间|間)",
     )
@@ -71,8 +77,8 @@ _NAMED_TIMES = [
     (re.compile(r"\bmidnight\b", re.IGNORECASE), "clock0000"),
 ]
 _DIGIT = re.compile(r"\d")
-_WORDS_OF_TIMES = ("clock", "noon", "midday", "mid-day", "midnight", "half ", "quarter", " past ", "morning", "evening",
-                   "night", " a.m", " p.m", " am", " pm", "minutes")  # fmt: skip
+_WORDS_OF_TIMES = ("clock", "noon", " uhr", "midday", "mid-day", "midnight", "half ", "quarter", " past ", "morning",
+                   "evening", "night", " a.m", " p.m", " am", " pm", "minutes")  # fmt: skip
 _MARKS_OF_TIMES = ("am", "a.m", "pm", "p.m", ":", "uhr", "hours", "hrs", "h0", "h1", "h2", "h3", "h4", "h5", "时", "時",
                    "点", "點", "a m", "p m")  # fmt: skip
 """What no time of day is written without: one of the words, or figures and one of the marks."""
@@ -84,10 +90,10 @@ def with_dates(text: str) -> str:
     has_digits = _DIGIT.search(text) is not None
     marks = (*_WORDS_OF_TIMES, *_MARKS_OF_TIMES) if has_digits else _WORDS_OF_TIMES
     if any(mark in lower for mark in marks):
-        for time in _TIMES:
-            text = time.sub(_time, text)
         for pattern, replacement in _NAMED_TIMES:
             text = pattern.sub(replacement, text)
+        for time in _TIMES:
+            text = time.sub(_time, text)
     if not has_digits:
         return text
     text = _YEAR_FIRST.sub(lambda match: f"{_date(match[0], match[1], int(match[3]), match[4])} ", text)
@@ -95,11 +101,12 @@ def with_dates(text: str) -> str:
     text = _RANGE_OF_YEARS.sub(lambda match: f"{match[1]}{match[2]}-{match[1]}{match[3]}", text)
     if "年" in text:
         text = _CHARACTERS.sub(lambda match: f" {_date(match[0], match[1], int(match[2] or 0), match[3])} ", text)
-    if any(name[:3] in lower for name in _NUMBERS):
+    if any(beginning in lower for beginning in _BEGINNINGS):
         text = _DAY_MONTH.sub(lambda match: _in_letters(match, match[3], match[2], match[1]), text)
         text = _MONTH_DAY.sub(lambda match: _in_letters(match, match[3] or match[4], match[1], match[2]), text)
-    for pattern, replacement in _ERAS:
-        text = pattern.sub(replacement, text)
+    if any(era in lower for era in ("bc", "b.", "b ", "ce", "c.", "c ", "ad", "a.", "a ")):
+        for pattern, replacement in _ERAS:
+            text = pattern.sub(replacement, text)
     return _DECADES.sub(r"\1", text)
 
 
@@ -128,8 +135,12 @@ def _date(written: str, year: str | None, month: int, day: str | None) -> str:
 def _time(match: re.Match[str]) -> str:
     """A time as one word: clock and 24 hours where its half of the day is known, dial and 12 hours where not."""
     found = match.groupdict()
+    if named := found.get("named"):
+        found |= {"hour": named, "half": ""}
+    if uhr := found.get("uhr"):
+        found["hour"] = uhr
     written, half = found["hour"].lower(), (found.get("half") or "").lower().replace("o'clock", "").strip()
-    hour, minute = _HOURS.get(written) or int(written), int(found.get("minute") or 0)
+    hour, minute = _HOURS.get(written) or _UHR.get(written) or int(written), int(found.get("minute") or 0)
     if shift := (found.get("shift") or "").lower().removeprefix("a "):
         shifted = _SHIFTS.get(shift, 60) if not shift.isdigit() else int(shift)
         minute = shifted if found.get("way") in (None, "past", "after") else -shifted

@@ -13,7 +13,9 @@ What it is not: a parser of sentences, or of other languages than English.
 
 from collections.abc import Sequence
 
+from tasks.scoring.wording.forms import texts_of
 from tasks.scoring.wording.word import Word, word_set
+from tasks.scoring.wording.words import words
 
 REACH = 6
 _NEGATIONS = word_set(
@@ -26,7 +28,17 @@ _NEGATING_PAIRS = {
     ("ruled", "out"),
 }  # fmt: skip
 _NO = word_set("evidence proof indication sign mention reason record claim way")
-_ENDS = word_set("but only just merely simply until because although though doubt exceed")
+_ENDS = word_set(
+    "but only just merely simply until because although though doubt exceed sondern sino mais ma mas maar но 而 是"
+)
+_ELSEWHERE = word_set("nicht kein keine keinen pas jamais niet geen не ни ليس ליסא nao 不 没 沒 非")
+"""Negations of other languages that stand before what they deny."""
+_NO_ELSEWHERE = word_set("es esta fue era son se hay en 是 在 e")
+"""What stands behind no or non where it is a negation of Spanish or Italian."""
+_BEHIND_ELSEWHERE = tuple(
+    texts_of(words(phrase))
+    for phrase in ("ではな", "ではあり", "じゃな", "이 아니", "가 아니", "아닙니다", "아니다", "değil", "degildir")
+)
 _HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
 _HANDING_ON = word_set(
     "think believe know known say said state stated mention mean suggest imply indicate claim prove proven show true "
@@ -39,6 +51,9 @@ _DENIALS = word_set("not never wrong incorrect false untrue inaccurate mistaken 
 _FALSE = word_set("wrong incorrect false untrue inaccurate mistaken")
 _TRUE = word_set("true correct right accurate")
 _CLAIMS = word_set("claim claimed statement idea notion belief assertion suggestion rumor rumour myth say saying state")
+_CONCEDING = word_set("although though while whereas despite")
+_TURNING = word_set("but however actually")
+_RIGHT = word_set("correct right actual actually real really true fact reality")
 _POINTING = word_set("that this it which")
 
 
@@ -47,9 +62,22 @@ def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated
     return (
         _is_denied_before(text, start)
         or (not is_question_negated and _is_denied_behind(text, end))
+        or any(texts_of(text[end : end + len(texts)]) == texts for texts in _BEHIND_ELSEWHERE)
         or _is_claim_denied(text, start, end)
         or _is_denied_next(text, end)
     )
+
+
+def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
+    """Whether words are named to be set right: although the text says Oslo; Oslo, but the right answer is Bergen."""
+    place = start
+    while place and not text[place].clause:
+        place -= 1
+    if not _CONCEDING.isdisjoint(word.text for word in text[place : min(place + 2, start)]):
+        return True
+    texts = [word.text for word in text[end : end + 2 * REACH]]
+    turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
+    return not _RIGHT.isdisjoint(texts[turn : turn + REACH])
 
 
 def _is_denied_before(text: Sequence[Word], start: int) -> bool:
@@ -62,10 +90,11 @@ def _is_denied_before(text: Sequence[Word], start: int) -> bool:
         if word.text == "than":
             return _excludes(text, place, start)
         is_negation = word.text in _NEGATIONS and not _is_harmless(text, place)
+        is_negation |= word.text in _ELSEWHERE or (word.text in ("no", "non") and following.text in _NO_ELSEWHERE)
         is_no = word.text == "no" and (following.text in _NO or place == start - 1)
         if is_negation or is_no or pair in _NEGATING_PAIRS:
             return not has_verb or handed_on or word.text in ("neither", "nor") or pair in _NEGATING_PAIRS or is_no
-        if word.text in _ENDS:
+        if word.text in _ENDS and not (word.text == "是" and place and text[place - 1].text == "不"):
             return pair[0] == "but" and place > 0 and text[place - 1].text == "anything"
         has_verb = has_verb or word.text in _MAIN_VERBS
         handed_on = handed_on or word.text in _HANDING_ON

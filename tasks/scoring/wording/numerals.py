@@ -9,6 +9,7 @@ What it is not: a conversion (8 kg is not 8000 g), or arithmetic (10² is not 10
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
@@ -32,10 +33,27 @@ _ORDINALS = _values(
     "ninetieth",
     [*range(1, 20), *range(20, 100, 10)],
 )
+_ELSEWHERE = {
+    name: number
+    for number, names in {
+        2: "zwei zwo deux dos due dois", 3: "drei trois tre", 4: "vier quatre cuatro quattro quatro",
+        5: "funf cinq cinco cinque", 6: "sechs seis sei", 7: "sieben sept siete sette sete",
+        8: "acht huit ocho otto oito", 9: "neun neuf nueve nove", 10: "zehn dix diez dieci dez", 11: "onze undici",
+        12: "zwolf douze doce dodici doze", 15: "funfzehn quinze quince", 20: "zwanzig vingt veinte venti vinte",
+        30: "dreissig trente treinta trenta trinta",
+        40: "vierzig quarante cuarenta quaranta quarenta", 50: "funfzig cinquante cincuenta cinquanta cinquenta",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+"""Numbers in German, French, Spanish, Italian and Portuguese that are not words of English."""
+_CARDINALS |= _ELSEWHERE
 _NUMERALS = _CARDINALS | _ORDINALS
 _SCALES = _values(
     "dozen hundred thousand lakh million mln mio crore billion bn trillion",
     [12, 10**2, 10**3, 10**5, 10**6, 10**6, 10**6, 10**7, 10**9, 10**9, 10**12],
+) | _values(
+    "hundert tausend mil mille millionen millone milhoe milioni milliarde milliarden milliard miliardi",
+    [10**2, 10**3, 10**3, 10**3, 10**6, 10**6, 10**6, 10**6, 10**9, 10**9, 10**9, 10**9],
 )
 _SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "B": 10**9, "bn": 10**9, "Bn": 10**9, "tn": 10**12}
 _MONEY_LETTERS = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
@@ -48,8 +66,9 @@ _UNITS = {
     for unit, spellings in {
         "gram": "g gramme", "kilogram": "kg kgs kilo kilogramme", "milligram": "mg milligramme", "tonne": "t",
         "metre": "m meter", "kilometre": "km kilometer", "centimetre": "cm centimeter", "millimetre": "mm millimeter",
-        "litre": "l liter", "millilitre": "ml milliliter", "second": "s sec", "minute": "min", "hour": "h hr hrs",
-        "year": "yr yrs", "foot": "ft feet", "inch": "", "pound": "lb lbs £ gbp", "ounce": "oz", "mile": "mi",
+        "litre": "l liter", "millilitre": "ml milliliter", "second": "s sec", "minute": "min",
+        "hour": "h hr hrs heure stunde hora", "year": "yr yrs",
+        "foot": "ft feet", "inch": "", "pound": "lb lbs £ gbp", "ounce": "oz", "mile": "mi",
         "percent": "% pct", "dollar": "$ usd buck", "euro": "€ eur", "yen": "¥ jpy", "degree": "°", "celsius": "°c",
         "fahrenheit": "°f", "square": "sq", "per": "", "kilometre per hour": "kph kmh", "mile per hour": "mph",
         "square kilometre": "km2", "square metre": "m2", "cubic metre": "m3", "hectare": "ha", "watt": "w",
@@ -75,10 +94,35 @@ _COMPARED_BEHIND: Mapping[tuple[str, ...], str] = {("or", "more"): ">=", ("or", 
 _COMPARING = frozenset(phrase[0] for phrase in _COMPARED)
 _SIGNS = {"≤": "<=", "=<": "<=", "≥": ">=", "=>": ">="}
 _THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")
-_POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+")
+_POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+|-?[1-9]\d{0,2}\.000")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+
+
+_CHARACTERS = re.compile(r"(?:\d+(?:\.\d+)?|[〇零一二两三四五六七八九十百千])[〇零一二两三四五六七八九十百千万萬亿億]+|"
+                         r"[一二两三四五六七八九十](?=[点點时時年月日号岁歳])")  # fmt: skip
+_POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+
+
+def in_figures(text: str) -> str:
+    """A text with numbers in Chinese characters in figures: 三百万 and 300万 as 3000000."""
+    return _CHARACTERS.sub(lambda match: _of_characters(match[0]), text)
+
+
+def _of_characters(written: str) -> str:
+    parts = re.findall(r"\d+(?:\.\d+)?|.", written)
+    if not _POWERS.keys() & set(parts):  # 一九九〇: figure by figure
+        return "".join(part if part.isdigit() else f"{unicodedata.numeric(part):.0f}" for part in parts)
+    total = section = number = Fraction(0)
+    for part in parts:
+        if (power := _POWERS.get(part)) is None:
+            number = Fraction(part) if part[0].isdigit() else Fraction(int(unicodedata.numeric(part)))
+        elif power < 10**4:
+            section, number = section + (number or 1) * power, Fraction(0)
+        else:
+            total, section, number = total + (section + number) * power, Fraction(0), Fraction(0)
+    return _written(total + section + number)
 
 
 def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
@@ -95,7 +139,18 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             yield Word(_COMPARED[phrase], token.clause, kind="sign")
             place, behind_number = place + length, False
             continue
-        read = _number(tokens, place, bool(currency))
+        if token.folded in ("a", "an") and not behind_number and _is_one(tokens, place):
+            yield Word("1", token.clause, kind="number")
+            place, behind_number = place + 1, True
+            continue
+        is_negative = token.folded in ("minus", "negative") and place + 1 < len(tokens)
+        read = _number(tokens, place + is_negative, bool(currency))
+        if is_negative and read.end > place + 1 and read.kind == "number":
+            yield Word(f"-{read.text}", token.clause, kind="number")
+            place, behind_number = read.end, True
+            continue
+        if is_negative:
+            read = _Read("", place)
         unit = _UNITS.get(token.folded, "")
         if read.end > place:
             if compared := read.compared or _COMPARED_BEHIND.get(_folded(tokens, read.end, 2)):
@@ -134,6 +189,16 @@ def _comparing(tokens: Sequence[Token], start: int) -> int:
             if behind.kind == "number" or is_money or behind.folded in _CARDINALS or behind.folded == "half":
                 return length
     return 0
+
+
+def _is_one(tokens: Sequence[Token], place: int) -> bool:
+    """Whether "a" is a number: an hour, a week; not a second one, nor twelve dollars an hour."""
+    behind = tokens[place + 1].folded if place + 1 < len(tokens) else ""
+    before = tokens[place - 1].folded if place else ""
+    is_unit = (
+        len(behind) > 3 and behind in _UNITS and behind not in ("second", "degree", "square", "pound", "yard", "foot")
+    )
+    return is_unit and before not in _UNITS and before not in ("time", "once", "half")
 
 
 class _Read(NamedTuple):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from tasks.scoring.wording.dates import with_dates
-from tasks.scoring.wording.numerals import with_numerals
+from tasks.scoring.wording.numerals import in_figures, with_numerals
 from tasks.scoring.wording.stems import stems, without_ending
 from tasks.scoring.wording.word import Token, Word
 
@@ -31,34 +31,45 @@ _COMPOSED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = 
 ]
 """Characters that NFKC would make a part of the number before them."""
 _SPELLINGS = [
-    (re.compile(pattern, flags), replacement)
-    for pattern, flags, replacement in (
-        (r"\bcan't\b|\bcannot\b", re.IGNORECASE, "can not"),
-        (r"\bwon't\b", re.IGNORECASE, "will not"),
-        (r"n't\b", re.IGNORECASE, " not"),
-        (r"'m\b", re.IGNORECASE, " am"),
-        (r"'d\b", re.IGNORECASE, " would"),
-        (r"'ll\b", re.IGNORECASE, " will"),
-        (r"'ve\b", re.IGNORECASE, " have"),
-        (r"'re\b", re.IGNORECASE, " are"),
-        (r"'s\b", re.IGNORECASE, ""),
-        (r"\b(?:[ld]|qu|dell|nell|all|sull|dall)'(?=\w)", re.IGNORECASE, ""),  # l'Italie, dell'Italia
-        (r"\bn/a\b", re.IGNORECASE, "unavailable"),
-        (r"\bper cent\b", re.IGNORECASE, "percent"),
-        (r"\bminus (?=\d)", re.IGNORECASE, "-"),
-        (r"\bdegrees? (?=(?:celsius|fahrenheit)\b)", re.IGNORECASE, ""),
-        (r"(?<=\d)( ?[a-z]{1,3})/(?=(?:h|s|min)\b)", re.IGNORECASE, r"\1 per "),
-        (r"(?<=\d)(?: ?[x×] ?| by )(?=\d)", re.IGNORECASE, " x "),
-        (r"(?<!\w)(?:no\. ?|nr\. ?|#|№ ?)(?=\d)", re.IGNORECASE, "number "),
-        (r"\bU\.?S\.? ?(?=\$|dollars?\b)", 0, ""),
-        (r"\bSt\.? (?=[A-Z])", 0, "Saint "),
-        (r"\bMt\.? (?=[A-Z])", 0, "Mount "),
-        (r"\bFt\.? (?=[A-Z])", 0, "Fort "),
-    )
+    (mark, re.compile(pattern), replacement)
+    for mark, spellings in {
+        "cannot": [(r"(?i)\bcannot\b", "can not")],
+        "'": [
+            (r"(?i)\bcan't\b", "can not"),
+            (r"(?i)\bwon't\b", "will not"),
+            (r"(?i)n't\b", " not"),
+            (r"(?i)\b(it|that|he|she|there|here|what|who|where)'s\b", r"\1 is"),
+            (r"(?i)'s\b", ""),
+            (r"(?i)'m\b", " am"),
+            (r"(?i)'d\b", " would"),
+            (r"(?i)'ll\b", " will"),
+            (r"(?i)'ve\b", " have"),
+            (r"(?i)'re\b", " are"),
+            (r"(?i)\b(?:[ld]|qu|dell|nell|all|sull|dall)'(?=\w)", ""),  # l'Italie, dell'Italia
+        ],
+        "n/a": [(r"(?i)\bn/a\b", "unavailable")],
+        "per cent": [(r"(?i)\bper cent\b", "percent")],
+        "minus ": [(r"(?i)\bminus (?=\d)", "-")],
+        "twice": [(r"(?i)\btwice\b", "two times")],
+        "thrice": [(r"(?i)\bthrice\b", "three times")],
+        " an hour": [(r"(?i)\b(miles?|kilomet(?:er|re)s?|km) an hour\b", r"\1 per hour")],
+        "degree": [(r"(?i)\bdegrees? (?=(?:celsius|fahrenheit)\b)", "")],
+        "/": [(r"(?i)(?<=\d)( ?[a-z]{1,3})/(?=(?:h|s|min)\b)", r"\1 per ")],
+        "x": [(r"(?i)(?<=\d) ?x ?(?=\d)", " x ")],
+        "×": [(r"(?<=\d) ?× ?(?=\d)", " x ")],
+        " by ": [(r"(?<=\d) by (?=\d)", " x ")],
+        "no.": [(r"(?i)\bno\. ?(?=\d)", "number ")],
+        "nr.": [(r"(?i)\bnr\. ?(?=\d)", "number ")],
+        "#": [(r"(?<!\w)#(?=\d)", "number ")],
+        "us": [(r"\bU\.?S\.? ?(?=\$|dollars?\b)", "")],
+        "u.s": [(r"\bU\.?S\.? ?(?=\$|dollars?\b)", "")],
+        "st": [(r"\bSt\.? (?=[A-Z])", "Saint ")],
+        "mt": [(r"\bMt\.? (?=[A-Z])", "Mount ")],
+        "ft": [(r"\bFt\.? (?=[A-Z])", "Fort ")],
+    }.items()
+    for pattern, replacement in spellings
 ]
-_OF_SPELLINGS = ("'", "/", "cannot", "per cent", "minus", "degree", "x", "×", " by ", "no.", "nr.", "#", "№", "$",
-                 "dollar", "st ", "st.", "mt ", "mt.", "ft ", "ft.")  # fmt: skip
-"""What none of these spellings is written without, in lower case."""
+"""Spellings in one form, by what none of them is written without in lower case."""
 _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})")
 _ABBREVIATIONS = {"jr": "junior", "sr": "senior", "vs": "versus", "dr": "doctor", "prof": "professor"}
 
@@ -104,12 +115,13 @@ def _letters(text: str) -> str:
         visible = (char for char in text if unicodedata.category(char) != "Cf")
         text = "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in visible)
         text = unicodedata.normalize("NFC", text.translate(_LETTERS))
+        text = in_figures(text)
     text = text.replace("&", " and ")
     lower = text.lower()
-    if any(mark in lower for mark in _OF_SPELLINGS):
-        for pattern, replacement in _SPELLINGS:
+    for mark, pattern, replacement in _SPELLINGS:
+        if mark in lower:
             text = pattern.sub(replacement, text)
-    return _INITIALS.sub(lambda match: re.sub(r"[. ]", "", match[0]) + " ", text)
+    return text if "." not in text else _INITIALS.sub(lambda match: re.sub(r"[. ]", "", match[0]) + " ", text)
 
 
 def _tokens(text: str) -> Iterator[Token]:

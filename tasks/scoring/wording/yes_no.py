@@ -13,11 +13,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tasks.scoring.wording.denials import AUXILIARIES, NEGATING_WORDS
-from tasks.scoring.wording.names import FUNCTION_WORDS
+from tasks.scoring.wording.forms import FUNCTION_WORDS
 from tasks.scoring.wording.word import Word, word_set
 
 Polarity = Literal["yes", "no"]
 _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")
+_YES_ELSEWHERE = word_set("ja oui si sim da да evet 是 はい 네 예 نعم כן jah")
+_NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
+_SURE = word_set("certainly sure absolutely definitely indeed exactly course")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {
     **dict.fromkeys(_YES | _TRUE, "yes"),
@@ -27,6 +30,7 @@ _OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
 _NO_NEGATION = word_set("doubt matter wonder problem longer")
 _BEFORE = word_set("answer is was be say said would simply definitely therefore so response conclusion")
 _BEHIND_TRUE = word_set("that because since as to according and but")
+_SHORT = 8
 _PRONOUNS = word_set("it he she they this that there i we you one yes")
 _IRREGULAR = {
     past: verb
@@ -47,13 +51,30 @@ _HEDGES = word_set("if whether may might maybe perhap possibly or could should u
 
 def named(name: Sequence[Word]) -> Polarity | None:
     """What an answer that is yes or no, or begins with it, means."""
+    if len(name) == 1 and name[0].text in _YES_ELSEWHERE | _NO_ELSEWHERE:
+        return "yes" if name[0].text in _YES_ELSEWHERE else "no"
     is_alone = len(name) == 1 or (len(name) > 1 and name[1].clause and name[0].text in _YES | _NO)
     return _NAMES.get(name[0].text) if name and is_alone else None
 
 
 def stated(reply: Sequence[Word]) -> set[Polarity]:
     """What a reply says in so many words or by an auxiliary: yes, no, both, or neither."""
-    return _in_words(reply) or _by_auxiliary(reply)
+    return (_in_words(reply) or _elsewhere(reply) or _by_auxiliary(reply)) if reply else set()
+
+
+def _elsewhere(reply: Sequence[Word]) -> set[Polarity]:
+    """In other languages, where a reply begins with it; and "of course", "certainly not", "I am afraid not"."""
+    texts = [word.text for word in reply[:6]]
+    if texts[0] in _YES_ELSEWHERE or texts[0] in _NO_ELSEWHERE:
+        return {"yes" if texts[0] in _YES_ELSEWHERE else "no"}
+    texts = texts[1:] if texts[0] == "of" else texts
+    ends = [place for place, word in enumerate(reply) if place and word.clause]
+    clause = [word.text for word in reply[: min(ends, default=len(reply))]]
+    if texts and texts[0] in _SURE:
+        return {"no"} if texts[1:2] == ["not"] else {"yes"} if texts[0] == clause[-1] else set()
+    if clause[-2:] == ["afraid", "not"] or clause[-5:] == ["do", "not", "think", "so"]:
+        return {"no"}
+    return {"yes"} if clause[-2:] in (["think", "so"], ["believe", "so"]) and "not" not in clause else set()
 
 
 def begins_with(reply: Sequence[Word]) -> Polarity | None:
@@ -118,6 +139,10 @@ def in_a_sentence(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]
         return set()
     missing = [text for text in content if not any(_is_same(text, other) for other in said)]
     is_pronoun = said[0] in _PRONOUNS
+    meaning = [text for text in said if text not in FUNCTION_WORDS | NEGATING_WORDS | AUXILIARIES]
+    if missing and (is_pronoun or said[0] == "not") and meaning and len(said) <= _SHORT:
+        missing = [text for text in meaning if not any(_is_same(text, other) for other in content)]
+        is_pronoun = False
     if missing and not (is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content)):
         return set()
     negations = sum(text in NEGATING_WORDS for text in said)
