@@ -10,6 +10,7 @@ from typing import Any, get_args
 from data.errors import ModelError
 from tasks.models import loading
 from tasks.models.backend import Backend, Capability
+from tasks.models.files.architecture import not_left_to_right
 from tasks.models.files.conversion import converted_folder
 from tasks.models.files.identity import ModelIdentity, identify_model, is_model_name
 from tasks.models.language_model import LanguageModel
@@ -39,6 +40,7 @@ def _load(identity: ModelIdentity, dtype: str, device: str) -> LanguageModel:
             f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: it would lie on "
             f"{loaded.placement}; use 8bit, 4bit or more GPUs"
         )
+    _check_left_to_right(identity, model)
     return loaded
 
 
@@ -55,6 +57,17 @@ def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> Non
             f"model {identity.name!r}: its tokenizer has token {place}, {token!r}, and the model only {size:,} tokens; "
             "get the folder again, with the tokenizer of this model"
         )
+
+
+def _check_left_to_right(identity: ModelIdentity, model: Any) -> None:
+    """ModelError where what follows a token changes what the model says after it."""
+    import torch
+
+    ids = torch.tensor([[5, 6, 7, 8], [5, 6, 9, 10]], device=model.get_input_embeddings().weight.device)
+    with torch.inference_mode():
+        first, second = model(input_ids=ids, use_cache=False).logits[:, 1].float()
+    if float((first - second).abs().max()) > 0.1 * float(first.std()):  # both are the same but for rounding
+        raise not_left_to_right(identity.name, type(model).__name__)
 
 
 def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:

@@ -11,16 +11,18 @@ import hashlib
 import logging
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from data.catalog import CatalogModel, models
 from data.errors import ModelError, UnknownName, UsageError, first_line
 from data.storage.sealed import json_object
+from tasks.models.files.architecture import check_left_to_right
 from tasks.models.files.digests import sha256_of
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
@@ -54,18 +56,23 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     """The identity of the model of that name, used for that purpose.
 
     UnknownName for what cannot be an alias, a folder or a hub id, UsageError for an alias of a model for another
-    purpose, ModelError where what the name stands for cannot be found, or is damaged.
+    purpose, ModelError where what the name stands for cannot be found, is damaged, or is used as a language model and
+    does not write from left to right.
     """
     entry = models().get(name)
     if entry is not None:
-        return _identify_alias(entry, purpose)
-    if os.path.isdir(os.path.expanduser(name)):
-        return _identify_folder(name)
-    if _is_path(name):
+        identity = _identify_alias(entry, purpose)
+    elif os.path.isdir(os.path.expanduser(name)):
+        identity = _identify_folder(name)
+    elif _is_path(name):
         raise ModelError(f"model {name!r}: the folder does not exist")
-    if not _HUB_ID.fullmatch(name):
+    elif not _HUB_ID.fullmatch(name):
         raise UnknownName(purpose.replace("_", " "), name, aliases(purpose))
-    return ModelIdentity(name, _commit(name, purpose), "hub", name)
+    else:
+        identity = ModelIdentity(name, _commit(name, purpose), "hub", name)
+    if purpose == "language_model" and (config := _config(identity)):
+        check_left_to_right(name, config)
+    return identity
 
 
 def is_downloaded(hub_id: str) -> bool:
@@ -114,6 +121,26 @@ def _embedded_file(entry: CatalogModel) -> tuple[Path, str]:
         if named.parent in file.parents and not _is_as_installed(file):
             raise refused(f"{file.locate()} is not as it was installed")
     return path, digest
+
+
+@lru_cache
+def _config(identity: ModelIdentity) -> Mapping[str, Any]:
+    """What config.json says; empty where it cannot be had, which is said when the model is loaded."""
+    if identity.kind == "embedded":
+        return {}
+    file = Path(identity.location) / "config.json"
+    if identity.kind == "hub":
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+        try:
+            file = Path(hf_hub_download(identity.location, "config.json", revision=identity.revision))
+        except (HfHubHTTPError, LocalEntryNotFoundError, OSError):
+            return {}
+    try:
+        return json_object(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
 
 
 def _is_as_installed(file: metadata.PackagePath) -> bool:

@@ -1,0 +1,56 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from data.errors import ModelError
+from tasks.models import load_language_model
+from tasks.models.backends import identify_language_model
+from tasks.models.files.architecture import check_left_to_right
+from tests.tasks.models.families import FAMILIES
+from tests.tasks.models.tiny import SHAPE, VOCABULARY, byte_tokenizer, save_language_model
+
+
+@pytest.mark.parametrize(
+    ("architecture", "more", "kind"),
+    [
+        ("BertForMaskedLM", {}, "a masked language model"),
+        ("RobertaForMaskedLM", {"is_decoder": False}, "a masked language model"),
+        ("RobertaForCausalLM", {}, "an encoder"),
+        ("DebertaV2Model", {}, "an encoder"),
+        ("T5EncoderModel", {}, "an encoder"),
+        ("T5ForConditionalGeneration", {"is_encoder_decoder": True}, "an encoder-decoder"),
+        ("BartForConditionalGeneration", {"is_encoder_decoder": True}, "an encoder-decoder"),
+        ("LlamaForSequenceClassification", {}, "a classifier"),
+        ("XLNetLMHeadModel", {}, "a permutation language model"),
+    ],
+)
+def test_what_does_not_write_from_left_to_right_is_refused(
+    architecture: str, more: dict[str, Any], kind: str, tmp_path: Path
+) -> None:
+    folder = save_language_model(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"architectures": [architecture]} | more))
+    with pytest.raises(ModelError, match=rf"/model' is {kind}.* \({architecture}\); use a language model"):
+        identify_language_model(str(folder))
+
+
+def test_left_to_right_models_are_not_refused() -> None:
+    for architecture in ("GPT2LMHeadModel", "Gemma3ForConditionalGeneration", "Ernie4_5ForCausalLM"):
+        check_left_to_right("m", {"architectures": [architecture]})
+    for architecture in ("BartForCausalLM", "RobertaForCausalLM", "BertGenerationDecoder"):
+        check_left_to_right("m", {"architectures": [architecture], "is_decoder": True, "is_encoder_decoder": False})
+
+
+def test_a_model_that_reads_in_both_directions_is_refused_when_loaded(tmp_path: Path) -> None:
+    _, decoder = FAMILIES["bert-generation"]
+    config = AutoConfig.for_model(
+        "bert-generation", **SHAPE, vocab_size=VOCABULARY, initializer_range=0.5, **decoder | {"is_decoder": False}
+    )
+    AutoModelForCausalLM.from_config(config).save_pretrained(tmp_path)
+    byte_tokenizer().save_pretrained(tmp_path)
+    identify_language_model(str(tmp_path))
+    with pytest.raises(ModelError, match=r"in both directions \(BertGenerationDecoder\)"):
+        load_language_model(str(tmp_path), device="cpu")
