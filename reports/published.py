@@ -139,8 +139,8 @@ def _several(names: Sequence[str]) -> str:
 
 def _words(one: PublishedValue) -> dict[str, str]:
     """The rows that a value is about, as the page calls them."""
-    known = {"condition": EVERY_CONTEXT}
-    return {key: known.get(key, {}).get(value, value.replace("_", " ")) for key, value in one.by.items()}
+    words = {key: value.replace("_", " ") for key, value in one.by.items() if key != "condition"}
+    return words | ({"context": EVERY_CONTEXT[one.by["condition"]]} if "condition" in one.by else {})
 
 
 def _about(one: PublishedValue) -> str:

@@ -71,9 +71,10 @@ class PublishedValue:
     def words(self) -> str:
         """The comparable value with the digits that are printed: a share in percent, a bound with its sign."""
         value = self.value - self.offset
-        digits = f"{value.scaleb(2)}%" if self.unit == "share" else f"{value}" if abs(value) < 1 else f"{value:,}"
+        tiny = 0 < abs(value) < Decimal("1e-4")
+        digits = f"{value.scaleb(2)}%" if self.unit == "share" else f"{value:e}" if tiny else f"{value:,}"
         unit = f" {self.unit}" if self.unit not in (None, "share", "nats") else ""
-        return f"{self.sign} {digits.lower()}{unit}" if self.sign else f"{digits.lower()}{unit}"
+        return f"{self.sign} {digits}{unit}" if self.sign else f"{digits}{unit}"
 
     @property
     def notes(self) -> tuple[str, ...]:

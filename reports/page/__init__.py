@@ -86,7 +86,7 @@ def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
     """The sentences that all captions have, once, and what is left of each; nothing in common of a single caption."""
     if len(captions) < 2:
         return "", list(captions)
-    sentences = [re.split(r"(?<=\.)(?<!al\.)(?<!Fig\.) ", caption) for caption in captions]
+    sentences = [re.split(r"(?<=\.)(?<!et al\.)(?<!Fig\.) ", caption) for caption in captions]
     shared = [one for one in sentences[0] if all(one in others for others in sentences)]
     return " ".join(shared), [" ".join(one for one in some if one not in shared) for some in sentences]
 

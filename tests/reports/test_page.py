@@ -106,6 +106,8 @@ def test_captions_share_their_common_sentences_once() -> None:
     captions = ["A dot is a query. gpt2; n = 4. In nats.", "A dot is a query. pythia; n = 5. In nats."]
     assert in_common(captions) == ("A dot is a query. In nats.", ["gpt2; n = 4.", "pythia; n = 5."])
     assert in_common(captions[:1]) == ("", captions[:1])
+    cited = ["One interval. In Du et al. 2024, Fig. 9. gpt2.", "One interval. In Liu et al. 2024, Fig. 9. pythia."]
+    assert in_common(cited)[1] == ["In Du et al. 2024, Fig. 9. gpt2.", "In Liu et al. 2024, Fig. 9. pythia."]
 
 
 def test_the_example_is_the_query_of_middle_susceptibility(html: str, known: dict[str, pd.DataFrame]) -> None:

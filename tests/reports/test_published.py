@@ -125,7 +125,7 @@ def test_a_fold_has_every_value_of_an_item_and_its_notes() -> None:
     printed = printed_of(("marjanovic-table-2",), ["gpt2"], {RUNS: NO_RUNS}, listed=True)
     rows = printed.rows
     assert len(rows) == 18
-    row = rows.query("model == 'qwen2-7b-instruct' and partition == 'temporal' and condition == 'any context'")
+    row = rows.query("model == 'qwen2-7b-instruct' and partition == 'temporal' and context == 'any context'")
     assert row[["accuracy", "semantic entropy", "coherent persuasion"]].to_numpy().tolist() == [
         ["50.40%", "5.5264", "3.9551"]
     ]

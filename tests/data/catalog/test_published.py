@@ -39,6 +39,7 @@ CASES: list[tuple[list[str], str, str, str | None, Mapping[str, str]]] = [
     (["12.7064"], "marjanovic-table-2", "semantic_entropy", "llama-2-7b-chat",
      {"partition": "static", "condition": "none"}),
     (["5.8550"], "marjanovic-table-2", "coherent_persuasion", "mistral-7b-instruct-v0.1", {"partition": "static"}),
+    (["2.79e-6"], "marjanovic-table-7", "p", "qwen2-7b-instruct", {"predictor": "edits"}),
     (["< 2e-16"], "marjanovic-table-3", "p", "llama-2-7b-chat", {"predictor": "edits"}),
     (["> 11", "< 16"], "marjanovic-fig-15", "semantic_entropy_with", "llama-2-7b-chat", {"entropy_class": "middle"}),
     (["6,900,000,000"], "du-setup", "parameters", "pythia-6.9b-deduped", {}),
