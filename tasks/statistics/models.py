@@ -111,7 +111,8 @@ def _sorted(frame: Frame) -> Frame:
 def means(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary`: the mean of each quantity and its interval."""
     answers = frames["answers_of_questions"]
-    of_answers = "subject" if (answers["subject_key"] != answers["question_id"]).any() else "question"
+    differ = answers["subject_key"].astype(object) != answers["question_id"].astype(object)
+    of_answers = "subject" if differ.any() else "question"
     rows = []
     for quantity, frame in items(frames):
         of_query = quantity == "susceptibility"

@@ -19,6 +19,7 @@ from reports.card import NotRun, StudyCard
 from reports.report import queries
 from tasks.measures import MEASURES
 from tasks.statistics import STATISTICS
+from tasks.statistics.frames import categorical
 
 Row = dict[str, Any]
 
@@ -92,8 +93,9 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
             waiting = left
         made: dict[str, list[Row]] = {table.name: [] for table in TABLES}
         read = cache(partial(_read, connection))
+        in_study = cache(lambda name: categorical(read(name)))
         for statistic in STATISTICS.values():
-            made[statistic.table.name] += statistic.rows({name: read(name) for name in statistic.queries}, seed)
+            made[statistic.table.name] += statistic.rows({name: in_study(name) for name in statistic.queries}, seed)
         for table in TABLES:
             _stored(connection, table.name, table.of(made[table.name]))
         return {name: read(name) for name in queries()}
