@@ -40,6 +40,10 @@ NO_REPLACEMENT = _reason(
 
 # A row of one's own file
 ROW_NOT_USABLE = _reason("row_not_usable", "The row of the file cannot be used; its line and the problem are named.")
+ANSWERS_ALIKE = _reason(
+    "answers_alike",
+    "A context called conflicting states the right answer in another spelling; correct its kind or its answer.",
+)
 
 # A dispute on a page of Wikipedia, and the question about it
 ANONYMOUS_EDITOR = _reason("anonymous_editor", "One of the editors was not logged in.")

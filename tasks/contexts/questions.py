@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from data import reasons
 from data.errors import InputError
-from data.records import Question, Rejected
+from data.records import CONFLICTING, Question, Rejected
 from data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
 from data.storage.keys import drawn_first
 from tasks.scoring.followed import whose_answer
@@ -39,13 +39,17 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         broken = [flag for flag in question.flags if flag in UNASKABLE]
         if broken:
             rejected.append(rejected_question(question, broken[0]))
+        elif alike := _alike(question):
+            rejected.append(rejected_question(question, reasons.ANSWERS_ALIKE, alike))
         elif question.question_id in askable:
             rejected.append(rejected_question(question, reasons.DOUBLED))
         else:
             askable[question.question_id] = _checked(question)
+    counted = dict(Counter(row.reason for row in rejected))
     if rejected:
-        counted = dict(Counter(row.reason for row in rejected))
         log.warning("partition %s: rows that cannot be asked: %s", partition, counted)
+    if not askable:
+        raise InputError(f"partition {partition}: no question can be asked: {counted}; correct the rows")
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are requested, {len(askable)} can be asked")
     if lacking := [said for question in askable.values() for said in _lacking(question)]:
@@ -71,6 +75,16 @@ def _lacking(question: Question) -> list[str]:
         if answers and case.text and whose_answer(case.text, context=answers, original=()) != "context":
             found.append(f"{question.question_id}, {case.context_id}: {answers[0]!r}")
     return found
+
+
+def _alike(question: Question) -> str:
+    """What a conflicting context of one's own states in the words of the right answer, in another spelling; or ""."""
+    right = {words(form): form for form in question.forms if words(form)}
+    for case in question.cases if question.context_ids else ():
+        for answer in case.answers if case.condition in CONFLICTING else ():
+            if words(answer) in right:
+                return f"{case.context_id}: {answer!r} is the right answer {right[words(answer)]!r} in another spelling"
+    return ""
 
 
 def rejected_question(question: Question, reason: str, detail: str | None = None) -> Rejected:

@@ -125,7 +125,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
 def _by_yes_or_no(reply: Sequence[Word], sides: _Sides) -> set[Side]:
     if says_nothing(reply) and yes_no.begins_with(reply) != "yes":
         return set()
-    found = yes_no.stated(reply)
+    found = yes_no.stated(reply, sides.asked)
     if not found and not refuses(reply):
         found = yes_no.in_a_sentence(reply, sides.asked)
     return {side for polarity in found for side in sides.of_polarity.get(polarity, ())}

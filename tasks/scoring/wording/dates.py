@@ -61,7 +61,8 @@ _TIMES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?P<shift>half|(?:a )?quarter|\w+(?= minutes)|(?:five|ten|twenty)(?= past))(?: minutes)? "
-        rf"(?P<way>past|after|to|before|till) (?:{_HOUR}(?!\w|[.,:/]\d)|clock(?P<named>\d\d)00){_CLOCK}?(?: {_HALF})?",
+        rf"(?P<way>past|after|to|before|till) "
+        rf"(?:{_HOUR}(?!\w|[.,:/]\d)| *clock(?P<named>\d\d)00){_CLOCK}?(?: {_HALF})?",
         rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_HALF})",
         rf"{_HOUR}[:h]{_MINUTE}{_SECOND}(?![\w:]|[.,]\d)(?: ?(?:hours|hrs|uhr|h)\b)?",
         rf"{_HOUR}{_CLOCK}",
@@ -73,8 +74,8 @@ _TIMES = [
 ]
 _NAMED_TIMES = [
     (re.compile(r"\b(?:12|twelve)(?: o'?clock)? (?=noon|midnight)", re.IGNORECASE), ""),
-    (re.compile(r"\b(?:noon|mid-?day)\b", re.IGNORECASE), "clock1200"),
-    (re.compile(r"\bmidnight\b", re.IGNORECASE), "clock0000"),
+    (re.compile(r"\b(?:noon|mid-?day)\b", re.IGNORECASE), " clock1200 "),
+    (re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
 _DIGIT = re.compile(r"\d")
 _WORDS_OF_TIMES = ("clock", "noon", " uhr", "midday", "mid-day", "midnight", "half ", "quarter", " past ", "morning",
@@ -154,4 +155,4 @@ def _time(match: re.Match[str]) -> str:
     is_known = half or hour > 12 or hour == 0 or (written[0] == "0" and len(written) == 2)
     name = "clock" if is_known else "dial"
     minutes %= 24 * 60 if is_known else 12 * 60
-    return f"{name}{minutes // 60:02d}{minutes % 60:02d}"
+    return f" {name}{minutes // 60:02d}{minutes % 60:02d} "

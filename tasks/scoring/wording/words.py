@@ -74,13 +74,14 @@ _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})"
 _ABBREVIATIONS = {"jr": "junior", "sr": "senior", "vs": "versus", "dr": "doctor", "prof": "professor"}
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff"
+_CHARACTERS = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u309f\u3400-\u9fff"
 _TOKEN = re.compile(
     r"(?P<number>(?:(?<![\w-])-)?(?:(?:(?<![\d./,:])\d{1,3} )?(?<![\d/.,:])\d{1,2}/(?:[2-68]|10|16)(?![\d/])"
     r"|\d{1,3}(?:[ ']\d{3})+(?![.,:]?\d)|\d+(?:[.,:]\d+)*(?:\^-?\d+)?))"
     rf"|(?P<katakana>[{_KATAKANA}])"
-    r"|(?P<character>[\u0e00-\u0eff\u1780-\u17ff\u3040-\u309f\u3400-\u9fff])"
+    rf"|(?P<character>[{_CHARACTERS}])"
     r"|(?P<sign>(?:[<>]=?|=[<>]|[≤≥])(?= ?[-$€£¥]?\d)|(?<=\d)\+(?![\w+]))"
-    rf"|(?P<word>[%$€£¥]|°[cf]?\b|°|[^\W_](?:[^\W_{_MARKS}]|[{_MARKS}]|'(?=[^\W_]))*"
+    rf"|(?P<word>[%$€£¥]|°[cf]?\b|°|[^\W_](?:[^\W_{_MARKS}{_KATAKANA}{_CHARACTERS}]|[{_MARKS}]|'(?=[^\W_]))*"
     r"(?:\+{1,2}(?![\w+])|\#(?!\w)|(?<=\b(?-i:[A-Z]))-(?![\w-])|(?<=\b(?-i:[A-Z]{2}))-(?![\w-]))?)|(?P<other>\S)",
     re.IGNORECASE,
 )

@@ -10,6 +10,7 @@ What it is not: inference. "It is closed" says nothing to "Is it open?".
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal
 
 from tasks.scoring.wording.denials import AUXILIARIES, NEGATING_WORDS
@@ -20,6 +21,7 @@ Polarity = Literal["yes", "no"]
 _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")
 _YES_ELSEWHERE = word_set("ja oui si sim da да evet 是 はい 네 예 نعم כן jah")
 _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
+_IS = word_set("is es est ist lautet e respuesta antwort reponse risposta")
 _SURE = word_set("certainly sure absolutely definitely indeed exactly course")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {
@@ -29,6 +31,7 @@ _NAMES: dict[str, Polarity] = {
 _OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
 _NO_NEGATION = word_set("doubt matter wonder problem longer")
 _BEFORE = word_set("answer is was be say said would simply definitely therefore so response conclusion")
+_BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
 _SHORT = 8
 _PRONOUNS = word_set("it he she they this that there i we you one yes")
@@ -57,9 +60,19 @@ def named(name: Sequence[Word]) -> Polarity | None:
     return _NAMES.get(name[0].text) if name and is_alone else None
 
 
-def stated(reply: Sequence[Word]) -> set[Polarity]:
-    """What a reply says in so many words or by an auxiliary: yes, no, both, or neither."""
+def stated(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
+    """What a reply says in so many words or by an auxiliary: yes, no, both, or neither; the question is not read."""
+    reply = _without(reply, asked)
     return (_in_words(reply) or _elsewhere(reply) or _by_auxiliary(reply)) if reply else set()
+
+
+def _without(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:
+    """The reply without the question, where it repeats that word by word."""
+    texts, length = [word.text for word in asked], len(asked)
+    for start in range(len(reply) - length if length > 2 else 0):
+        if [word.text for word in reply[start : start + length]] == texts:
+            return (*reply[:start], *reply[start + length :])
+    return reply
 
 
 def _elsewhere(reply: Sequence[Word]) -> set[Polarity]:
@@ -67,6 +80,9 @@ def _elsewhere(reply: Sequence[Word]) -> set[Polarity]:
     texts = [word.text for word in reply[:6]]
     if texts[0] in _YES_ELSEWHERE or texts[0] in _NO_ELSEWHERE:
         return {"yes" if texts[0] in _YES_ELSEWHERE else "no"}
+    for one, two, three in zip(reply, reply[1:], (*reply[2:], Word("", clause=True)), strict=False):
+        if one.text in _IS and two.text in _YES_ELSEWHERE | _NO_ELSEWHERE and three.clause:
+            return {"yes" if two.text in _YES_ELSEWHERE else "no"}
     texts = texts[1:] if texts[0] == "of" else texts
     ends = [place for place, word in enumerate(reply) if place and word.clause]
     clause = [word.text for word in reply[: min(ends, default=len(reply))]]
@@ -97,7 +113,7 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
             opens = place == 0 or word.clause or before in _BEFORE
             says = (opens or ends) and not (behind and not behind.clause and behind.text in _NO_NEGATION)
         else:
-            opens = place == 0 or word.clause or before in AUXILIARIES or before in ("answer", "not")
+            opens = place == 0 or word.clause or before in AUXILIARIES | _BEFORE_TRUE
             says = opens and (ends or (behind is not None and behind.text in _BEHIND_TRUE))
             if before == "not" and says:
                 polarity = _OPPOSITE[polarity]
@@ -130,12 +146,18 @@ def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def in_a_sentence(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
-    """What a reply says that is the question said again, as it is or with a negation."""
-    if not reply or not asked or asked[0].text not in AUXILIARIES:
-        return set()
-    said = [word.text for word in reply]
+    """What a clause of a reply says that is the question said again, as it is or with a negation."""
     content = [word.text for word in asked if word.text not in FUNCTION_WORDS]
-    if not content or _HEDGES.intersection(said) or NEGATING_WORDS.intersection(word.text for word in asked):
+    if not content or asked[0].text not in AUXILIARIES or any(word.text in NEGATING_WORDS for word in asked):
+        return set()
+    starts = [place for place, word in enumerate(reply) if place == 0 or word.clause]
+    found = (_in_a_clause(reply[one:two], content) for one, two in pairwise([*starts, len(reply)]))
+    return next(filter(None, found), set())
+
+
+def _in_a_clause(clause: Sequence[Word], content: Sequence[str]) -> set[Polarity]:
+    said = [word.text for word in clause]
+    if _HEDGES.intersection(said):
         return set()
     missing = [text for text in content if not any(_is_same(text, other) for other in said)]
     is_pronoun = said[0] in _PRONOUNS

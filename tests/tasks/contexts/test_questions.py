@@ -1,6 +1,8 @@
+import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,7 @@ from data.errors import InputError
 from data.reasons import REASONS
 from data.records import Question
 from data.sources import sample
+from data.sources.own.source import OwnQuestions, read_questions
 from data.sources.slots import EMPTY_ANSWER, NO_SLOT, QUESTION_CONTAINS_ANSWER, UNASKABLE
 from tasks.contexts.questions import choose_questions
 
@@ -48,6 +51,24 @@ def test_odd_questions_are_asked_without_a_warning(caplog: pytest.LogCaptureFixt
     with caplog.at_level(logging.WARNING):
         assert odd in chosen([odd, *STATIC[1:]], count=None)
     assert not caplog.messages
+
+
+@pytest.mark.parametrize(
+    ("right", "conflicting"), [("9 a.m.", "9:00 AM"), ("St. Louis", "Saint Louis"), ("1.5 million", "1,500,000")]
+)
+def test_conflicting_answer_in_another_spelling_is_rejected(right: str, conflicting: str, tmp_path: Path) -> None:
+    contexts = [{"kind": "conflicting", "text": f"It is {conflicting}.", "answer": conflicting}]
+    other = [{"kind": "conflicting", "text": "It is Oslo.", "answer": "Oslo"}]
+    rows = [{"question": "Which is it?", "answer": right, "contexts": one} for one in (contexts, other)]
+    rows[1]["question"] = "Which is the other?"
+    file = tmp_path / "own.jsonl"
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    candidates = read_questions(OwnQuestions(file=str(file)))[0].questions
+    found = choose_questions(candidates, count=None, seed=0)
+    assert [question.question for question in found.questions] == ["Which is the other?"]
+    assert [(row.reason, repr(conflicting) in str(row.detail)) for row in found.rejected] == [("answers_alike", True)]
+    with pytest.raises(InputError, match="no question can be asked"):
+        choose_questions(candidates[:1], count=None, seed=0)
 
 
 def test_duplicates_are_asked_once() -> None:
