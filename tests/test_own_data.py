@@ -9,8 +9,9 @@ import pytest
 import yaml
 
 from data.sources import dynamicqa
+from data.sources.own.columns import COLUMNS, FLAT
 from data.sources.own.files import read_file
-from data.sources.own.rows import COLUMNS, FLAT, Origin, ReadQuestions, questions_of
+from data.sources.own.rows import Origin, ReadQuestions, questions_of
 from data.sources.own.source import OWN_QUESTIONS, OwnQuestions
 from flows.cli.views.audit import QUANTITIES, Threshold
 from flows.study.reading import read_study

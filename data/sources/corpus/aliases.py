@@ -7,7 +7,7 @@ from pydantic import BaseModel
 
 from data.errors import InputError
 from data.sources.own.files import read_file
-from data.sources.own.rows import Name, row_of, rows_not_usable
+from data.sources.own.rows import Name, Wrong, row_of, rows_not_usable
 
 
 class AliasRow(BaseModel):
@@ -19,7 +19,7 @@ class AliasRow(BaseModel):
 
 def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
     """The aliases of each name, sorted; InputError names the rows that cannot be used."""
-    found, wrong = dict[str, set[str]](), list[str]()
+    found, wrong = dict[str, set[str]](), list[Wrong]()
     rows = read_file(file, "alias")
     for place, cells, problem in rows:
         try:
@@ -28,7 +28,7 @@ def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
             row = row_of(AliasRow, cells)
             found.setdefault(row.name, set()).add(row.alias)
         except InputError as error:
-            wrong.append(f"{place}: {error}")
+            wrong.append((place, str(error)))
     if wrong:
         raise InputError(f"frequency.aliases: {rows_not_usable(file, wrong, len(rows))}")
     return {name: tuple(sorted(aliases)) for name, aliases in found.items()}

@@ -14,7 +14,8 @@ from data.catalog import Relation
 from data.errors import InputError, UnknownName
 from data.records import ContextKind, Fact, RelationName, WikidataId
 from data.sources.own.files import read_file
-from data.sources.own.rows import Origin, Text, Texts, none_where_empty, row_of, rows_not_usable
+from data.sources.own.lists import none_where_empty
+from data.sources.own.rows import Origin, Text, Texts, row_of, rows_not_usable
 from data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)
@@ -76,7 +77,7 @@ def rows_by_relation(
     """The rows of a file by relation, in its order; a warning names those that cannot be used, once a process.
 
     Args:
-        file: CSV, TSV, JSONL or Parquet, by its ending.
+        file: CSV, JSON or Parquet.
         key: under which the study names it.
         model: what a row holds.
         own: the relations beside those of the catalog.
@@ -107,7 +108,7 @@ def _read(file: Path, digest: str, model: type[Row], known: tuple[str, ...]) -> 
                 raise InputError(f"is the same as {places[row]}; leave one out")
             places[row] = place
         except InputError as error:
-            wrong.append(f"{place}: {error}")
+            wrong.append((place, str(error)))
     if wrong:
         text = rows_not_usable(file, wrong, len(rows))
         if not places:

@@ -1,16 +1,21 @@
-"""The rows of a CSV, JSONL or Parquet file, each with the place where it stands; a row that is broken is named."""
+"""The rows of a file as people have them: CSV, JSON or Parquet by its content; a row that is broken is named.
+
+A CSV file may have commas, semicolons, tabs or |, and any Unicode encoding that its bytes show. JSON may be an object
+on each line, one list of objects, a list under a key, or columns, as pandas and datasets write them.
+"""
 
 import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from data.errors import InputError, first_line
+from data.errors import MOST_NAMES, InputError, first_line
+from data.sources.own.lists import each_key_once
 from data.storage.files import is_endless
 
 LARGEST_FILE = 128 << 20
@@ -24,7 +29,21 @@ MOST_REREAD = 1 << 30
 _TOGETHER = 8
 """Rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
-FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet")
+_NAMED_SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+"""A first line by which Excel says what stands between the cells."""
+_OTHERS = {
+    b"PK\x03\x04": "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8",
+    b"\xd0\xcf\x11\xe0": "is an old Excel workbook; save its sheet as CSV UTF-8",
+    b"\x1f\x8b": "is packed by gzip; unpack it",
+    b"\x28\xb5\x2f\xfd": "is packed by zstd; unpack it",
+    b"BZh": "is packed by bzip2; unpack it",
+    b"ARROW1": "is an Arrow file; save it as Parquet",
+    b"\x80\x04": "is a pickle, which is never read; save it as Parquet, such as by to_parquet of pandas",
+    b"\x80\x05": "is a pickle, which is never read; save it as Parquet, such as by to_parquet of pandas",
+    b"SQLite format 3": "is an SQLite database; save its table as CSV",
+    b"%PDF": "is a PDF; save its table as CSV",
+}
+"""What the first bytes of a file that has other content say, and what to do."""
 
 
 class FileRow(NamedTuple):
@@ -35,31 +54,49 @@ class FileRow(NamedTuple):
     problem: str = ""
 
 
+class FileRows(NamedTuple):
+    """The columns of a file, as it names them, and its rows."""
+
+    columns: Sequence[str]
+    rows: list[FileRow]
+
+
 def read_file(file: Path, needed: str) -> list[FileRow]:
-    """The rows of a file, by its ending; InputError where it cannot be read, or has no column of the name `needed`."""
-    if file.suffix.lower() not in FORMATS:
-        raise InputError(f"{file} ends in none of {', '.join(FORMATS)}; save it as one of these")
+    """The rows of a file; InputError where it cannot be read, or has no column of the name `needed`."""
+    columns, rows = read_rows(file, {needed.lower()})
+    if columns and needed.lower() not in (name.strip().lower() for name in columns):
+        raise InputError(f"{file} has no column {needed}; it has {named(columns)}")
+    return rows
+
+
+def named(columns: Sequence[str]) -> str:
+    """The names of columns for a message; of many the first ones."""
+    more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
+    return ", ".join(columns[:MOST_NAMES]) + more
+
+
+def read_rows(file: Path, known: Collection[str]) -> FileRows:
+    """The rows and columns of a file, by its content; InputError where it cannot be read.
+
+    known: names, in lower case, of which a header is expected to have one; they tell a header from other text.
+    """
     try:
         if is_endless(file):
             raise InputError(f"{file} is a device or a pipe; name a file")
         _refuse_more(file.stat().st_size >> 20, LARGEST_FILE >> 20, "MiB", file)
-        if file.suffix.lower() == ".parquet":
-            return list(_of_parquet(file, needed))
-        text = _decoded(file.read_bytes(), file)
+        content = file.read_bytes()
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}; correct the path") from None
+    if content.startswith(b"PAR1"):
+        return _of_parquet(file)
+    if other := next((what for mark, what in _OTHERS.items() if content.startswith(mark)), ""):
+        raise InputError(f"{file} {other}")
+    text = _decoded(content, file)
     if not text.strip():
         raise InputError(f"{file} is empty; write a header and rows")
-    if file.suffix.lower() in (".jsonl", ".ndjson"):
-        _refuse_more(text.count("\n"), MOST_ROWS, "lines", file)
-        _refuse_more(sum(map(text.count, ",[{")), MOST_VALUES, "values", file)
-        return list(_of_json(text))
-    separator = _separator(text, file, needed)
-    _refuse_more(text.count(separator), MOST_VALUES, "cells", file)
-    _refuse_more(text.count("\n"), MOST_VALUES, "lines", file)  # a text may have many
-    rows = list(islice(_of_csv(text, file, separator), MOST_ROWS + 1))
-    _refuse_more(len(rows), MOST_ROWS, "rows", file)
-    return rows
+    if "\n" not in text:
+        text = text.replace("\r", "\n")
+    return _of_json(text, file, known) if text.lstrip()[0] in "[{" else _of_csv(text, file, known)
 
 
 def _refuse_more(count: int, most: int, what: str, file: Path) -> None:
@@ -68,25 +105,53 @@ def _refuse_more(count: int, most: int, what: str, file: Path) -> None:
 
 
 def _decoded(content: bytes, file: Path) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise InputError(f"{file} is in UTF-16; save it as UTF-8 (in Excel: CSV UTF-8)")
+    encoding = json.detect_encoding(content)
     try:
-        return content.decode("utf-8-sig")
+        return content.decode(encoding)
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise InputError(
-            f"{file}, line {line}: is not UTF-8 (byte 0x{content[error.start]:02x}); save it as UTF-8 (in Excel: CSV "
-            "UTF-8)"
-        ) from None
+        if encoding.startswith("utf-8"):
+            line = content.count(b"\n", 0, error.start) + 1
+            what = f"{file}, line {line}: is not UTF-8 (byte 0x{content[error.start]:02x})"
+        else:
+            what = f"{file} looks like {encoding.upper()} and is not (byte {error.start + 1})"
+        raise InputError(f"{what}; save it as UTF-8 (in Excel: CSV UTF-8)") from None
 
 
-def _of_csv(text: str, file: Path, separator: str) -> Iterator[FileRow]:
+def _of_csv(text: str, file: Path, known: Collection[str]) -> FileRows:
     lines = [line for line in re.split(r"(?<=\n)", text) if line]
-    header = [name.strip() for name in next(csv.reader(lines[:1], delimiter=separator, strict=True))]
+    begin = next(number for number, line in enumerate(lines) if line.strip())
+    if (stated := _NAMED_SEPARATOR.fullmatch(lines[begin])) and len(lines) > begin + 1:
+        begin += 1
+    separator = stated[1] if stated else _separator(lines[begin], known)
+    _refuse_more(text.count(separator), MOST_VALUES, "cells", file)
+    _refuse_more(len(lines), MOST_VALUES, "lines", file)  # a text may have many
+    header = _cells(lines[begin], separator)
     if doubled := _doubled(header):
-        raise InputError(f"{file}, line 1: has the column {doubled} twice; rename one")
+        raise InputError(f"{file}, line {begin + 1}: has the column {doubled} twice; rename one")
+    rows = list(islice(_rows_of(lines, begin + 1, header, separator, file), MOST_ROWS + 1))
+    _refuse_more(len(rows), MOST_ROWS, "rows", file)
+    return FileRows([name for name in header if name], rows)
+
+
+def _separator(first: str, known: Collection[str]) -> str:
+    """What stands between the cells: what makes a column of a known name of the first line, or else the most cells."""
+    names = {separator: {name.lower() for name in _cells(first, separator)} for separator in SEPARATORS}
+    return max(SEPARATORS, key=lambda separator: (not names[separator].isdisjoint(known), len(names[separator])))
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    """The cells of a header; all of the line as one where it is not CSV with this separator."""
+    try:
+        with _large_cells():
+            return [name.strip() for name in next(csv.reader([line], delimiter=separator, strict=True), [])]
+    except csv.Error:
+        return [line.strip()]
+
+
+def _rows_of(lines: list[str], begin: int, header: Sequence[str], separator: str, file: Path) -> Iterator[FileRow]:
+    """The rows from line `begin` on, counted from 0, without those in which no cell has anything."""
     broken = reread = 0
-    for line, cells, problem, length in _records(lines, separator):
+    for line, cells, problem, length in _records(lines, begin, separator):
         place = f"line {line}"
         if problem:
             broken += 1
@@ -94,20 +159,20 @@ def _of_csv(text: str, file: Path, separator: str) -> Iterator[FileRow]:
             if broken > MOST_BROKEN or reread > MOST_REREAD:
                 raise InputError(f"{file}: {broken:,} lines are not CSV, the last {place}; is it CSV at all?")
             yield FileRow(place, {}, problem)
+        elif not any(map(str.strip, cells)):
             continue
-        if len(cells) == len(header):
-            yield FileRow(place, {name: cell for name, cell in zip(header, cells, strict=True) if name})
-        elif cells:
+        elif len(cells) < len(header) or any(map(str.strip, cells[len(header) :])):
             problem = f"has {len(cells)} cells, and the header {len(header)}; put cells with {separator!r} in quotes"
             yield FileRow(place, {}, problem)
+        else:
+            yield FileRow(place, {name: cell for name, cell in zip(header, cells, strict=False) if name})
 
 
-def _records(lines: list[str], separator: str) -> Iterator[tuple[int, list[str], str, int]]:
-    """Every record behind the header: its first line, and its cells, or what is wrong and how many characters it took.
+def _records(lines: list[str], begin: int, separator: str) -> Iterator[tuple[int, list[str], str, int]]:
+    """Every record from line `begin` on: its first line, and its cells, or what is wrong and how many characters it is.
 
     Behind a line that is not CSV, such as one with a quote that is never closed, reading goes on with the next line.
     """
-    begin = 1
     while begin < len(lines):
         reader = csv.reader(islice(lines, begin, None), delimiter=separator, strict=True)
         start = begin
@@ -133,47 +198,76 @@ def _large_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _separator(text: str, file: Path, needed: str) -> str:
-    """What stands between the cells: what makes a column of that name of the first line."""
-    first = text.split("\n", 1)[0].rstrip("\r")
-    for separator in SEPARATORS:
-        try:
-            names = [name.strip().lower() for name in next(csv.reader([first], delimiter=separator, strict=True))]
-        except csv.Error:
-            continue
-        if needed.lower() in names:
-            return separator
-    raise InputError(
-        f"{file}, line 1: has no column {needed}: {first[:200]!r}; the first line names the columns, separated by a "
-        "comma, a semicolon, a tab or |"
-    )
+def _of_json(text: str, file: Path, known: Collection[str]) -> FileRows:
+    """The rows of JSON Lines, or of one document."""
+    _refuse_more(text.count("\n"), MOST_VALUES, "lines", file)
+    _refuse_more(sum(map(text.count, ",[{")), MOST_VALUES, "values", file)
+    try:
+        found = list(_of_document(_parsed(text), file, known))
+    except (ValueError, RecursionError) as error:
+        found = list(_of_lines(text))
+        if all(row.problem for row in found):
+            raise InputError(
+                f"{file} is not JSON: {first_line(error)}; write an object on each line, or one list of objects"
+            ) from None
+    _refuse_more(len(found), MOST_ROWS, "rows", file)
+    return FileRows(list(dict.fromkeys(name for row in found for name in row.cells)), found)
 
 
-def _of_json(text: str) -> Iterator[FileRow]:
+def _parsed(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=each_key_once)
+
+
+def _of_lines(text: str) -> Iterator[FileRow]:
     for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip():
-            continue
-        place = f"line {number}"
-        try:
-            cells = json.loads(line, parse_constant=_refuse_constant, object_pairs_hook=each_key_once)
-        except (ValueError, RecursionError) as error:
-            yield FileRow(place, {}, f"is not JSON: {first_line(error)}")
-            continue
-        is_object = isinstance(cells, dict)
-        yield FileRow(place, cells if is_object else {}, "" if is_object else "is not a JSON object, such as {...}")
+        if line.strip():
+            try:
+                yield _of_object(f"line {number}", _parsed(line))
+            except (ValueError, RecursionError) as error:
+                yield FileRow(f"line {number}", {}, f"is not JSON: {first_line(error)}")
 
 
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a value of JSON")
+def _of_object(place: str, value: Any) -> FileRow:
+    is_object = isinstance(value, dict)
+    return FileRow(place, value if is_object else {}, "" if is_object else "is not a JSON object, such as {...}")
 
 
-def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError where it has a key twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise ValueError(f"it has the key {twice!r} twice; leave one out")
-    return found
+def _of_document(document: Any, file: Path, known: Collection[str]) -> Iterator[FileRow]:
+    """The rows of a list of objects, of an object that holds one, of columns, or of one row."""
+    rows = document if isinstance(document, list) else _rows_in(document, file, known)
+    what = "line" if rows == [document] else "row"
+    return (_of_object(f"{what} {number}", row) for number, row in enumerate(rows, 1))
+
+
+def _rows_in(document: dict[str, Any], file: Path, known: Collection[str]) -> Sequence[Any]:
+    """The rows that an object holds: as columns, by a key each, or as a list under one key; or it is a row itself."""
+
+    def has_known(names: Iterable[str]) -> bool:
+        return any(name.strip().lower() in known for name in names)
+
+    header, split = ([*value] if isinstance(value := document.get(key), list) else [] for key in ("columns", "data"))
+    if header and _are(str, header) and _are(list, split):  # as pandas splits a frame
+        return [dict(zip(header, row, strict=False)) for row in split]
+    values: list[Any] = list(document.values())
+    if values and all(isinstance(value, dict) and value.keys() == values[0].keys() for value in values):
+        is_by_column = has_known(document) or (not has_known(values[0]) and all(map(str.isdecimal, values[0])))
+        return [{name: document[name][at] for name in document} for at in values[0]] if is_by_column else values
+    lists: dict[str, list[Any]] = {name: value for name, value in document.items() if isinstance(value, list) and value}
+    of_objects = {name: rows for name, rows in lists.items() if _are(dict, rows)}
+    if len(lists) == len(document) > len(of_objects) and len({*map(len, values)}) == 1:
+        return [dict(zip(document, row, strict=True)) for row in zip(*values, strict=True)]
+    if has_known(document):
+        return [document]
+    tables = {name: rows for name, rows in of_objects.items() if has_known(rows[0])}
+    tables = tables or (of_objects if len(of_objects) == len(document) else {})
+    if len(tables) > 1:
+        raise InputError(f"{file} has several lists: {named([*tables])}; keep the one that has the rows")
+    return next(iter(tables.values()), [document])
+
+
+def _are(kind: type, values: Iterable[Any]) -> bool:
+    """Whether all values are of a kind."""
+    return all(isinstance(value, kind) for value in values)
 
 
 def _doubled(names: Iterable[str]) -> str | None:
@@ -181,22 +275,20 @@ def _doubled(names: Iterable[str]) -> str | None:
     return next((name for name, count in Counter(names).items() if name and count > 1), None)
 
 
-def _of_parquet(file: Path, needed: str) -> Iterator[FileRow]:
+def _of_parquet(file: Path) -> FileRows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(file) as opened:
             names = opened.schema_arrow.names
-            if needed.lower() not in map(str.lower, names):
-                raise InputError(f"{file} has no column {needed}; it has {', '.join(names)}")
             if doubled := _doubled(names):
                 raise InputError(f"{file} has the column {doubled} twice; rename one")
             about = opened.metadata
             _refuse_more(about.num_rows, MOST_ROWS, "rows", file)
             _refuse_more(about.num_rows * about.num_columns, MOST_VALUES, "cells", file)
             rows = _unpacked(opened, file)
-            yield from (FileRow(f"row {number}", row) for number, row in enumerate(rows, 1))
+            return FileRows(names, [FileRow(f"row {number}", row) for number, row in enumerate(rows, 1)])
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         raise InputError(f"{file} is not a Parquet file that can be read: {first_line(error)}") from None
 

@@ -151,7 +151,7 @@ class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
     file: Annotated[str, AfterValidator(_beside_the_study)]
-    """The file of entities, by its ending: CSV, TSV, JSONL or Parquet; or the name of a bundled one (docs/groups.md,
+    """The file of entities: CSV, JSON or Parquet; or the name of a bundled one (docs/groups.md,
     docs/pairs.md)."""
     texts: Texts
     """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/groups.md, docs/pairs.md)."""
@@ -250,7 +250,7 @@ def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]
                 raise InputError(f"is {entity.name}, as {other} is; leave one out")
             taken[frozenset(row.names)] = taken[entity.name] = places[entity] = place
         except InputError as error:
-            wrong.append(f"{place}: {error}")
+            wrong.append((place, str(error)))
     if wrong:
         text = rows_not_usable(file, wrong, len(rows))
         if not places:

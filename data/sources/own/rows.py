@@ -3,8 +3,9 @@
 import json
 import math
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
@@ -14,7 +15,6 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    Field,
     StringConstraints,
     ValidationError,
     model_validator,
@@ -25,10 +25,14 @@ from data.errors import InputError
 from data.options import Problem, problems, refused
 from data.records import ALONE, NO_RELATIONS, OwnKind, Question, Rejected, RelationName, identity
 from data.records.statistics import ALL
-from data.sources.own.files import FileRow, each_key_once
+from data.sources.own.columns import COLUMNS, FLAT
+from data.sources.own.files import FileRow
+from data.sources.own.lists import list_in, listed, none_where_empty, passages
 
 LONGEST = 1_000_000
-SHOWN = 20
+SHOWN = 10
+"""Kinds of errors that a message has, and of each the first rows."""
+FIRST = 3
 FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
 RESERVED = NO_RELATIONS | {ALL, "disputable"}
 """Names that mean something else where a relation is named."""
@@ -40,33 +44,15 @@ def _checked(text: str) -> str:
     return text
 
 
-def _listed(value: Any) -> Any:
-    """A list as a cell has it: JSON, or texts with | between them."""
-    if value is None:
-        return ()
-    if not isinstance(value, str):
-        return value
-    if value.lstrip().startswith("["):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            raise ValueError('is not a list; write texts with | between them, or a JSON list: ["a", "b"]') from None
-    return [part.strip() for part in value.split("|") if part.strip()]
-
-
 def _as_text(value: Any) -> Any:
     """Numbers and truth values as they are read aloud; other values as they are."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and math.isinf(value):
         raise ValueError("is infinite; write a number, or a text")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as a whole number is written where others of its column are missing
     return str(value) if isinstance(value, int | float) else value
-
-
-def none_where_empty(value: Any) -> Any:
-    """None in place of a text that is empty or blank, and of NaN; other values as they are."""
-    is_nan = isinstance(value, float) and math.isnan(value)
-    return None if is_nan or (isinstance(value, str) and not value.strip()) else value
 
 
 Text = Annotated[
@@ -74,30 +60,39 @@ Text = Annotated[
     BeforeValidator(lambda value: _checked(value) if isinstance(value, str) else value), BeforeValidator(_as_text),
 ]  # fmt: skip
 Name = Annotated[Text, StringConstraints(max_length=200)]
-Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: () if value is None else listed(value))]
 
 
 Row = TypeVar("Row", bound=BaseModel)
 
 
 class OwnContext(BaseModel):
-    """A context as a row has it."""
+    """A context as a row has it; kind: None where nobody said which it is. Keys that it does not know are columns."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="allow")
 
     text: Text
-    kind: Annotated[OwnKind, BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)]
-    answer: Annotated[Text | None, BeforeValidator(none_where_empty)] = None
+    kind: Annotated[
+        OwnKind | None, BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
+    ] = None
+    answer: Text | None = None
     aliases: Texts = ()
-    id: Annotated[Name | None, BeforeValidator(none_where_empty)] = None
+    id: Name | None = None
 
     @model_validator(mode="before")
     @classmethod
-    def _with_kind(cls, content: Any) -> Any:
-        if isinstance(content, dict):
-            cells = {"kind": "unknown", **content}
-            return {name: value for name, value in cells.items() if none_where_empty(value) is not None}
-        return content
+    def _by_our_names(cls, content: Any) -> Any:
+        if isinstance(content, str):
+            return {"text": content}
+        if not isinstance(content, Mapping):
+            raise ValueError('is not a text and not an object, such as {"kind": "supporting", "text": "..."}')
+        named: dict[str, Any] = {}
+        for key, value in content.items():
+            plain = key.strip().lower()
+            name = FLAT.get(plain, plain if plain in FLAT.values() else key)
+            if none_where_empty(value) is not None and named.setdefault(name, value) is not value:
+                raise refused([Problem((name,), f"stands there twice, once as {key}; leave one out")])
+        return _with_alternatives(named)
 
     @model_validator(mode="after")
     def _states(self) -> "OwnContext":
@@ -110,14 +105,17 @@ class OwnContext(BaseModel):
         return self
 
 
-def _contexts(value: Any) -> Any:
-    try:
-        listed = json.loads(value, object_pairs_hook=each_key_once) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        listed = None
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise ValueError('is not a list of contexts, such as [{"kind": "supporting", "text": "..."}]')
-    return listed
+def _with_alternatives(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer as one text, and what else its cell has among the aliases."""
+    found: dict[str, list[Any]] = {}
+    for name in ("answer", "aliases"):
+        try:
+            found[name] = listed(content.get(name))
+        except ValueError as error:
+            raise refused([Problem((name,), str(error))]) from None
+    answer, others = found["answer"][:1], found["answer"][1:]
+    rest = {name: value for name, value in content.items() if name not in found}
+    return {**rest, **({"answer": answer[0]} if answer else {}), "aliases": [*others, *found["aliases"]]}
 
 
 def _single(group: str) -> str:
@@ -138,22 +136,26 @@ class OwnRow(BaseModel):
     group: Annotated[
         Name, AfterValidator(_single), BeforeValidator(lambda value: none_where_empty(value) or "questions")
     ] = "questions"
-    contexts: Annotated[tuple[OwnContext, ...], BeforeValidator(_contexts), Field(min_length=1)]
+    contexts: tuple[OwnContext, ...]
 
     @model_validator(mode="before")
     @classmethod
     def _one_context(cls, content: Any) -> Any:
-        """The row with `contexts`, where it has its one context in columns of their own."""
+        """The row with `contexts`, where it has them in `context`, with their kind and the like beside."""
         if not isinstance(content, dict):
             return content
-        rest = {name: value for name, value in content.items() if name not in FLAT}
-        if none_where_empty(rest.get("contexts")) is not None:
-            return rest
-        rest.pop("contexts", None)
-        flat = {key: content[name] for name, key in FLAT.items() if none_where_empty(content.get(name)) is not None}
-        if "text" not in flat:
+        rest = _with_alternatives({name: value for name, value in content.items() if name not in FLAT})
+        name = "context" if none_where_empty(rest.get("contexts")) is None else "contexts"
+        try:
+            found = passages(rest.pop("contexts", None) if name == "contexts" else content.get("context"))
+        except ValueError as error:
+            raise refused([Problem((name,), str(error))]) from None
+        if not (found := [one for one in found if none_where_empty(one) is not None]):
             raise refused([Problem(("context",), "is missing; a question needs a context at least")])
-        return {**rest, "contexts": [flat]}
+        if name == "context":
+            beside = {key: content[key] for key in FLAT if key in content and key != "context"}
+            found = [{**beside, **one} if isinstance(one, Mapping) else {**beside, "text": one} for one in found]
+        return {**rest, "contexts": found}
 
     @model_validator(mode="after")
     def _can_be_told_apart(self) -> "OwnRow":
@@ -171,13 +173,6 @@ class OwnRow(BaseModel):
         return self
 
 
-FLAT: Mapping[str, str] = {
-    "context": "text", "kind": "kind", "context_answer": "answer", "context_aliases": "aliases", "context_id": "id",
-}  # fmt: skip
-"""The columns of a row's one context, and their keys in a list of contexts."""
-COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *FLAT)
-
-
 class Origin(NamedTuple):
     """Where questions come from, as they say themselves."""
 
@@ -186,8 +181,8 @@ class Origin(NamedTuple):
 
 
 @dataclass
-class _Asked:
-    """A question while its rows are read, and where the first of them stands."""
+class AskedQuestion:
+    """A question with its contexts, as the rows of a file have them, and where the first of them stands."""
 
     place: str
     row: OwnRow
@@ -195,17 +190,60 @@ class _Asked:
     aliases: list[str] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
 
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """Every form of the right answer, the answer itself first."""
+        supporting = (one for one in self.contexts if one.kind == "supporting")
+        stated = (form for one in supporting for form in (one.answer, *one.aliases) if form)
+        return tuple(dict.fromkeys((self.row.answer, *self.aliases, *stated)))
+
+    @property
+    def kinds(self) -> list[OwnKind]:
+        """The kind of each context: its own, or what follows from its text."""
+        forms = self.forms
+        return [
+            one.kind or ("supporting" if states(one, forms, self.row.question) else "unknown") for one in self.contexts
+        ]
+
 
 class ReadQuestions(NamedTuple):
-    """The questions of a file in its order, and the rows that cannot be used."""
+    """The questions of a file in its order, and the rows that cannot be used.
+
+    derived, unknown: how many contexts without a kind state the right answer in their texts, and how many do not.
+    """
 
     questions: list[Question]
     rejected: list[Rejected]
+    derived: int = 0
+    unknown: int = 0
+
+    def about_kinds(self, file: Path) -> str:
+        """What became of contexts without a kind; empty where all have one."""
+        if not self.derived + self.unknown:
+            return ""
+        return (
+            f"{self.derived + self.unknown} contexts have no kind: {self.derived} count as supporting, since the right "
+            f"answer stands in them, and {self.unknown} as unknown; `swaymeter label {file}` asks for the kinds"
+        )
 
 
 def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str]) -> ReadQuestions:
     """The questions of a file's rows; columns: the file's own names of columns, by ours."""
-    asked: dict[tuple[str, ...], _Asked] = {}
+    asked, rejected = asked_questions(rows, origin, columns)
+    groups = _names(one.row.group for one in asked)
+    read, found = ReadQuestions([], rejected), Counter[OwnKind]()
+    for one in asked:
+        kinds = one.kinds
+        found.update(kind for context, kind in zip(one.contexts, kinds, strict=True) if not context.kind)
+        read.questions.append(_question(one, kinds, groups, origin))
+    return read._replace(derived=found["supporting"], unknown=found["unknown"])
+
+
+def asked_questions(
+    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str]
+) -> tuple[list[AskedQuestion], list[Rejected]]:
+    """The questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
+    asked: dict[tuple[str, ...], AskedQuestion] = {}
     rejected: list[Rejected] = []
     theirs = {own: name for name, own in columns.items()}
     for place, cells, problem in rows:
@@ -216,12 +254,42 @@ def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, 
             if len(named) < len(cells):
                 ours = Counter(_ours(str(name), theirs) for name in cells)
                 raise InputError(f"{ours.most_common(1)[0][0]}: stands there twice, in other letters; rename one")
-            row = row_of(OwnRow, named)
-            _join(asked, place, row)
+            nested = named.get("contexts") if theirs else None
+            if isinstance(nested := list_in(nested) if isinstance(nested, str) else nested, list):
+                named["contexts"] = [_by_ours(one, theirs) if isinstance(one, dict) else one for one in nested]
+            _join(asked, place, row_of(OwnRow, named))
         except InputError as error:
             rejected.append(_rejected(place, named, error, origin))
-    groups = _names(one.row.group for one in asked.values())
-    return ReadQuestions([_question(one, groups, origin) for one in asked.values()], rejected)
+    return list(asked.values()), rejected
+
+
+def _by_ours(context: Mapping[str, Any], theirs: Mapping[str, str]) -> dict[str, Any]:
+    """A context of a list, with our names where `columns` maps them."""
+    return {theirs.get(key, key): value for key, value in context.items()}
+
+
+_YES_AND_NO = frozenset({"yes", "no", "true", "false"})
+
+
+def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
+    """Whether a context without a kind states the right answer: it says so, or the answer's words stand in its text.
+
+    An answer that may stand anywhere, as yes, no and one of those that the question names, is not looked for.
+    """
+    if context.answer is not None:
+        return context.answer.casefold() in {form.casefold() for form in forms}
+    telling = (form for form in forms if form.casefold() not in _YES_AND_NO and not _stands(form, question))
+    return any(_stands(form, context.text) for form in telling)
+
+
+def _stands(form: str, text: str) -> bool:
+    """Whether words stand in a text, not as a part of longer ones; scripts without blanks have no such part."""
+    words, text = (" ".join(unicodedata.normalize("NFKC", one).casefold().split()) for one in (form, text))
+    return re.search(rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})", text) is not None
+
+
+_LETTER = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""A letter or digit, other than of Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean."""
 
 
 def _ours(name: str, theirs: Mapping[str, str]) -> str:
@@ -255,10 +323,10 @@ def _place(place: Sequence[int | str]) -> str:
     return f"{', '.join(words)}: " if words else ""
 
 
-def _join(asked: dict[tuple[str, ...], _Asked], place: str, row: OwnRow) -> None:
+def _join(asked: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow) -> None:
     """Adds a row to the questions: a new one, or a further context of one that is there."""
     key = (row.id,) if row.id else (row.question, row.answer)
-    known = asked.get(key) or _Asked(place, row)
+    known = asked.get(key) or AskedQuestion(place, row)
     if (known.row.question, known.row.answer) != (row.question, row.answer):
         raise InputError(f"id: {row.id} is the question of {known.place}; give each question its own id")
     if known.row.group != row.group:
@@ -272,72 +340,82 @@ def _join(asked: dict[tuple[str, ...], _Asked], place: str, row: OwnRow) -> None
             raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
         there.add((context.kind, context.text))
         ids.add(context.id or "")
-    others = _others(row)
     known.contexts += row.contexts
     known.aliases += row.aliases
-    for name, value in others.items():
-        before = known.others.setdefault(name, value)
-        if value not in str(before).split(" | ") and value != before:
-            known.others[name] = f"{before} | {value}"
+    for extra in (row.model_extra, *(context.model_extra for context in row.contexts)):
+        for name, value in _others(extra or {}).items():
+            before = known.others.setdefault(name, value)
+            if value != before and str(value) not in str(before).split(" | "):
+                known.others[name] = f"{before} | {value}"
     asked[key] = known
 
 
-def _question(asked: _Asked, groups: Mapping[str, RelationName], origin: Origin) -> Question:
-    row, contexts = asked.row, asked.contexts
-    supported = [form for one in contexts if one.kind == "supporting" for form in (one.answer, *one.aliases) if form]
-    forms = tuple(dict.fromkeys((row.answer, *asked.aliases, *supported)))
-    stated = [_stated(context, forms) for context in contexts]
+def _question(
+    asked: AskedQuestion, kinds: Sequence[OwnKind], groups: Mapping[str, RelationName], origin: Origin
+) -> Question:
+    row, contexts, forms = asked.row, asked.contexts, asked.forms
+    stated = [_stated(context, kind, forms) for context, kind in zip(contexts, kinds, strict=True)]
+    ids = _ids(contexts, kinds)
+    derived = [name for name, one, kind in zip(ids, contexts, kinds, strict=True) if not one.kind and kind != "unknown"]
+    others = asked.others | ({DERIVED: " | ".join(derived)} if derived else {})
     return Question(
         question_id=row.id or identity("own", row.question, row.answer), relation=groups[row.group],
         partition=row.group, subject="", subject_id=None, property_id=None, object=row.answer, object_id=None,
         answers=forms, replacement="", question=row.question, original_context="", counter_memory_context="",
         edits=None, subject_popularity=None, object_popularity=None, id_source=None, source=origin.source,
         licence=origin.licence, flags=(), list_id=row.id,
-        context_ids=_ids(contexts), context_kinds=tuple(context.kind for context in contexts),
+        context_ids=ids, context_kinds=tuple(kinds),
         context_texts=tuple(context.text for context in contexts), context_answers=tuple(stated),
-        other_columns=json.dumps(asked.others, ensure_ascii=False, sort_keys=True) if asked.others else None,
+        other_columns=json.dumps(others, ensure_ascii=False, sort_keys=True) if others else None,
     )  # fmt: skip
 
 
-def _stated(context: OwnContext, forms: tuple[str, ...]) -> tuple[str, ...]:
+DERIVED = "contexts whose kind follows from their text"
+"""The further column of a question that names them."""
+
+
+def _stated(context: OwnContext, kind: OwnKind, forms: tuple[str, ...]) -> tuple[str, ...]:
     """The answers that a context states, in all their forms."""
     own = () if context.answer is None else (context.answer, *context.aliases)
-    return tuple(dict.fromkeys((*own, *forms))) if context.kind == "supporting" else own
+    return tuple(dict.fromkeys((*own, *forms))) if kind == "supporting" else own
 
 
-def _ids(contexts: Sequence[OwnContext]) -> tuple[str, ...]:
+def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str, ...]:
     """The id of each context: its own, or its kind, with a number from the second of the kind on."""
     taken = {context.id for context in contexts if context.id} | {ALONE.context_id}
     counts: Counter[str] = Counter()
     ids = []
-    for context in contexts:
+    for context, kind in zip(contexts, kinds, strict=True):
         name = context.id
         while name is None or (not context.id and name in taken):
-            counts[context.kind] += 1
-            number = counts[context.kind]
-            name = context.kind if number == 1 else f"{context.kind} {number}"
+            counts[kind] += 1
+            name = kind if counts[kind] == 1 else f"{kind} {counts[kind]}"
         taken.add(name)
         ids.append(name)
     return tuple(ids)
 
 
-def _others(row: OwnRow) -> dict[str, Any]:
-    """The further columns of a row; InputError where one holds a control character."""
-    others = {name: _plain(value) for name, value in (row.model_extra or {}).items()}
-    try:
-        _checked(json.dumps(others, ensure_ascii=False))
-    except ValueError as error:
-        raise InputError(f"another column {error}") from None
-    return {name: value for name, value in others.items() if none_where_empty(value) is not None}
+def _others(extra: Mapping[str, Any]) -> dict[str, Any]:
+    """The further columns of a row or context; control characters in them are written as codes."""
+    plain = {_visible(name): _plain(value) for name, value in extra.items()}
+    return {name: value for name, value in plain.items() if none_where_empty(value) is not None}
+
+
+def _visible(text: str) -> str:
+    return FORM.sub(lambda control: f"\\u{ord(control[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:
     """The value as JSON has it; as a text where it has no such value."""
+    if none_where_empty(value) is None:
+        return None
+    if isinstance(value, str):
+        return _visible(value)
     try:
-        json.dumps(value, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        return str(value)
-    return value
+        return _visible(str(value))
+    return _visible(text) if FORM.search(text) else value
 
 
 def _names(groups: Iterable[str]) -> dict[str, RelationName]:
@@ -360,7 +438,7 @@ def _rejected(place: str, cells: Mapping[str, Any], error: InputError, origin: O
         partition="own", relation=RelationName("own"), part=place,
         subject=_writable(str(question)[:200]) if isinstance(question, str | int | float) else "",
         reason=reasons.ROW_NOT_USABLE, source=origin.source, licence=origin.licence,
-        detail=_writable(f"{place}: {error}"),
+        detail=_writable(str(error)),
     )  # fmt: skip
 
 
@@ -369,12 +447,30 @@ def _writable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
 
 
-def lines(rejected: Iterable[Rejected]) -> Iterator[str]:
-    """What is wrong with each rejected row, with its place."""
-    return (row.detail or row.part for row in rejected)
+Wrong = tuple[str, str]
+"""Where a row stands that cannot be used, such as "line 4", and what is wrong with it."""
 
 
-def rows_not_usable(file: Path, wrong: Sequence[str], total: int) -> str:
-    """The message of what is wrong with rows of a file; of many, the first ones."""
-    more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
-    return f"{file}: {len(wrong)} of {total} rows cannot be used: {'; '.join(wrong[:SHOWN])}{more}"
+def wrong_rows(rejected: Iterable[Rejected]) -> list[Wrong]:
+    """What is wrong with each rejected row."""
+    return [(row.part, row.detail or "") for row in rejected]
+
+
+def grouped(wrong: Iterable[Wrong]) -> list[str]:
+    """What is wrong, each once with the first rows that it is wrong with and how many more; the most frequent first."""
+    places: dict[str, list[str]] = {}
+    for place, message in wrong:
+        places.setdefault(message, []).append(place)
+    said = []
+    for message, rows in sorted(places.items(), key=lambda one: -len(one[1])):
+        numbers = [rows[0], *(row.rpartition(" ")[2] for row in rows[1:FIRST])]
+        more = f" and {len(rows) - FIRST} more" if len(rows) > FIRST else ""
+        said.append(f"{', '.join(numbers)}{more}: {message}")
+    return said
+
+
+def rows_not_usable(file: Path, wrong: Sequence[Wrong], total: int) -> str:
+    """The message of what is wrong with rows of a file, equal errors together; of many kinds, the most frequent."""
+    said = grouped(wrong)
+    more = f"; and {len(said) - SHOWN} other errors" if len(said) > SHOWN else ""
+    return f"{file}: {len(wrong)} of {total} rows cannot be used: {'; '.join(said[:SHOWN])}{more}"

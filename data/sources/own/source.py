@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
@@ -9,15 +10,16 @@ from pydantic import Field, field_validator
 from data.errors import InputError
 from data.records import Partition
 from data.sources.access import Access
-from data.sources.own.files import read_file
+from data.sources.own.columns import QUESTIONS, check_columns, checked_map
+from data.sources.own.files import FileRow, read_rows
 from data.sources.own.named_file import OwnFile
-from data.sources.own.rows import COLUMNS, ReadQuestions, lines, questions_of, rows_not_usable
+from data.sources.own.rows import ReadQuestions, questions_of, rows_not_usable, wrong_rows
 from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 from data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)
 
-VERSION = 2
+VERSION = 3
 
 
 class OwnQuestions(QuestionsOptions, OwnFile):
@@ -46,38 +48,50 @@ class OwnQuestions(QuestionsOptions, OwnFile):
     @field_validator("columns")
     @classmethod
     def _known_columns(cls, columns: dict[str, str]) -> dict[str, str]:
-        if unknown := sorted(columns.keys() - set(COLUMNS)):
-            raise ValueError(f"{unknown[0]} is not one of the columns that can be renamed: {', '.join(COLUMNS)}")
-        if len(set(columns.values())) < len(columns):
-            raise ValueError("two columns have one name in the file; name each once")
-        return columns
+        return checked_map(columns.items())
 
 
 def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping[str, Any]:
     return {
         "source": "file", "version": VERSION, "digest": file_digest(options.path, "questions.file"),
-        "format": options.path.suffix.lower(), "columns": options.columns, "origin": list(options.origin),
+        "columns": options.columns, "origin": list(options.origin),
     }  # fmt: skip
 
 
 def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> FetchedQuestions:
-    read, problem = read_questions(options)
-    if problem:
+    read = read_questions(options)
+    if problem := not_usable(options.path, read):
         log.warning(problem)
+    if kinds := read.about_kinds(options.path):
+        log.warning("%s: %s", options.path, kinds)
+    if not read.questions:
+        raise InputError(problem)
     return FetchedQuestions(read.questions, read.rejected)
 
 
-def read_questions(options: OwnQuestions) -> tuple[ReadQuestions, str]:
-    """The questions of the file, and what is wrong with rows that cannot be used; InputError where none can."""
-    rows = read_file(options.path, options.columns.get("question", "question"))
-    names = {str(name) for row in rows for name in row.cells}
-    if rows and (absent := sorted(set(options.columns.values()) - names)):
-        raise InputError(f"{options.path} has no column {absent[0]}, which `columns` names; it has {', '.join(names)}")
-    read = questions_of(rows, options.origin, options.columns)
-    problem = rows_not_usable(options.path, list(lines(read.rejected)), len(rows)) if read.rejected else ""
-    if not read.questions:
-        raise InputError(problem or f"{options.path} has no rows; write questions below the header")
-    return read, problem
+def read_questions(options: OwnQuestions) -> ReadQuestions:
+    """The questions of the file; InputError where it cannot be read, has no rows, or lacks a column."""
+    return questions_of(rows_to_ask(options.path, options.columns), options.origin, options.columns)
+
+
+def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:
+    """The rows of a file of questions, whose columns are called as `columns` says, by our names.
+
+    Raises:
+        InputError: The file cannot be read, has no rows, or lacks a column.
+    """
+    found = read_rows(file, {*QUESTIONS, columns.get("question", "question").lower()})
+    if found.columns:
+        check_columns(file, found, columns)
+    if not found.rows:
+        raise InputError(f"{file} has no rows; write questions below the header")
+    return found.rows
+
+
+def not_usable(file: Path, read: ReadQuestions) -> str:
+    """What is wrong with rows that cannot be used; empty where all can be."""
+    wrong = wrong_rows(read.rejected)
+    return rows_not_usable(file, wrong, len(read.questions) + len(wrong)) if wrong else ""
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

@@ -11,10 +11,10 @@ from flows.cli import options
 from flows.cli.console import err, out
 
 audits = typer.Typer()
-SHOWN = 20
-"""Rows that are not used and named on the terminal."""
-
-OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSONL or Parquet.")]
+OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
+Map = Annotated[
+    list[str] | None, typer.Option("--map", help="What a column is called: question=query; may be repeated.")
+]
 Model = Annotated[
     list[str],
     typer.Option(
@@ -57,6 +57,7 @@ def audit(
     fail_over: Over = None,
     samples: Samples = 2,
     questions: Questions = None,
+    map_: Map = None,
     max_new_tokens: Tokens = 32,
     thinking: Thinking = "off",
     as_json: options.AsJson = False,
@@ -68,6 +69,7 @@ def audit(
 
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
+    from data.sources.own.rows import wrong_rows
     from flows.cli.pipeline import Selected
     from flows.cli.terminal import TerminalProgress, log_to, summary
     from flows.cli.views import audit as view
@@ -78,12 +80,15 @@ def audit(
     began = time.monotonic()
     thresholds = view.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
+    columns = view.columns_of(map_ or ())
     study = view.write_study(
-        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, thinking=thinking
+        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, columns=columns,
+        thinking=thinking,
     )
     selected = Selected.of(str(study))
     selected.check_models("run")
-    unused = view.read_rows(selected.study, thresholds)
+    read = view.read_rows(selected.study, thresholds, folder)
+    unused = wrong_rows(read.rejected)
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
@@ -111,10 +116,8 @@ def audit(
     ):
         if said:
             console.print(f"{said.strip()[:-1]}{remedy}.", soft_wrap=True, markup=False, highlight=False)
-    for line in unused[:SHOWN]:
-        console.print(f"not used: {line}", soft_wrap=True, markup=False, highlight=False)
-    if len(unused) > SHOWN:
-        console.print(f"not used: {len(unused) - SHOWN} more rows, all of them in --json", highlight=False)
+    for line in filter(None, (*view.about_rows(read, Path(file), folder), read.about_kinds(Path(file)))):
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
     view.refuse_unmet(outcome)
 
 

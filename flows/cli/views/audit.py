@@ -17,8 +17,9 @@ from rich.text import Text
 
 from data.errors import InputError, UsageError, WorkFailed, nearest
 from data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
-from data.sources.own.rows import lines
-from data.sources.own.source import read_questions
+from data.sources.own.columns import checked_map
+from data.sources.own.rows import ReadQuestions, Wrong, wrong_rows
+from data.sources.own.source import not_usable, read_questions
 from data.storage.files import written_whole
 from data.warehouse.warehouse import opened
 from flows.cli.pipeline import Selected
@@ -37,6 +38,8 @@ QUANTITIES: Mapping[str, str] = {
     "prior_bias": "prior_bias", "persuasion": "coherent_persuasion",
 }  # fmt: skip
 """What a threshold can name, and the quantities of tasks.statistics.models."""
+NOT_USED = "rows-not-used.txt"
+"""The file of the workspace that lists the rows that cannot be used."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """The most tokens of thoughts in an audit that does not say."""
@@ -156,23 +159,66 @@ class Threshold:
         return bool(found >= self.value if self.at_least else found <= self.value)
 
 
-def read_rows(study: Study, thresholds: Iterable[Threshold]) -> list[str]:
-    """What is wrong with rows of an audit's file; UsageError where none can be used, or a threshold is not possible."""
+def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
+    """What an audit's file has; rows that cannot be used are listed in the folder's NOT_USED.
+
+    UsageError where no row can be used, or a threshold is not possible.
+    """
     options: Any = study.questions
     try:
-        read, _ = read_questions(options)
+        read = read_questions(options)
     except InputError as error:
         raise UsageError(str(error)) from None
+    wrong = [f"{place}: {why}\n" for place, why in wrong_rows(read.rejected)]
+    with written_whole(folder / NOT_USED) as temporary:
+        temporary.write_text("".join(wrong), encoding="utf-8")
+    if not read.questions:
+        raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
     conditions = {kind for question in read.questions for kind in question.context_kinds}
     for threshold in thresholds:
         threshold.check(conditions)
-    return list(lines(read.rejected))
+    return read
+
+
+def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
+    """What is wrong with rows that are not used, and where all of them are listed; nothing where all are used."""
+    text = not_usable(file, read)
+    return [f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"] if text else []
+
+
+def columns_of(maps: Iterable[str]) -> dict[str, str]:
+    """The file's own names of columns by ours, of the option --map; UsageError for what is not such a pair."""
+    pairs = [text.partition("=")[::2] for text in maps]
+    if wrong := [text for text, (ours, theirs) in zip(maps, pairs, strict=True) if not (ours and theirs)]:
+        raise UsageError(f"--map {wrong[0]!r}: write our column and the file's, such as --map question=query")
+    try:
+        return checked_map((ours.strip(), theirs.strip()) for ours, theirs in pairs)
+    except ValueError as error:
+        raise UsageError(f"--map: {error}") from None
+
+
+def questions_file(file: str) -> Path:
+    """The file of questions that a command names, or the bundled one; UsageError where there is none."""
+    path = Path(file).expanduser()
+    if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
+        path = STUDIES / f"{file}.jsonl"
+    if not path.is_file():
+        bundled = ", ".join(sorted(found.stem for found in STUDIES.glob("*.jsonl")))
+        raise UsageError(f"there is no file {file}; name a CSV, JSON or Parquet file (docs/own-data.md), or {bundled}")
+    return path
 
 
 def write_study(
-    file: str, models: Sequence[str], folder: Path, *, samples: int, questions: int | None, max_new_tokens: int,
+    file: str,
+    models: Sequence[str],
+    folder: Path,
+    *,
+    samples: int,
+    questions: int | None,
+    max_new_tokens: int,
+    columns: Mapping[str, str],
     thinking: str = "off",
-) -> Path:  # fmt: skip
+) -> Path:
     """Writes the study of an audit into its workspace, and gives its path.
 
     thinking: off, on, or the most tokens of thoughts; off: models think that have no switch for it. UsageError where
@@ -180,17 +226,14 @@ def write_study(
     """
     if thinking not in ("off", "on") and not (thinking.isdecimal() and int(thinking)):
         raise UsageError(f"--thinking {thinking}: write off, on, or the most tokens of thoughts, such as 4096")
-    path = Path(file).expanduser()
-    if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
-        path = STUDIES / f"{file}.jsonl"
-    if not path.is_file():
-        bundled = ", ".join(sorted(found.stem for found in STUDIES.glob("*.jsonl")))
-        raise UsageError(f"there is no file {file}; name a CSV, JSONL or Parquet file (docs/own-data.md), or {bundled}")
+    path = questions_file(file)
     content = {
         "name": re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:58] or "audit",
         "asks": "Does the model follow the passages that it is given?",
         "workspace": str(folder),
-        "questions": {"source": "file", "file": str(path.absolute()), "per_partition": questions},
+        "questions": {
+            "source": "file", "file": str(path.absolute()), "columns": dict(columns), "per_partition": questions,
+        },
         "models": [_model(name) for name in models],
         "measures": {
             "answers": {
@@ -279,7 +322,7 @@ def as_json(
     measured: Sequence[Measured],
     differences: Sequence[Row],
     unfinished: pd.DataFrame,
-    unused: Sequence[str],
+    unused: Sequence[Wrong],
     outcome: Sequence[tuple[Threshold, Measured, bool]],
 ) -> str:
     """All of it for a program."""
@@ -301,7 +344,7 @@ def as_json(
         "differences": list(differences),
         "unfinished_greedy_answers": records(unfinished),
         "checks": checks,
-        "rows_not_used": list(unused),
+        "rows_not_used": [f"{place}: {why}" for place, why in unused],
         **paths,
     }
     return json.dumps(content | paths, indent=2)
@@ -312,7 +355,7 @@ def write_junit(
     name: str,
     outcome: Sequence[tuple[Threshold, Measured, bool]],
     *,
-    unused: Sequence[str] = (),
+    unused: Sequence[Wrong] = (),
     error: str = "",
 ) -> None:
     """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
@@ -337,10 +380,9 @@ def write_junit(
         case = ElementTree.SubElement(suite, "testcase", classname=_as_xml(found.model), name=name)
         if not is_met:
             ElementTree.SubElement(case, "failure", message=_as_xml(next(unmet)))
-    for line in unused:
-        place, _, why = _as_xml(line).partition(": ")
+    for place, why in unused:
         case = ElementTree.SubElement(suite, "testcase", classname="rows that are not used", name=place)
-        ElementTree.SubElement(case, "skipped", message=why)
+        ElementTree.SubElement(case, "skipped", message=_as_xml(why))
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)

@@ -76,7 +76,7 @@ def test_a_row_that_cannot_be_used_is_named(
 def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"2 of 2 rows cannot be used: line 2: subject: .*; line 3: has 1 cells"):
         rows_by_relation(written(tmp_path, HEADER, "capital,,Lima,,,", "capital"), "facts.file", FactRow, {})
-    with pytest.raises(InputError, match="line 1: has no column relation"):
+    with pytest.raises(InputError, match="has no column relation; it has subject, object"):
         rows_by_relation(written(tmp_path, "subject,object", "Peru,Lima"), "facts.file", FactRow, {})
     with pytest.raises(MissingFile, match=r"facts.file: .*gone.csv cannot be read"):
         rows_by_relation(tmp_path / "gone.csv", "facts.file", FactRow, {})

@@ -37,7 +37,7 @@ def one(read: ReadQuestions) -> Question:
 
 
 def reasons(read: ReadQuestions) -> list[str]:
-    return [str(row.detail) for row in read.rejected]
+    return [f"{row.part}: {row.detail}" for row in read.rejected]
 
 
 def csv(*rows: str) -> str:
@@ -162,18 +162,20 @@ def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
     ("name", "content", "said"),
     [
         ("mine.csv", b"", "is empty"),
-        ("mine.csv", "frage,answer\nx,y\n", r"line 1: has no column question: 'frage,answer'"),
+        ("mine.csv", "frage,answer\nx,y\n", r"has no column question; it has frage, answer"),
         ("mine.csv", "question,question\nx,y\n", "has the column question twice"),
         ("mine.csv", "question,answer\nä,y\n".encode("latin-1"), r"line 2: is not UTF-8 \(byte 0xe4\)"),
-        ("mine.csv", "question\n".encode("utf-16"), "is in UTF-16"),
-        ("mine.xlsx", b"PK", r"ends in none of \.csv"),
+        ("mine.csv", b"\xff\xfeq\0\0\xd8x\0", r"looks like UTF-16 and is not \(byte 5\); save it as UTF-8"),
+        ("mine.csv", b"PK\x03\x04", "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8"),
+        ("mine.json", "[\n{},\n{", r"is not JSON: Expecting .*: line 3 .*; write an object on each line, or one list"),
+        ("mine.json", '{"a": [{"x": 1}], "b": [{"x": 1}]}', "has several lists: a, b; keep the one that has the rows"),
         ("mine.parquet", b"PAR1", "is not a Parquet file that can be read"),
         ("mine.csv", csv("," * 8_000_001), "has more than 8,000,000 cells; cut it into several studies"),
         ("mine.jsonl", f'{{"x": [{"{}," * 4_000_001}{{}}]}}', "has more than 8,000,000 values"),
         ("mine.csv", csv("Who?\n" * 500_001), "has more than 500,000 rows"),
         ("mine.csv", csv("\n" * 8_000_001), "has more than 8,000,000 lines"),
     ],
-    ids=range(11),
+    ids=range(13),
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
@@ -255,15 +257,56 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
         OWN_QUESTIONS.fetch(OwnQuestions(file=str(file)), "own", None)  # type: ignore[arg-type]
 
 
-def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text(csv(PAYLOAD))
-    with pytest.raises(InputError, match=r"has no column gold, which `columns` names"):
-        read_questions(OwnQuestions(file=str(tmp_path / "mine.csv"), columns={"answer": "gold"}))
+@pytest.mark.parametrize(
+    ("header", "columns", "said"),
+    [
+        ("id,query,gold,passage,note", {},
+         "lacks the columns question, answer and context; it has id, query, gold, passage, note; map columns: --map "
+         "question=query --map answer=gold --map context=passage (in a study file columns: {question: query, answer: "
+         "gold, context: passage})"),
+        ("question,obj,Reference Contexts", {},
+         "lacks the columns answer and context; it has question, obj, Reference Contexts; map columns: --map "
+         "answer=NAME --map 'context=Reference Contexts' (in"),
+        ("question,answer,context,ground_truth", {},
+         "has the columns answer and ground_truth, of which one has the right answers; map columns: --map "
+         "answer=ground_truth (in a study file columns: {answer: ground_truth}), or --map answer=answer"),
+        ("question,answer,context", {"answer": "gold"},
+         "has no column gold for answer; it has question, answer, context; name one of them"),
+    ],
+)  # fmt: skip
+def test_missing_columns_are_named_with_what_maps_them(
+    header: str, columns: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text(f"{header}\n")
+    with pytest.raises(InputError) as failed:
+        read_questions(OwnQuestions(file=str(file), columns=columns))
+    assert str(failed.value).startswith(f"{file} {said}")
 
 
-def test_unknown_columns_of_ours_are_refused() -> None:
-    with pytest.raises(type(refused([])), match="gold is not one of the columns"):
-        OwnQuestions(file="mine.csv", columns={"gold": "answer"})
+def test_keys_of_contexts_are_mapped_too(tmp_path: Path) -> None:
+    passages = [{"page_content": "In Oslo.", "score": 0.5}, {"page_content": "In Bergen.", "score": 0.25}]
+    row = {"user_input": "Where?", "gold": ["Oslo", "Kristiania"], "chunks": passages}
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps([row]))
+    columns = {"question": "user_input", "answer": "gold", "contexts": "chunks"}
+    with pytest.raises(InputError, match=r"text of contexts, whose keys are page_content, score; .*map context=page_"):
+        read_questions(OwnQuestions(file=str(file), columns=columns))
+    read = read_questions(OwnQuestions(file=str(file), columns={**columns, "context": "page_content"}))
+    assert [case.text for case in one(read).cases[1:]] == ["In Oslo.", "In Bergen."]
+    assert json.loads(one(read).other_columns or "")["score"] == "0.5 | 0.25"
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"gold": "answer"}, "gold is not one of the columns"),
+        ({"answer": "gold", "question": "gold"}, "answer and question are both mapped to gold; keep one"),
+    ],
+)
+def test_a_map_that_cannot_be_is_refused(columns: dict[str, str], said: str) -> None:
+    with pytest.raises(type(refused([])), match=said):
+        OwnQuestions(file="mine.csv", columns=columns)
 
 
 def test_a_context_may_not_be_called_none(tmp_path: Path) -> None:
@@ -303,10 +346,10 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cells", "said"),
     [
-        ({"answer": float("nan")}, "line 1: is not JSON"), ({"answer": 1e999}, "line 1: is not JSON"),
-        ({"note": "\ud800"}, "line 1: another column holds the control character"),
-        ({"contexts": [1]}, "line 1: contexts: is not a list of contexts"),
-        ({"contexts": "[1"}, "line 1: contexts: is not a list of contexts"),
+        ({"answer": float("nan")}, "line 1: answer: is missing"), ({"answer": 1e999}, "line 1: answer: is infinite"),
+        ({"contexts": [1]}, "line 1: context 1: is not a text and not an object"),
+        ({"contexts": "[{1"}, "line 1: contexts: is not a list that can be read"),
+        ({"contexts": [{"text": "a", "context": "b"}]}, "line 1: context 1, text: stands there twice"),
     ],
 )  # fmt: skip
 def test_values_that_are_no_texts_are_named(cells: dict[str, Any], said: str, tmp_path: Path) -> None:

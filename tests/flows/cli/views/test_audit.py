@@ -79,18 +79,45 @@ def test_junit_names_an_audit_that_failed(tmp_path: Path) -> None:
 def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
     study = read_study(
-        audit.write_study(str(tmp_path / "mine.csv"), ["m"], tmp_path, samples=1, questions=None, max_new_tokens=32)
+        audit.write_study(
+            str(tmp_path / "mine.csv"), ["m"], tmp_path, samples=1, questions=None, max_new_tokens=32, columns={}
+        )
     )
-    assert audit.read_rows(study, []) == ["line 3: answer: is missing; add it"]
+    read = audit.read_rows(study, [], tmp_path)
+    assert audit.about_rows(read, Path("mine.csv"), tmp_path) == [
+        "not used: mine.csv: 1 of 2 rows cannot be used: line 3: answer: is missing; add it",
+        f"all rows that are not used: {tmp_path / 'rows-not-used.txt'}",
+    ]
+    (tmp_path / "mine.csv").write_text("question,answer,context\n" + "Who?,,x\n" * 30)
+    with pytest.raises(
+        UsageError, match=r"30 of 30 rows .*: line 2, 3, 4 and 27 more: answer: .*; all of them are in "
+    ):
+        audit.read_rows(study, [], tmp_path)
+    assert len((tmp_path / "rows-not-used.txt").read_text().splitlines()) == 30
     (tmp_path / "mine.csv").write_text("frage,answer\n")
-    with pytest.raises(UsageError, match="has no column question"):
-        audit.read_rows(study, [])
+    with pytest.raises(UsageError, match="lacks the columns question and context"):
+        audit.read_rows(study, [], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("maps", "said"),
+    [
+        (["question"], "--map 'question': write our column and the file's"),
+        (["frage=question"], "--map: frage is not one of the columns that can be mapped: id, group, question"),
+        (["question=a", "question=b"], "--map: question is mapped to a and to b; keep one"),
+        (["question=a", "answer=a"], "--map: question and answer are both mapped to a; keep one"),
+    ],
+)
+def test_a_map_that_is_none_is_refused(maps: list[str], said: str) -> None:
+    with pytest.raises(UsageError) as failed:
+        audit.columns_of(maps)
+    assert str(failed.value).startswith(said)
 
 
 def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
     outcome = audit.judged(audit.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
-    unused = ["line 3: answer: is missing; add it"]
+    unused = [("line 3", "answer: is missing; add it")]
     audit.write_junit(tmp_path / "new" / "junit.xml", "mine", outcome, unused=unused)
     suite = ElementTree.parse(tmp_path / "new" / "junit.xml").getroot()
     assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "1", "0", "1"]
@@ -105,7 +132,9 @@ def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None
     (tmp_path / "mine.csv").write_text("question,answer\n")
     models = ["smollm2-135m-instruct:bfloat16", "C:folder"]
     study = read_study(
-        audit.write_study(str(tmp_path / "mine.csv"), models, tmp_path / "ws", samples=2, questions=5, max_new_tokens=7)
+        audit.write_study(
+            str(tmp_path / "mine.csv"), models, tmp_path / "ws", samples=2, questions=5, max_new_tokens=7, columns={}
+        )
     )
     assert [(model.name, model.dtype) for model in study.models] == [
         ("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto"),

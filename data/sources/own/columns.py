@@ -1,0 +1,123 @@
+"""The columns of one's own questions, what other tools call them, and what is said where some are missing."""
+
+import shlex
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from pathlib import Path
+
+from data.errors import InputError
+from data.sources.own.files import FileRow, FileRows, named
+from data.sources.own.lists import list_in
+
+FLAT: Mapping[str, str] = {
+    "context": "text", "kind": "kind", "context_answer": "answer", "context_aliases": "aliases", "context_id": "id",
+}  # fmt: skip
+"""The columns of a row's one context, and their short keys in a list of contexts, which may have either."""
+COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *FLAT)
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "question": (
+        "query", "user_input", "prompt", "input", "instruction", "user_query", "question_text", "questions", "queries",
+        "user_question", "q",
+    ),
+    "answer": (
+        "ground_truth", "ground_truths", "gold_answer", "gold_answers", "gold", "golden_answer", "golden_answers",
+        "reference_answer", "expected_answer", "correct_answer", "expected_output", "reference", "reference_output",
+        "best_answer", "short_answer", "answers", "answer_text", "expected", "target", "ideal", "solution",
+    ),
+    "context": (
+        "contexts", "passage", "passages", "chunk", "chunks", "retrieved_contexts", "reference_contexts",
+        "retrieval_context", "retrieved_chunks", "retrieved_documents", "source_documents", "document", "documents",
+        "docs", "ctxs", "paragraph", "paragraphs", "page_content", "content", "text", "snippet", "evidence",
+        "source_text",
+    ),
+}  # fmt: skip
+"""What other tools and data sets call the columns that are needed, the surest first."""
+OF_THE_TRUTH = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
+"""Names of a column of right answers: beside one, `answer` is often what a model replied."""
+LOOKED_AT = 100
+"""Rows by which a column is known to hold lists."""
+QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
+
+
+def plain(name: str) -> str:
+    """The name of a column without differences that mean nothing."""
+    return name.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The file's own names of columns by ours; ValueError for a name that is not ours, or is there twice."""
+    columns: dict[str, str] = {}
+    for ours, theirs in pairs:
+        if ours not in COLUMNS:
+            raise ValueError(f"{ours} is not one of the columns that can be mapped: {', '.join(COLUMNS)}")
+        if ours in columns:
+            raise ValueError(f"{ours} is mapped to {columns[ours]} and to {theirs}; keep one")
+        if other := next((name for name, column in columns.items() if column == theirs), ""):
+            raise ValueError(f"{other} and {ours} are both mapped to {theirs}; keep one")
+        columns[ours] = theirs
+    return columns
+
+
+def check_columns(file: Path, found: FileRows, columns: Mapping[str, str]) -> None:
+    """Refuses a file that lacks a needed column, or one that `columns` names, with what would map it.
+
+    Args:
+        file: The file, for the message.
+        found: Its columns and rows.
+        columns: The file's own names of columns, by ours.
+
+    Raises:
+        InputError: One sentence: what is missing, what the file has, and how to map it.
+    """
+    lists = _lists(found.rows)
+    for ours, theirs in columns.items():
+        if theirs not in found.columns and not any(theirs in keys for keys in lists.values()):
+            raise InputError(
+                f"{file} has no column {theirs} for {ours}; it has {named(found.columns)}; name one of them"
+            )
+    free = [name for name in found.columns if name not in columns.values()]
+    known = {*columns, *(name.strip().lower() for name in free)}
+    lacking = [name for name in SYNONYMS if name not in known and not (name == "context" and "contexts" in known)]
+    maps = {name: _synonym(name, free) for name in lacking}
+    if maps.get("context") in lists:
+        maps["contexts"] = maps.pop("context")
+    keys = lists.get(columns.get("contexts") or maps.get("contexts") or "contexts", [])
+    if keys and not {"text", "context"} & {*map(str.lower, keys), *columns}:
+        maps["context"] = _synonym("context", keys)
+        lacking = lacking or [f"text of contexts, whose keys are {named(keys)}"]
+    if maps:
+        *others, last = lacking
+        what = f"columns {', '.join(others)} and {last}" if others else f"column {last}"
+        raise InputError(f"{file} lacks the {what}; it has {named(found.columns)}; {_how(maps)}")
+    truths = [name for name in free if plain(name) in OF_THE_TRUTH]
+    if truths and "answer" not in columns:
+        raise InputError(
+            f"{file} has the columns answer and {truths[0]}, of which one has the right answers; "
+            f"{_how({'answer': truths[0]})}, or --map answer=answer"
+        )
+
+
+def _lists(rows: Iterable[FileRow]) -> dict[str, list[str]]:
+    """The columns of lists, as the first rows have them, each with the keys of the objects in its lists."""
+    lists: dict[str, list[str]] = {}
+    for row in islice(rows, LOOKED_AT):
+        for name, cell in row.cells.items():
+            items = list_in(cell) if isinstance(cell, str) else cell
+            if isinstance(items, list):
+                keys = lists.setdefault(name, [])
+                keys += dict.fromkeys(key for one in items if isinstance(one, dict) for key in one if key not in keys)
+    return lists
+
+
+def _synonym(name: str, found: Iterable[str]) -> str:
+    """The column of the file that has a known synonym; empty where none has."""
+    named = {plain(column): column for column in found}
+    return next((named[synonym] for synonym in SYNONYMS[name] if synonym in named), "")
+
+
+def _how(maps: Mapping[str, str]) -> str:
+    """How columns are mapped: on the command line and in a study file."""
+    pairs = {name: theirs or "NAME" for name, theirs in maps.items()}
+    options = " ".join(f"--map {shlex.quote(f'{name}={theirs}')}" for name, theirs in pairs.items())
+    keys = ", ".join(f"{name}: {theirs}" for name, theirs in pairs.items())
+    return f"map columns: {options} (in a study file columns: {{{keys}}})"

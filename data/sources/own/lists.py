@@ -1,0 +1,81 @@
+"""Lists that stand in one cell: as JSON or Python writes them, or as texts with | between them."""
+
+import ast
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+_ESCAPE = r"\\(?:[\\'\"abfnrtv0]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})"
+_ITEM = re.compile(rf"""\s*('(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*")\s*(?:,|$)""")
+"""A quoted text in a list as Python prints it; a comma or the list's end stands behind it, other than in an array."""
+
+
+def none_where_empty(value: Any) -> Any:
+    """None in place of a text that is blank or a mark of a missing value, and of NaN; other values as they are."""
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return None if is_nan or (isinstance(value, str) and value.strip() in MISSING) else value
+
+
+MISSING = frozenset({"", "NaN", "nan", "NULL", "<NA>", "\\N"})
+"""How pandas and databases write a value that is not there."""
+
+
+def listed(value: Any) -> list[Any]:
+    """The texts of a cell that may hold several: a list, one that is written out, or with | between them.
+
+    A list of SQuAD is in an object, under `text`. ValueError for what looks like a list and cannot be read.
+    """
+    if isinstance(value, Mapping) and isinstance(value.get("text"), list):
+        value = value["text"]
+    if isinstance(value, str):
+        written = list_in(value)
+        if written is None:
+            text = value.strip()
+            is_open = text.startswith("[") and (("," in text and text.endswith("]")) or "]" not in text)
+            if is_open or text.startswith((*_LISTS, "{'", '{"', "array(")):
+                raise ValueError(f'{_LOOKS}; write texts with | between them, or a JSON list: ["a", "b"]')
+            written = [part.strip() for part in value.split("|")]
+        value = written
+    return [one for one in (value if isinstance(value, list | tuple) else [value]) if none_where_empty(one) is not None]
+
+
+def passages(value: Any) -> list[Any]:
+    """The contexts of a cell: one text, or a list of texts or objects; ValueError for a list that cannot be read."""
+    if isinstance(value, str):
+        written = list_in(value)
+        if written is not None and all(isinstance(one, str | dict) for one in written):
+            return written
+        if value.strip().startswith(_LISTS):
+            raise ValueError(f'{_LOOKS}; write a JSON list: ["a passage", "another"]')
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+_LOOKS = "is not a list that can be read"
+_LISTS = ("['", '["', "[{")
+
+
+def list_in(text: str) -> list[Any] | None:
+    """The list that a text is, as JSON or as Python prints a list of texts; None where it is not one."""
+    text = text.strip()
+    if text[:1] + text[-1:] not in ("[]", "()"):
+        return None
+    try:
+        return list(json.loads(text, object_pairs_hook=each_key_once))
+    except (ValueError, RecursionError):
+        items, at, end = [], 1, len(text) - 1
+        while at < end and (item := _ITEM.match(text, at, end)):
+            items.append(ast.literal_eval(item[1]))
+            at = item.end()
+        return items if items and not text[at:end].strip() else None
+
+
+def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object; ValueError where it has a key twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise ValueError(f"it has the key {twice!r} twice; leave one out")
+    return found

@@ -1,0 +1,164 @@
+"""Files as people have them: whatever program wrote it, the same questions are read, or the error says what it is."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from data.errors import InputError
+from data.records import Question
+from data.sources.own.source import OwnQuestions, not_usable, read_questions
+
+REPORTS = Path(__file__).resolve().parents[3] / "oracle" / "reports"
+FRAME = pd.DataFrame(
+    {
+        "question": ["What does it lift?", "Capital of Norway?"], "answer": ["8 kg", "Oslo"],
+        "context": ["It lifts 8 kg.", "The capital, I think; is Oslo."], "kind": "supporting", "score": [0.5, None],
+    }
+)  # fmt: skip
+CSV = FRAME.to_csv(index=False)
+
+
+def read(file: Path, **columns: str) -> list[Question]:
+    found = read_questions(OwnQuestions(file=str(file), columns=columns))
+    assert not found.rejected
+    return found.questions
+
+
+def as_pandas(**form: Any) -> bytes:
+    return str(FRAME.to_json(**form)).encode()
+
+
+FORMS: dict[str, bytes] = {
+    "utf-8 with a mark": CSV.encode("utf-8-sig"), "utf-16": CSV.encode("utf-16"),
+    "utf-16 without a mark": CSV.encode("utf-16-le"), "utf-32": CSV.encode("utf-32"),
+    "cr": CSV.replace("\n", "\r").encode(), "sep": b"sep=;\r\n" + FRAME.to_csv(index=False, sep=";").encode(),
+    "tabs": FRAME.to_csv(index=False, sep="\t").encode(), "empty lines": b"\n\n" + CSV.encode() + b",,,,\n,,,,,,\n",
+    "array": as_pandas(orient="records"), "lines": as_pandas(orient="records", lines=True),
+    "columns by index": as_pandas(), "rows by index": as_pandas(orient="index"), "split": as_pandas(orient="split"),
+    "table": as_pandas(orient="table", index=False), "columns": json.dumps(FRAME.to_dict("list")).encode(),
+    "a list under a key": json.dumps({"version": 1, "data": FRAME.to_dict("records")}, indent=1).encode(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("ending", [".csv", ".json"])
+def test_every_form_is_read_whatever_the_ending(form: str, ending: str, tmp_path: Path) -> None:
+    (tmp_path / f"mine{ending}").write_bytes(FORMS[form])
+    found = read(tmp_path / f"mine{ending}")
+    assert [(one.question, one.object, one.cases[1].text) for one in found] == list(
+        FRAME[["question", "answer", "context"]].itertuples(index=False, name=None)
+    )
+    assert [json.loads(one.other_columns or "null") for one in found] in (
+        [{"score": 0.5}, None],
+        [{"score": "0.5"}, None],
+    )
+
+
+def test_a_parquet_file_may_have_any_name(tmp_path: Path) -> None:
+    FRAME.to_parquet(tmp_path / "mine.csv")
+    assert [one.object for one in read(tmp_path / "mine.csv")] == ["8 kg", "Oslo"]
+
+
+@pytest.mark.parametrize("name", ["array.jsonl", "lines.json"])
+def test_an_array_and_lines_are_told_by_content(name: str) -> None:
+    (question,) = read(REPORTS / "07-one-json-array" / name)
+    assert (question.question_id, question.object, question.cases[1].condition) == ("q1", "Oslo", "supporting")
+
+
+def test_columns_of_other_names_are_named_once() -> None:
+    file = REPORTS / "06-columns-with-other-names" / "facts.csv"
+    with pytest.raises(InputError) as failed:
+        read(file)
+    assert str(failed.value) == (
+        f"{file} lacks the column answer; it has id, subj, obj, question, context, replace_name; map columns: "
+        "--map answer=NAME (in a study file columns: {answer: NAME})"
+    )
+    assert [one.object for one in read(file, answer="obj")] == ["lantern maker", "potter"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ['["Oslo", "Kristiania"]', "['Oslo', 'Kristiania']", "('Oslo', 'Kristiania')", "Oslo|Kristiania",
+     ["Oslo", "Kristiania"], {"text": ["Oslo", "Kristiania"], "answer_start": [1, 2]}],
+)  # fmt: skip
+def test_a_list_of_answers_is_read_as_alternatives(cell: Any, tmp_path: Path) -> None:
+    row = {"question": "Where?", "answer": cell, "context": "c", "aliases": "['Christiania']"}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row))
+    assert read(tmp_path / "mine.jsonl")[0].answers == ("Oslo", "Kristiania", "Christiania")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["['Oslo' 'Kristiania']", "[Oslo, Kristiania]", "['Oslo', 'Krist", "array(['Oslo'], dtype=object)",
+     "{'Oslo', 'Kristiania'}", "['Oslo', ['Bergen']]"],
+)  # fmt: skip
+@pytest.mark.parametrize("column", ["answer", "aliases", "context_answer"])
+def test_what_looks_like_a_list_is_never_one_answer(cell: str, column: str, tmp_path: Path) -> None:
+    row = {"question": "Where?", "answer": "Oslo", "context": "c", column: cell}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row))
+    (rejected,) = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl"))).rejected
+    name = {"context_answer": "context 1, answer"}.get(column, column)
+    assert str(rejected.detail).startswith(f"{name}: is not a list that can be read; write texts with | between them")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [["a \\ 'one'\n", "two\xa0"], '["a \\\\ \'one\'\\n", "two\\u00a0"]', str(["a \\ 'one'\n", "two\xa0"]),
+     [{"context": "a \\ 'one'\n"}, {"text": "two\xa0"}]],
+)  # fmt: skip
+@pytest.mark.parametrize("column", ["context", "contexts"])
+def test_passages_may_be_a_list_of_texts(cell: Any, column: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(json.dumps({"question": "Where?", "answer": "Oslo", column: cell}))
+    (question,) = read(tmp_path / "mine.jsonl")
+    assert [case.text for case in question.cases[1:]] == ["a \\ 'one'", "two"]
+
+
+def test_what_is_not_used_costs_no_row(tmp_path: Path) -> None:
+    row = {"question": "Where?", "answer": "Oslo", "context": "c", "kind": "NULL", "a": float("nan"), "b": "x\x1b"}
+    nested = {
+        "question": "Who?",
+        "answer": "I",
+        "contexts": [{"text": "c", "context_id": "p1", "score": 0.5, "n": None}],
+    }
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, (row, nested))))
+    one, two = read(tmp_path / "mine.jsonl")
+    assert (one.context_kinds, json.loads(one.other_columns or "")) == (("unknown",), {"b": "x\\u001b"})
+    assert (two.context_ids, json.loads(two.other_columns or "")) == (("p1",), {"score": 0.5})
+
+
+def test_equal_errors_are_said_once(tmp_path: Path) -> None:
+    lines = ["question,answer,context,kind", *["Where?,,c,"] * 38, "Who?,I,c,", "Which?,I,c,wrong"]
+    (tmp_path / "mine.csv").write_text("\n".join(lines))
+    options = OwnQuestions(file=str(tmp_path / "mine.csv"))
+    said = not_usable(options.path, read_questions(options))
+    assert said.startswith(
+        f"{options.path}: 39 of 40 rows cannot be used: line 2, 3, 4 and 35 more: answer: is missing; add it; line 41: "
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "context", "beside", "kind"),
+    [
+        ("8 kg", "It lifts 8\nKG.", {}, "supporting"), ("8 kg", "It lifts 18 kg.", {}, "unknown"),
+        ("林安", "是作家林安在海边", {}, "supporting"), ("no", "There is no sign.", {}, "unknown"),
+        ("Oslo", "In Kristiania.", {"aliases": "Kristiania"}, "supporting"),
+        ("red", "It is red.", {"question": "Is it red or blue?"}, "unknown"),
+        ("8 kg", "It lifts five.", {"context_answer": "8 KG"}, "supporting"),
+        ("8 kg", "It lifts 8 kg.", {"kind": "unknown"}, "unknown"),
+        ("8 kg", "Not 8 kg but 5 kg.", {"context_answer": "5 kg"}, "unknown"),
+    ],
+)  # fmt: skip
+def test_a_missing_kind_follows_from_the_answer(
+    answer: str, context: str, beside: dict[str, str], kind: str, tmp_path: Path
+) -> None:
+    row = {"question": "What is it?", "answer": answer, "context": context, **beside}
+    (tmp_path / "mine.json").write_text(json.dumps(row))
+    found = read_questions(OwnQuestions(file=str(tmp_path / "mine.json")))
+    (question,) = found.questions
+    assert question.context_kinds == (kind,)
+    is_derived = kind == "supporting"
+    assert (found.derived, found.unknown) == (is_derived, not is_derived and "kind" not in beside)
+    assert ("supporting" in str(question.other_columns)) == is_derived
