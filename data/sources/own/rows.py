@@ -205,6 +205,22 @@ class AskedQuestion:
             one.kind or ("supporting" if states(one, forms, self.row.question) else "unknown") for one in self.contexts
         ]
 
+    def as_row(self) -> dict[str, Any]:
+        """All of it as one row of JSON, with the contexts in a list; a context without a kind has none there."""
+        inner = [_others(one.model_extra or {}) for one in self.contexts]
+        row = self.row.model_dump(include={"id", "group", "question", "answer"}) | {"aliases": self.aliases}
+        contexts = [
+            one.model_dump(include=set(OwnContext.model_fields)) | extra
+            for one, extra in zip(self.contexts, inner, strict=True)
+        ]
+        others = {name: value for name, value in self.others.items() if not any(name in extra for extra in inner)}
+        return {**_set(row), "contexts": [_set(one) for one in contexts], **others}
+
+
+def _set(cells: Mapping[str, Any]) -> dict[str, Any]:
+    """The cells that have something."""
+    return {name: value for name, value in cells.items() if value not in (None, (), [])}
+
 
 class ReadQuestions(NamedTuple):
     """The questions of a file in its order, and the rows that cannot be used.

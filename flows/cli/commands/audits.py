@@ -1,4 +1,4 @@
-"""The commands `audit`, does a model follow the passages of a file, and `compare`, how do two runs differ?"""
+"""The commands `audit`, does a model follow the passages of a file, `label`, which kinds are they, and `compare`."""
 
 import time
 from pathlib import Path
@@ -8,7 +8,7 @@ import typer
 
 from data.errors import WorkFailed
 from flows.cli import options
-from flows.cli.console import err, out
+from flows.cli.console import err, out, print_line
 
 audits = typer.Typer()
 OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
@@ -119,6 +119,32 @@ def audit(
     for line in filter(None, (*view.about_rows(read, Path(file), folder), read.about_kinds(Path(file)))):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     view.refuse_unmet(outcome)
+
+
+@audits.command()
+def label(
+    file: OwnFile,
+    to: Annotated[Path | None, typer.Option("--to", help="The .jsonl to write; default: FILE-labelled.jsonl.")] = None,
+    map_: Map = None,
+    everything: Annotated[bool, typer.Option("--all", help="Ask about every context, also those with a kind.")] = False,
+    traceback: options.Traceback = False,
+) -> None:
+    """Ask for the kinds of contexts that have none, one by one; stopped at any time, the same command goes on.
+
+    Example: [bold]swaymeter label mine.csv[/bold]
+    """
+    from rich.text import Text
+
+    from flows.cli.views import audit
+    from flows.cli.views import label as view
+
+    work = view.labelling(audit.questions_file(file), to, audit.columns_of(map_ or ()), everything=everything)
+    if not work.open:
+        print_line("every context has a kind, or one that follows from its text; --all asks about each")
+        return
+    view.ask(work, lambda text: out.print(Text(text), soft_wrap=True), input)
+    for line in view.summary(work):
+        print_line(line)
 
 
 Run = Annotated[str, typer.Argument(help="A study, the folder of its workspace, or its database.")]

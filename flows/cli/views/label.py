@@ -1,0 +1,162 @@
+"""Asking in the terminal for the kinds of contexts that have none; a file of JSON lines keeps each reply at once."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from data.errors import InputError, UsageError, WorkspaceError
+from data.records import OWN_KINDS, OwnKind
+from data.sources.own.rows import AskedQuestion, Origin, OwnContext, OwnRow, asked_questions, row_of
+from data.sources.own.source import rows_to_ask
+from data.storage.files import written_whole
+
+KINDS: Mapping[str, OwnKind] = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
+KEYS = "s supporting, c conflicting, i irrelevant, u unknown; Enter skip, b back, q quit: "
+STATED = "the answer that it states (Enter: none, back to the kind): "
+ENDING = "-labelled.jsonl"
+LONGEST = 5000
+"""Characters of a passage that are shown."""
+PRINTED = "\n\u200c\u200d"
+"""What is printed as it is, though Python does not call it printable: line breaks, and joiners within words."""
+
+
+@dataclass
+class Labelling:
+    """Questions whose contexts are labelled, the file that keeps them, and which contexts are asked about.
+
+    rejected: how many rows of the file cannot be used, and are not kept.
+    """
+
+    questions: list[AskedQuestion]
+    target: Path
+    rejected: int
+    open: list[tuple[AskedQuestion, int]]
+
+    def save(self) -> None:
+        """Writes all questions, in one step that nothing can divide."""
+        rows = (json.dumps(question.as_row(), ensure_ascii=False) for question in self.questions)
+        try:
+            with written_whole(self.target) as temporary:
+                temporary.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+        except WorkspaceError as error:
+            raise UsageError(f"{str(error).partition(';')[0]}; name another file by --to") from None
+
+    @property
+    def missing(self) -> int:
+        """How many contexts have no kind, and none that follows from their text."""
+        pairs = (pair for one in self.questions for pair in zip(one.contexts, one.kinds, strict=True))
+        return sum(context.kind is None and kind == "unknown" for context, kind in pairs)
+
+
+def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everything: bool) -> Labelling:
+    """What is asked about a file: the contexts whose kind is neither given nor follows from their text, or all of them.
+
+    Kinds that an earlier call wrote into the target are taken over.
+
+    Raises:
+        UsageError: A file cannot be read, or the target would lose rows or is not one of JSON lines.
+    """
+    target = to or (file if file.name.endswith(ENDING) else file.with_name(f"{file.stem}{ENDING}"))
+    if target.suffix != ".jsonl":
+        raise UsageError(f"{target}: kinds are written as JSON lines; name a file that ends in .jsonl")
+    try:
+        questions, rejected = asked_questions(rows_to_ask(file, columns), Origin("", ""), columns)
+        is_same = target.exists() and target.samefile(file)
+        ours = {"answer": "answer"}  # whatever further columns are called
+        known = asked_questions(rows_to_ask(target, ours), Origin("", ""), ours)[0] if target.exists() else []
+    except InputError as error:
+        raise UsageError(str(error)) from None
+    if not questions or (is_same and rejected):
+        raise UsageError(
+            f"{file}: rows that cannot be used would be lost; `swaymeter audit` says what is wrong with them"
+        )
+    kept = {(one.row.question, one.row.answer, context.text): context for one in known for context in one.contexts}
+    for one in questions:
+        of_question = [(one.row.question, one.row.answer, context.text) for context in one.contexts]
+        one.contexts = [
+            kept[name] if context.kind is None and name in kept else context
+            for name, context in zip(of_question, one.contexts, strict=True)
+        ]
+    asked = [
+        (one, at)
+        for one in questions
+        for at, (context, kind) in enumerate(zip(one.contexts, one.kinds, strict=True))
+        if everything or (context.kind is None and kind == "unknown")
+    ]
+    return Labelling(questions, target, len(rejected), asked)
+
+
+def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]) -> None:
+    """Asks about each open context, and keeps each reply; ends where the last one was asked about, or at quit.
+
+    show: prints a text. read: prints a prompt and gives what was typed; EOFError where nothing more can come.
+    """
+    at = 0
+    while at < len(work.open):
+        question, number = work.open[at]
+        for line in _lines(question, number, f"{at + 1} of {len(work.open)}"):
+            show(plain(line))
+        try:
+            reply = read(KEYS).strip().lower()
+            if reply in KINDS:
+                _set(question, number, KINDS[reply], read)
+                work.save()
+        except EOFError:
+            return
+        except InputError as error:
+            show(plain(f"not kept: {error}"))
+            continue
+        if reply in ("q", "quit"):
+            return
+        if reply in KINDS or reply in ("", "skip"):
+            at += 1
+        elif reply in ("b", "back"):
+            at = max(at - 1, 0)
+
+
+def _set(question: AskedQuestion, number: int, kind: OwnKind, read: Callable[[str], str]) -> None:
+    """Gives a context its kind; InputError where that cannot be, such as a conflicting one that states the answer."""
+    before = question.contexts[number]
+    cells = {**question.as_row()["contexts"][number], "kind": kind}
+    if before.kind == "conflicting":  # what it states is of that kind alone
+        cells = {name: value for name, value in cells.items() if name not in ("answer", "aliases")}
+    if kind == "conflicting":
+        cells["answer"] = read(STATED) or before.answer
+    question.contexts[number] = row_of(OwnContext, cells)
+    try:
+        row_of(OwnRow, question.as_row())
+    except InputError:
+        question.contexts[number] = before
+        raise
+
+
+def _lines(question: AskedQuestion, number: int, place: str) -> Iterator[str]:
+    """What is shown of a context: its question, the right answer in its forms, the text, and what is known of it."""
+    context, forms = question.contexts[number], question.forms
+    more = f"\n({len(context.text) - LONGEST:,} more characters)" if len(context.text) > LONGEST else ""
+    yield f"\n{place} · {question.place}"
+    yield f"question  {question.row.question}"
+    yield f"answer    {'; '.join(forms)}"
+    yield f"passage   {context.text[:LONGEST]}{more}"
+    if context.kind or context.answer:
+        yield f"so far    {', '.join(filter(None, (context.kind, context.answer)))}"
+
+
+def plain(text: str) -> str:
+    """The text as a terminal may have it: what is neither printed nor a line break is written as a code."""
+    return "".join(
+        one if one.isprintable() or one in PRINTED else " " if one.isspace() else one.encode("unicode_escape").decode()
+        for one in text
+    )
+
+
+def summary(work: Labelling) -> Sequence[str]:
+    """What there is now, and what comes next."""
+    lost = f"; {work.rejected} rows that cannot be used are not in it" if work.rejected else ""
+    if not work.target.exists():
+        return ["nothing was written"]
+    return [
+        f"{work.target}: {len(work.questions)} questions, {work.missing} contexts without a kind{lost}",
+        f"next: swaymeter audit {work.target} --model MODEL",
+    ]

@@ -1,0 +1,103 @@
+"""The command `label`: each reply is kept at once, nothing is lost, and no text reaches the terminal as a code."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from data.errors import UsageError
+from data.sources.own.source import OwnQuestions, read_questions
+from flows.cli.views import label
+from tests.flows.conftest import Command
+
+ROWS = (
+    {"id": "q1", "question": "What does it lift?", "gold": "8 kg|eight kilos", "chapter": "one",
+     "contexts": [{"text": "It lifts 8 kg."}, {"text": "It lifts 5 kg.", "score": 0.5}, {"text": "It hums."}]},
+    {"id": "q2", "question": "Where?", "gold": "Oslo",
+     "contexts": [{"text": "In Bergen.", "kind": "unknown"}, "It rains."]},
+)  # fmt: skip
+MAP = {"answer": "gold"}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    (tmp_path / "mine.json").write_text(json.dumps(ROWS))
+    return tmp_path / "mine.json"
+
+
+def labelled(file: Path, replies: Iterable[str], *, everything: bool = False) -> tuple[label.Labelling, list[str]]:
+    """The work after these replies, and what was shown; then nothing more comes."""
+    shown: list[str] = []
+    left = iter(replies)
+
+    def read(prompt: str) -> str:
+        try:
+            return next(left)
+        except StopIteration:
+            raise EOFError from None
+
+    work = label.labelling(file, None, MAP, everything=everything)
+    label.ask(work, shown.append, read)
+    assert list(left) == []
+    return work, shown
+
+
+def kinds(file: Path) -> list[tuple[str, ...]]:
+    return [one.context_kinds for one in read_questions(OwnQuestions(file=str(file))).questions]
+
+
+def test_replies_are_kept_and_later_calls_go_on(file: Path) -> None:
+    work, shown = labelled(file, ["conflicting", "5 kg", "skip"])
+    assert sum(text.startswith("passage") for text in shown) == 3  # one of five has a kind, and one states the answer
+    assert kinds(work.target) == [("supporting", "conflicting", "unknown"), ("unknown", "unknown")]
+    work, shown = labelled(file, ["what?", "i", "b", "u", "i"])
+    assert [text for text in shown if text.startswith("passage")] == [
+        f"passage   {text}" for text in ("It hums.", "It hums.", "It rains.", "It hums.", "It rains.")
+    ]
+    assert kinds(work.target) == [("supporting", "conflicting", "unknown"), ("unknown", "irrelevant")]
+    assert label.summary(work)[0] == f"{work.target}: 2 questions, 0 contexts without a kind"
+    assert not label.labelling(work.target, None, {}, everything=False).open
+    (question, _) = read_questions(OwnQuestions(file=str(work.target))).questions
+    assert question.answers == ("8 kg", "eight kilos")
+    others = json.loads(question.other_columns or "")
+    assert (others["chapter"], others["score"]) == ("one", 0.5)
+
+
+def test_what_cannot_be_a_kind_is_asked_again(file: Path) -> None:
+    work, shown = labelled(file, ["c", "", "c", "8 KG", "c", "5 kg", "q"])
+    wrong = [text for text in shown if text.startswith("not kept")]
+    assert [text.partition(":")[2].strip()[:20] for text in wrong] == ["answer: is missing; ", "kind: conflicting, b"]
+    assert kinds(work.target)[0] == ("supporting", "conflicting", "unknown")
+
+
+def test_another_kind_drops_what_a_conflicting_one_stated(file: Path) -> None:
+    work, _ = labelled(file, ["c", "5 kg", "b", "s", "q"])
+    assert read_questions(OwnQuestions(file=str(work.target))).questions[0].answers == ("8 kg", "eight kilos")
+
+
+def test_texts_reach_the_terminal_without_codes(file: Path) -> None:
+    hostile = "\u202e[bold]:warning:\u2028\xa0\ttext\n\u200dja"
+    row = {"question": hostile, "answer": "Oslo", "context": hostile + "\x85"}
+    file.write_text(json.dumps(row))
+    (question,) = label.labelling(file, None, {}, everything=False).questions
+    assert label.plain(question.row.question) == "\\u202e[bold]:warning:   text\n\u200dja"
+    assert label.plain("\x1b]0;\x07\x9b1m\ud800\r") == "\\x1b]0;\\x07\\x9b1m\\ud800 "
+
+
+def test_the_command_asks_on_standard_input(swaymeter: Command, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    replies = iter(["i", "q"])
+    monkeypatch.setattr("builtins.input", lambda prompt: next(replies))
+    ended = swaymeter("label", str(file), "--map", "answer=gold", "--all")
+    assert ended.code == 0
+    assert "1 of 5 · row 1\nquestion  What does it lift?\nanswer    8 kg; eight kilos\n" in ended.out
+    assert "next: swaymeter audit" in ended.out
+
+
+def test_a_file_that_would_lose_rows_is_not_written_over(file: Path) -> None:
+    bad = file.with_name("mine-labelled.jsonl")
+    bad.write_text(json.dumps({"question": "Who?", "answer": "I", "context": "c"}) + "\n{}\n")
+    with pytest.raises(UsageError, match="rows that cannot be used would be lost"):
+        label.labelling(bad, None, {}, everything=False)
+    with pytest.raises(UsageError, match=r"name a file that ends in \.jsonl"):
+        label.labelling(file, file, MAP, everything=False)
