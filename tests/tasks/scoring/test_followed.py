@@ -372,7 +372,7 @@ def test_reported_replies(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", ["01-answers-that-differ-by-a-sign", "02-yes-and-no-in-sentences"])
 def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
-    read, *_ = read_questions(OwnQuestions(file=str(REPORTS / folder / "questions.jsonl")))
+    read = read_questions(OwnQuestions(file=str(REPORTS / folder / "questions.jsonl")))
     questions = {question.question_id: question for question in read.questions}
     for reply in json.loads((REPORTS / folder / "replies.json").read_text(encoding="utf-8")):
         question = questions[reply["id"]]

@@ -150,7 +150,7 @@ def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None
 )
 def test_an_audit_lets_models_think_as_asked(option: str, thinking: tuple[int, str] | None, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
-    options: dict[str, Any] = {"samples": 1, "questions": None, "max_new_tokens": 32, "thinking": option}
+    options: dict[str, Any] = {"samples": 1, "questions": None, "max_new_tokens": 32, "columns": {}, "thinking": option}
     if thinking is None:
         with pytest.raises(UsageError, match="write off, on, or the most tokens"):
             audit.write_study(str(tmp_path / "mine.csv"), ["m"], tmp_path / "ws", **options)
