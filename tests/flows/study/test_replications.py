@@ -1,8 +1,17 @@
 """The replication studies are as their papers say."""
 
-from flows.study.reading import read_study
+from pathlib import Path
+
+import pytest
+import yaml
+
+from data.catalog import published
+from flows.cli.pipeline import Selected
+from flows.study.reading import STUDIES, read_study
+from tests.flows.small_study import small_study, write_study
 
 PYTHIA = ("70m", "410m", "1.4b", "2.8b", "6.9b", "12b")
+DU = ("replicate-du", "training-data", "friends-and-enemies", "gender")
 
 
 def models(*studies: str) -> dict[str, str]:
@@ -11,11 +20,10 @@ def models(*studies: str) -> dict[str, str]:
 
 
 def test_liu_asks_the_models_of_its_tables() -> None:
-    pythia = (f"pythia-{size}-deduped" for size in ("160m", *PYTHIA[:-1]))
-    single = [*pythia, "gpt2", "gpt2-medium", "gpt2-large", "gpt2-xl"]
-    llama = ["llama-2-7b", "llama-2-7b-chat", "llama-3-8b", "llama-3-8b-instruct"]
-    assert models("replicate-liu") == dict.fromkeys(single, "float32")
-    assert models("replicate-liu-llama") == dict.fromkeys(llama, "bfloat16")
+    single, llama = models("replicate-liu"), models("replicate-liu-llama")
+    of_tables = {value.model for table in ("liu-table-1", "liu-table-2") for value in published(table)}
+    assert {*single, *llama} == of_tables
+    assert (len(single), set(single.values()), set(llama.values())) == (10, {"float32"}, {"bfloat16"})
 
 
 def test_every_figure_of_du_has_its_model() -> None:
@@ -48,3 +56,18 @@ def test_marjanovic_has_chat_templates_for_two_models() -> None:
         assert one.plain_without_context.startswith(one.system)
         assert (one.about_without_context, one.about_with_context) == ("all", "all")
         assert "[" not in "".join(str(text) for text in one.content.values())
+
+
+@pytest.mark.parametrize("name", [*DU, "replicate-liu", "replicate-liu-llama", "replicate-marjanovic"])
+def test_a_replication_can_be_resolved_without_a_network(name: str, tmp_path: Path) -> None:
+    content = yaml.safe_load((STUDIES / f"{name}.yaml").read_text(encoding="utf-8"))
+    content |= {key: small_study(tmp_path)[key] for key in ("workspace", "models")}
+    if content.get("facts", {}).get("relations") == "all" and content["facts"]["source"] == "yago":
+        content["facts"]["relations"] = ["capital"]
+    if "frequency" in content:
+        content["frequency"]["corpus"] = [str(STUDIES / "made-up-corpus")]
+    if "clusters" in content["measures"]:
+        content["measures"]["clusters"]["entailment"] = str(tmp_path / "judge")
+    study = Selected.of(write_study(tmp_path, content))
+    assert {node.reason for node in study.graph if node.state == "failed"} == set()
+    assert {"fetch", "score", "aggregate", "report"} <= {node.id.stage for node in study.graph}
