@@ -205,7 +205,7 @@ def _of_json(text: str, file: Path, known: Collection[str]) -> FileRows:
     try:
         found = list(_of_document(_parsed(text), file, known))
     except (ValueError, RecursionError) as error:
-        found = list(_of_lines(text))
+        found = list(islice(_of_lines(text), MOST_ROWS + 1))
         if all(row.problem for row in found):
             raise InputError(
                 f"{file} is not JSON: {first_line(error)}; write an object on each line, or one list of objects"

@@ -294,13 +294,17 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
     """
     if context.answer is not None:
         return context.answer.casefold() in {form.casefold() for form in forms}
-    telling = (form for form in forms if form.casefold() not in _YES_AND_NO and not _stands(form, question))
-    return any(_stands(form, context.text) for form in telling)
+    text, asked = _words(context.text), _words(question)
+    telling = (words for form in forms if (words := _words(form)) not in _YES_AND_NO and not _stand(words, asked))
+    return any(_stand(words, text) for words in telling)
 
 
-def _stands(form: str, text: str) -> bool:
+def _words(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _stand(words: str, text: str) -> bool:
     """Whether words stand in a text, not as a part of longer ones; scripts without blanks have no such part."""
-    words, text = (" ".join(unicodedata.normalize("NFKC", one).casefold().split()) for one in (form, text))
     return re.search(rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})", text) is not None
 
 

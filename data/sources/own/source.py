@@ -61,7 +61,7 @@ def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping
 def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> FetchedQuestions:
     read = read_questions(options)
     if problem := not_usable(options.path, read):
-        log.warning(problem)
+        log.warning("%s; each of them is in the table `rejected` of the database", problem)
     if kinds := read.about_kinds(options.path):
         log.warning("%s: %s", options.path, kinds)
     if not read.questions:

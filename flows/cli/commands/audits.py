@@ -82,7 +82,13 @@ def audit(
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
     columns = view.columns_of(map_ or ())
     study = view.write_study(
-        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, columns=columns,
+        file,
+        model,
+        folder,
+        samples=samples,
+        questions=questions,
+        max_new_tokens=max_new_tokens,
+        columns=columns,
         thinking=thinking,
     )
     selected = Selected.of(str(study))

@@ -170,8 +170,10 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     except InputError as error:
         raise UsageError(str(error)) from None
     wrong = [f"{place}: {why}\n" for place, why in wrong_rows(read.rejected)]
-    with written_whole(folder / NOT_USED) as temporary:
-        temporary.write_text("".join(wrong), encoding="utf-8")
+    (folder / NOT_USED).unlink(missing_ok=True)
+    if wrong:
+        with written_whole(folder / NOT_USED) as temporary:
+            temporary.write_text("".join(wrong), encoding="utf-8")
     if not read.questions:
         raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
     conditions = {kind for question in read.questions for kind in question.context_kinds}

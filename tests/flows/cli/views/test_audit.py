@@ -8,13 +8,17 @@ from xml.etree import ElementTree
 import pytest
 
 from data.errors import UsageError, WorkFailed
+from data.records import as_row
+from data.sources.own.source import OwnQuestions, read_questions
 from flows.cli.views import audit
 from flows.cli.views.audit import Measured, Threshold
 from flows.steps.aggregate import schema
 from flows.study.reading import read_study
+from reports.frames import cut_off
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command
 
+ORACLE = Path(__file__).resolve().parents[3] / "oracle" / "reports"
 FOLLOWS = Measured("m (float32)", "follow", "supporting", 40, 30, "question", 0.8, 0.7, 0.9, "share")
 GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
 
@@ -94,6 +98,9 @@ def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
     ):
         audit.read_rows(study, [], tmp_path)
     assert len((tmp_path / "rows-not-used.txt").read_text().splitlines()) == 30
+    (tmp_path / "mine.csv").write_text("question,answer,context\nWho?,I,x\n")
+    assert audit.about_rows(audit.read_rows(study, [], tmp_path), Path("mine.csv"), tmp_path) == []
+    assert not (tmp_path / "rows-not-used.txt").exists()
     (tmp_path / "mine.csv").write_text("frage,answer\n")
     with pytest.raises(UsageError, match="lacks the columns question and context"):
         audit.read_rows(study, [], tmp_path)
@@ -192,6 +199,26 @@ def run_of(folder: Path, verdicts: str, text: str = "text", **asked_with: str | 
 
 
 VERDICTS = {"c": "context", "o": "original"}
+
+
+def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
+    from data.warehouse.loading import update
+
+    file = ORACLE / "15-greedy-answers-cut-off" / "questions.jsonl"
+    questions = read_questions(OwnQuestions(file=str(file))).questions
+    answers = [
+        row(
+            table("answers"), relation=one.relation, question_id=one.question_id, context_id=case.context_id,
+            condition=case.condition, sample=sample, finished=case.condition == "none", unfinished_thoughts=False,
+            token_log_probs=[-1.0] * (3 if case.condition == "none" else 32), model="m", dtype="float32",
+        )
+        for one in questions for case in one.cases for sample in (None, 0)
+    ]  # fmt: skip
+    files = stored(tmp_path / "files", {"questions": [as_row(one) for one in questions], "answers": answers})
+    update(tmp_path / "study.duckdb", "key", schema(), files)
+    *_, unfinished = audit.found_in(tmp_path / "study.duckdb")
+    said = "4 of 6 greedy answers of m (float32) ended at the limit of 32 tokens"
+    assert cut_off(unfinished) == f" Judged as they are: {said}."
 
 
 def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
