@@ -159,14 +159,16 @@ def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
     for one in values:
         quantity = _named(one.quantity)
         key = one.item, one.model, *one.by.items(), *(() if wide else (quantity,))
-        cells = {**_words(one), quantity: one.words} if wide else {
-            "of": _about(one) or None, "quantity": quantity, "value": one.words
-        }  # fmt: skip
-        rows.setdefault(key, {"printed_in": paper_items()[one.item].name, "model": one.model}).update(cells)
+        of = _words(one) if wide else {"of": _about(one), "quantity": quantity}
+        row = rows.setdefault(key, {"printed_in": paper_items()[one.item].name, "model": one.model or "", **of})
+        column = quantity if wide else "value"
+        row[column] = f"{row[column]}, {one.words}" if column in row else one.words
         notes.setdefault(key, {}).update(dict.fromkeys(one.notes))
     of_all = [part for part in next(iter(notes.values())) if all(part in some for some in notes.values())]
     texts = ["; ".join(part for part in notes[key] if part not in of_all) for key in rows]
     frame = pd.DataFrame(rows.values()).assign(note=texts).astype(object).fillna("")
     last = [*(quantities if wide else ("quantity", "value")), "note"]
-    frame = frame[[name for name in frame if name not in last] + last]
-    return frame.loc[:, (frame != "").any()], "; ".join(of_all)
+    groups = [name for name in frame if name not in last]
+    same = [name for name in groups if len(frame) > 1 and frame[name].nunique() == 1]
+    shown = frame[[name for name in groups if name not in same] + last]
+    return shown.loc[:, (shown != "").any()], "; ".join(filter(None, [*frame[same].iloc[0], *of_all]))

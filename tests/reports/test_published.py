@@ -129,5 +129,8 @@ def test_a_fold_has_every_value_of_an_item_and_its_notes() -> None:
     assert row[["accuracy", "semantic entropy", "coherent persuasion"]].to_numpy().tolist() == [
         ["50.40%", "5.5264", "3.9551"]
     ]
-    assert printed.of_all == "entropies are without the 5 that the released code adds"
+    said = "Marjanović et al. 2024, Table 2; entropies are without the 5 that the released code adds"
+    assert printed.of_all == said
     assert "note" not in rows
+    classes = printed_of(("marjanovic-fig-15",), ["gpt2"], {RUNS: NO_RUNS}, listed=True).rows
+    assert list(classes["semantic entropy with"]) == ["< 10.5", "> 11, < 16", "> 17"]
