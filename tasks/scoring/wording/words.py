@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from tasks.scoring.wording.dates import with_dates
-from tasks.scoring.wording.numerals import in_figures, with_numerals
+from tasks.scoring.wording.figures import in_figures
+from tasks.scoring.wording.numerals import with_numerals
 from tasks.scoring.wording.stems import stems, without_ending
 from tasks.scoring.wording.word import Token, Word
 

@@ -1,0 +1,47 @@
+"""Tables: the words of numbers, of scales and of fractions."""
+
+from collections.abc import Iterable
+
+
+def _values(names: str, values: Iterable[int]) -> dict[str, int]:
+    return dict(zip(names.split(), values, strict=True))
+
+
+CARDINALS = _values(
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety",
+    [*range(20), *range(20, 100, 10)],
+)
+ORDINALS = _values(
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+    "sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth "
+    "ninetieth",
+    [*range(1, 20), *range(20, 100, 10)],
+)
+_ELSEWHERE = {
+    name: number
+    for number, names in {
+        2: "zwei zwo deux dos due dois", 3: "drei trois tre", 4: "vier quatre cuatro quattro quatro",
+        5: "funf cinq cinco cinque", 6: "sechs seis sei", 7: "sieben sept siete sette sete",
+        8: "acht huit ocho otto oito", 9: "neun neuf nueve nove", 10: "zehn dix diez dieci dez", 11: "onze undici",
+        12: "zwolf douze doce dodici doze", 15: "funfzehn quinze quince", 20: "zwanzig vingt veinte venti vinte",
+        30: "dreissig trente treinta trenta trinta",
+        40: "vierzig quarante cuarenta quaranta quarenta", 50: "funfzig cinquante cincuenta cinquanta cinquenta",
+    }.items()
+    for name in names.split()
+}  # fmt: skip
+"""Numbers in German, French, Spanish, Italian and Portuguese that are not words of English."""
+CARDINALS |= _ELSEWHERE
+NUMERALS = CARDINALS | ORDINALS
+SCALES = _values(
+    "dozen hundred thousand lakh million mln mio crore billion bn trillion",
+    [12, 10**2, 10**3, 10**5, 10**6, 10**6, 10**6, 10**7, 10**9, 10**9, 10**12],
+) | _values(
+    "hundert tausend mil mille millionen millone milhoe milioni milliarde milliarden milliard miliardi",
+    [10**2, 10**3, 10**3, 10**3, 10**6, 10**6, 10**6, 10**6, 10**9, 10**9, 10**9, 10**9],
+)
+SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "B": 10**9, "bn": 10**9, "Bn": 10**9, "tn": 10**12}
+MONEY_LETTERS = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
+FRACTIONS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+DECADES = _values("twenties thirties forties fifties sixties seventies eighties nineties", range(20, 100, 10))
+STARTS = frozenset((*NUMERALS, *SCALES, *DECADES, "half", "quarter"))
