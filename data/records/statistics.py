@@ -19,6 +19,8 @@ SHARE = "share"
 """The unit of a share of 1, which pages and terminals show in percent."""
 UNDECIDED, EQUAL = "undecided", "equal"
 """Verdicts on two models of which nothing shows that they differ: nor that they do not; that they are nearly alike."""
+FEWEST_SAMPLES = 5
+"""The fewest sampled answers to a question whose entropies and coherent persuasion are in a mean (decision 0066)."""
 FEWEST_FOR_INTERVAL = 5
 """The fewest values, or clusters of values, whose mean has an interval (decision 0055)."""
 

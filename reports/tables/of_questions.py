@@ -65,7 +65,8 @@ ACCURACY = Table(
     "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "
     "grows with the length of answers; length-normalised, it takes their mean. Rao's is the entropy of the clusters' "
     "length-normalised probabilities, “of clusters” that of their sizes. Intervals have 95%, over subjects: Wilson's "
-    "by cluster of accuracy, else bootstraps.",
+    "by cluster of accuracy, else bootstraps. What rests on fewer than "
+    "5 sampled answers has no mean.",
     ("partition_means", "measures_in_short"),
     lambda frames: side_by_side(
         frames,

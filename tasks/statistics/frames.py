@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from data.records.statistics import ALL as ALL
+from data.records.statistics import FEWEST_SAMPLES
 from tasks.statistics.statistic import Frame, Row
 
 if TYPE_CHECKING:
@@ -37,6 +38,12 @@ def _ranks(column: "pd.Series[Any]") -> NDArray[Any]:
     if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.categories.is_monotonic_increasing:
         return column.cat.codes.to_numpy()
     return pd.factorize(column, sort=True)[0]
+
+
+def of_enough_samples(frame: Frame, columns: Sequence[str]) -> Frame:
+    """The frame with these columns, that rest on sampled answers, missing where there are too few `answers`."""
+    enough = frame["answers"].fillna(0) >= FEWEST_SAMPLES
+    return frame.assign(**{name: frame[name].where(enough) for name in columns})
 
 
 def named(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":

@@ -9,7 +9,7 @@
     prior_bias           a wrong answer stays as it is, though the context states the right  1 or 0
     binary_utilisation   of a question's context, where measured                             1 or 0
     continuous_utilisation  likewise                                                         -1 to 1
-    coherent_persuasion  of a question's context                                             nats
+    coherent_persuasion  of a question's context, from 5 sampled answers on                  nats
     susceptibility       of a query                                                          nats
 
 A bias is over the questions where context and greedy answer without it disagree, and one of them is right (states the
@@ -40,7 +40,7 @@ from data.records import CONFLICTING, OWN_KINDS, SUPPORTING
 from data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
 from tasks.statistics.formulas.corrections import benjamini_hochberg
 from tasks.statistics.formulas.paired import paired_difference
-from tasks.statistics.frames import ALL, by, sorted_by
+from tasks.statistics.frames import ALL, by, of_enough_samples, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
 
@@ -81,7 +81,8 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     yield "prior_bias", _sorted(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
     for name in ("binary_utilisation", "continuous_utilisation"):
         yield name, _sorted(answers.assign(value=answers[name].astype("float64")))
-    yield "coherent_persuasion", _sorted(answers.assign(value=answers["coherent_persuasion"]))
+    sampled = of_enough_samples(answers, ["coherent_persuasion"])
+    yield "coherent_persuasion", _sorted(sampled.assign(value=sampled["coherent_persuasion"]))
     queries = frames["susceptibility_of_queries"]
     entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
     yield (

@@ -24,7 +24,7 @@ from tasks.statistics.formulas.clustered import clustered_pearson
 from tasks.statistics.formulas.correlation import correlation
 from tasks.statistics.formulas.interval import COVERAGE
 from tasks.statistics.formulas.regression import Coefficient, regression
-from tasks.statistics.frames import ALL, by, sorted_by
+from tasks.statistics.frames import ALL, by, of_enough_samples, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL
 
@@ -42,7 +42,7 @@ def instances_by_group(frame: Frame) -> Iterator[tuple[Row, Frame]]:
     """The instances of each partition and condition, and of all together, in an order of their own."""
     import pandas as pd
 
-    frame = sorted_by(frame, [*MODEL, "relation", "question_id", "context_id"])
+    frame = sorted_by(of_enough_samples(frame, [MOVED]), [*MODEL, "relation", "question_id", "context_id"])
     frame = frame.assign(subject=pd.factorize(frame["subject_key"], sort=True)[0])
     frame = frame.astype(dict.fromkeys(("partition", "condition"), object))
     for partition in ({}, {"partition": ALL}):

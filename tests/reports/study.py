@@ -269,7 +269,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
                  "condition": condition}  # fmt: skip
         draw = [_draw(of["dtype"], about["question_id"], context, number) for number in range(4)]
         stand_in = {"stand_in": None}
-        for sample in (None, 0, 1, 2):
+        for sample in (None, 0, 1, 2, 3, 4):
             text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
             yield "answers", {**about, **stand_in, "sample": sample, "text": text, "context_cut": 0, "finished": True,
                               "token_log_probs": [-0.5, -draw[1]], "thoughts": "Hm." if sample == 1 else "",

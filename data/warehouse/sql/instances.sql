@@ -10,6 +10,7 @@ SELECT
     asked.semantic_entropy AS semantic_entropy_with,
     alone.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_without,
     asked.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_with,
+    asked.answers,
     asked.coherent_persuasion,
     asked.verdict,
     coalesce(asked.outcome, 'unmeasured') AS outcome,

@@ -33,7 +33,10 @@ Over = Annotated[
         "--fail-over", help="Such as follow.conflicting=0.3, or .high=0.3 for its whole interval; may be repeated."
     ),
 ]
-Samples = Annotated[int, typer.Option("--samples", min=1, max=1000, help="Sampled answers beside the greedy one.")]
+Samples = Annotated[
+    int,
+    typer.Option("--samples", min=1, max=1000, help="Sampled answers beside the greedy one; persuasion needs 5."),
+]
 Questions = Annotated[int | None, typer.Option("--questions", min=1, help="Only so many, drawn by a fixed seed.")]
 Tokens = Annotated[
     int, typer.Option("--max-new-tokens", min=1, max=1000, help="The limit of tokens at which an answer is cut off.")

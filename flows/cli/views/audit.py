@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from data.errors import InputError, UsageError, WorkFailed, nearest
-from data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
 from data.sources.own.columns import checked_map
 from data.sources.own.rows import ReadQuestions, Wrong, wrong_rows
 from data.sources.own.source import not_usable, read_questions
@@ -40,6 +40,8 @@ QUANTITIES: Mapping[str, str] = {
 """What a threshold can name, and the quantities of tasks.statistics.models."""
 NOT_USED = "rows-not-used.txt"
 """The file of the workspace that lists the rows that cannot be used."""
+MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}}
+"""What is measured of enough sampled answers alone."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """The most tokens of thoughts in an audit that does not say."""
@@ -179,6 +181,8 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     conditions = {kind for question in read.questions for kind in question.context_kinds}
     for threshold in thresholds:
         threshold.check(conditions)
+        if threshold.quantity == "persuasion" and study.parameters("answers")["samples"] < FEWEST_SAMPLES:
+            raise UsageError(f"{threshold}: it needs sampled answers; add --samples {FEWEST_SAMPLES} or more")
     return read
 
 
@@ -245,7 +249,7 @@ def write_study(
                     "models": "without_switch" if thinking == "off" else "all",
                 },
             },
-            "clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}, "whose_answer": {},
+            **(MOVED if samples >= FEWEST_SAMPLES else {}), "whose_answer": {},
         },
     }  # fmt: skip
     written = folder / "audit.yaml"

@@ -6,6 +6,7 @@ greedy answer: by whose answer it states, and as published, by ROUGE-L. Unit of 
 Coherent persuasion also by the number of edits of the fact, its creation counted; a disputable question has none.
 Intervals draw whole subjects: questions about one subject, and the contexts of one question, depend on each other.
 A disputable question without a context has no right answer, and counts for no accuracy, not for the pooled one either.
+What rests on fewer than 5 sampled answers is in no mean.
 
 Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2 and 4, sections 1 and 6.5.
 """
@@ -15,16 +16,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from data.records.statistics import EDITS, Summary
-from tasks.statistics.frames import ALL, sorted_by
+from tasks.statistics.frames import ALL, of_enough_samples, sorted_by
 from tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from tasks.statistics.summary import MODEL, summaries
 
 GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
-OF_QUESTIONS = {
-    "accuracy": ("accurate", "share"),
-    **{name: (name, "nats") for name in (*ENTROPIES, "semantic_entropy_rao", "cluster_assignment_entropy")},
-}
+SAMPLED = (*ENTROPIES, "semantic_entropy_rao", "cluster_assignment_entropy")
+OF_QUESTIONS = {"accuracy": ("accurate", "share"), **{name: (name, "nats") for name in SAMPLED}}
 """What questions have under every condition: the column, and the unit of its mean."""
 
 OF_INSTANCES = {
@@ -49,7 +48,7 @@ def compute(frames: Frames, seed: int) -> list[Row]:
     """The rows of `Summary` for every quantity of `OF_QUESTIONS`, `OF_INSTANCES` and `BY_OUTCOME`."""
     rows: list[Row] = []
     for values, quantities in (
-        (frames["answers_of_questions"], OF_QUESTIONS),
+        (of_enough_samples(frames["answers_of_questions"], SAMPLED), OF_QUESTIONS),
         (_instances(frames["instances"]), OF_INSTANCES),
     ):
         pooled = _pooled(values)
@@ -70,6 +69,8 @@ def _instances(frame: Frame) -> Frame:
 
     Shares of answers that follow, or are persuaded, are of the instances whose context states an answer.
     """
+    entropies = [f"{name}_{when}" for name in ENTROPIES for when in ("without", "with")]
+    frame = of_enough_samples(frame, ["coherent_persuasion", *entropies])
     outcome = frame["outcome"].astype(object)
     measured = outcome != "unmeasured"
     stating = measured & frame["states_answer"].fillna(value=False).astype(bool)

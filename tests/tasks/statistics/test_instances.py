@@ -24,7 +24,7 @@ def instance(number: int, partition: str, condition: str, moved: float, outcome:
     return {
         **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
         "condition": condition, "subject_key": f"s{number // 2}", "coherent_persuasion": moved, "outcome": outcome,
-        **OUTCOME, **numbers, **values,
+        "answers": 10,        **OUTCOME, **numbers, **values,
     }  # fmt: skip
 
 
@@ -34,7 +34,7 @@ def answer(number: int, partition: str, condition: str, accurate: bool | None, e
         **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
         "condition": condition, "subject_key": f"s{number // 2}", "accurate": accurate, "semantic_entropy": entropy,
         "semantic_entropy_length_normalised": entropy / 2, "semantic_entropy_rao": None,
-        "cluster_assignment_entropy": None,
+        "cluster_assignment_entropy": None, "answers": 10,
     }  # fmt: skip
 
 

@@ -10,7 +10,8 @@ from statsmodels.stats.proportion import proportion_confint
 from tasks.statistics.models import DIFFERENCES, MEANS
 
 UNMEASURED = {
-    "partition": "static", "coherent_persuasion": None, "binary_utilisation": None, "continuous_utilisation": None,
+    "partition": "static", "answers": 10, "coherent_persuasion": None, "binary_utilisation": None,
+    "continuous_utilisation": None,
 }  # fmt: skip
 VERDICTS = {
     "a": ["context", "both", "context", "context", "context", "context"],
@@ -98,6 +99,15 @@ def test_means_of_models_have_intervals() -> None:
     assert row["interval_over"] == "question"
     assert means["b", "refuses", "counter_memory"]["mean"] == 1 / 6
     assert means["a", "correct", "none"]["mean"] == 1
+
+
+@pytest.mark.parametrize(("samples", "shown"), [(4, False), (5, True)])
+def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: bool) -> None:
+    made = frames()
+    answers = made["answers_of_questions"].assign(coherent_persuasion=1.0, answers=samples)
+    rows = [*MEANS.rows({**made, "answers_of_questions": answers}, 0),
+            *DIFFERENCES.rows({**made, "answers_of_questions": answers}, 0)]  # fmt: skip
+    assert ("coherent_persuasion" in {row["quantity"] for row in rows}) == shown
 
 
 CLASHES = {  # alone, with the original context and what became of it, with the counter-memory context

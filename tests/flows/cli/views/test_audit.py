@@ -135,6 +135,20 @@ def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     assert failed[0].get("message", "").startswith("follow.conflicting of <m>")
 
 
+def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\n")
+    thresholds = audit.thresholds_of(["persuasion.supporting=0.1"], [])
+    file, others = str(tmp_path / "mine.csv"), {"questions": None, "max_new_tokens": 32, "columns": {}}
+    few, enough = (
+        read_study(audit.write_study(file, ["m"], tmp_path, samples=samples, **others))  # type: ignore[arg-type]
+        for samples in (4, 5)
+    )
+    with pytest.raises(UsageError, match="add --samples 5 or more"):
+        audit.read_rows(few, thresholds, tmp_path)
+    assert audit.read_rows(enough, thresholds, tmp_path).questions
+    assert ["coherent_persuasion" in study.measures for study in (few, enough)] == [False, True]
+
+
 def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
     models = ["smollm2-135m-instruct:bfloat16", "C:folder"]
