@@ -93,8 +93,9 @@ def test_the_services_of_facts_are_treated_as_their_page_says() -> None:
     assert told == {key: [of(service) for service in services] for key, of in TOLD_OF_FACTS.items()}
 
 
-def test_decisions_are_numbered_without_a_gap() -> None:
-    assert [page.name[:5] for page in DECISIONS] == [f"{number:04d}-" for number in range(1, len(DECISIONS) + 1)]
+def test_every_decision_has_a_number_of_its_own() -> None:
+    numbers = [page.name[:5] for page in DECISIONS]
+    assert len({*numbers}) == len(numbers)
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=name_of)
