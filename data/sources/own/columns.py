@@ -69,6 +69,11 @@ def check_columns(file: Path, found: FileRows, columns: Mapping[str, str]) -> No
     Raises:
         InputError: One sentence: what is missing, what the file has, and how to map it.
     """
+    if len(found.columns) < 2:
+        raise InputError(
+            f"{file} has one column, {named(found.columns)}; its first line names the columns, such as question,answer,"
+            "context, with a comma, semicolon, tab or | between them"
+        )
     lists = _lists(found.rows)
     for ours, theirs in columns.items():
         if theirs not in found.columns and not any(theirs in keys for keys in lists.values()):

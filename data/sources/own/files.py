@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from data.errors import MOST_NAMES, InputError, first_line
+from data.sources.http.printable import printable
 from data.sources.own.lists import each_key_once
 from data.storage.files import is_endless
 
@@ -72,7 +73,7 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
 def named(columns: Sequence[str]) -> str:
     """The names of columns for a message; of many the first ones."""
     more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
-    return ", ".join(columns[:MOST_NAMES]) + more
+    return ", ".join(map(printable, columns[:MOST_NAMES])) + more
 
 
 def read_rows(file: Path, known: Collection[str]) -> FileRows:

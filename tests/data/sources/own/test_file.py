@@ -270,6 +270,7 @@ def test_a_file_without_a_usable_row_is_refused(tmp_path: Path) -> None:
         ("question,answer,context,ground_truth", {},
          "has the columns answer and ground_truth, of which one has the right answers; map columns: --map "
          "answer=ground_truth (in a study file columns: {answer: ground_truth}), or --map answer=answer"),
+        ("Results \x1b]0", {}, "has one column, Results ]0; its first line names the columns, such as question,"),
         ("question,answer,context", {"answer": "gold"},
          "has no column gold for answer; it has question, answer, context; name one of them"),
     ],
