@@ -34,6 +34,7 @@ QUANTITIES = {
     "binary_utilisation": "begins with the context's answer",
     "continuous_utilisation": "continuous context utilisation",
     "coherent_persuasion": "coherent persuasion",
+    "coherent_persuasion_unchanged": "the same between two halves of the answers without a context",
     "susceptibility": "susceptibility",
 }
 

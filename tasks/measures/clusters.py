@@ -116,6 +116,19 @@ def clusters_of(
     ]
 
 
+def other_halves_of(
+    inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey
+) -> list[list[list[int]]]:
+    """The clusters of what each of a measure's half-samples leaves out."""
+    from tasks.scoring.half_samples import draw_halves
+    from tasks.scoring.semantic_entropy import group_answers
+
+    number, grouping = len(equivalent), inputs.parameters["clusters"].grouping
+    halves = draw_halves(number, inputs.parameters[measure].half_samples, inputs.seed, *key)
+    others = ([answer for answer in range(number) if answer not in half] for half in halves)
+    return [group_answers(equivalent, other, grouping=grouping) for other in others]
+
+
 def standard_error_of(score: str) -> Meaning:
     """The meaning of the column of a score's standard error."""
     return Meaning(f"standard error of {score}, from halves of the answers; NULL where none were drawn", "nats")

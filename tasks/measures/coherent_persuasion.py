@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from data.records import Question
 from data.records.row import Meaning, table
-from tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
+from tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, other_halves_of, standard_error_of
 from tasks.measures.measure import Inputs, Measure, Row
 from tasks.measures.rows import QUESTION_KEY, QuestionScore
 from tasks.measures.sampled import Sampled, sample
@@ -38,6 +38,14 @@ class CoherentPersuasion(QuestionScore):
         float, Meaning("mean KL(p_h || p_g) over pairs of clusters with and without", "nats")
     ]
     coherent_persuasion_standard_error: Annotated[float | None, standard_error_of("coherent_persuasion")]
+    coherent_persuasion_unchanged: Annotated[
+        float | None,
+        Meaning(
+            "the same where nothing changes: from each half-sample of the answers without the context to its other "
+            "half; NULL where none were drawn",
+            "nats",
+        ),
+    ]
 
 
 def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
@@ -76,16 +84,18 @@ def persuasion_rows(
     sampled: those of a question one after the other, first without a context; distributions: the mean distribution,
     (V,), along each of their answers; equivalent: which of these are equivalent, (n, n) for each.
     """
-    from tasks.scoring.coherent_persuasion import GroupedAnswers
+    from tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves
 
     grouped = []
     for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
         clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, case.key)
         name = f"the answers to {case.question.question_id} with the context {case.case.context_id}"
-        grouped.append((case, GroupedAnswers(name, along, clusters, halves)))
-    for _, of_question in groupby(grouped, key=lambda pair: pair[0].question.question_id):
-        (_, without), *contexts = of_question
-        others = [pair for pair in contexts if pair[1].distributions and without.distributions]
+        grouped.append((case, GroupedAnswers(name, along, clusters, halves), matrix))
+    for _, of_question in groupby(grouped, key=lambda one: one[0].question.question_id):
+        (alone, without, matrix), *contexts = of_question
+        others = [(case, of_case) for case, of_case, _ in contexts if of_case.distributions and without.distributions]
+        rest = other_halves_of(inputs, "coherent_persuasion", matrix, alone.key) if others else []
+        unchanged = between_halves(without, rest) if others else None
         for (case, answers), (score, error) in zip(others, _scores(without, others), strict=True):
             yield {
                 **case.columns,
@@ -95,6 +105,7 @@ def persuasion_rows(
                 "group_sizes_with": [len(group) for group in answers.groups],
                 "coherent_persuasion": score,
                 "coherent_persuasion_standard_error": error,
+                "coherent_persuasion_unchanged": unchanged,
             }
 
 
@@ -114,7 +125,7 @@ def _scores(
 
 MEASURE = Measure(
     row=CoherentPersuasion,
-    version=2,
+    version=3,
     unit="nats",
     meaning="how far a context moves the distributions of clusters of answers",
     about="questions",

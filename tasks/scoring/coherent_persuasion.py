@@ -3,6 +3,8 @@
     CP(c) = mean over pairs (group g without the context, group h with it) of KL(p_h || p_g), in nats, >= 0
     p_v   = mean over the answers of group v of their distributions, each the mean over an answer's steps
 Its standard error comes from half-samples of the answers on both sides; tasks/scoring/half_samples.py says how.
+Where nothing changes it is not 0: clusters of one question differ, too. Beside it stands what it is then, as the mean
+over half-samples of the answers without a context, each against the other half (ours).
 What it is not: weighted by the groups' sizes, or symmetric. The direction is that of the released scores.
 Source: Marjanovic et al. 2024, Eq. 3-4.
 
@@ -13,7 +15,7 @@ for the score and all its half-samples. In float64, a block of the vocabulary at
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 import numpy as np
@@ -85,6 +87,21 @@ def coherent_persuasions(
     return [pair.scored() for pair in pairs]
 
 
+def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float | None:
+    """The mean coherent persuasion from each half-sample of answers to one input to its other half, in nats.
+
+    others: the groups of each other half. None without half-samples. Raises the errors of `coherent_persuasions`.
+    """
+    if not answers.halves:
+        return None
+    query = _Side(answers)
+    pair = _Pair(query, _Side(replace(answers, halves=others)))
+    for start in range(0, query.rows.shape[1], _BLOCK):
+        block = slice(start, start + _BLOCK)
+        pair.add(block, query.logarithms(block))
+    return max(float(pair.scores()[1:].mean()), 0.0)
+
+
 class _Side:
     """The answers to one input as matrices.
 
@@ -152,13 +169,20 @@ class _Pair:
             self._lost += (rows > 0) @ of_zero.T.astype(np.float64)
 
     def scored(self) -> tuple[float, float | None]:
-        weights, shares = self._context.weights, self._context.shares
-        mixed = shares @ weights
-        scores = shares @ (weights @ self._own).diagonal() - ((mixed @ self._cross) * self._query.shares).sum(axis=1)
-        scores[((mixed @ self._lost) * self._query.shares).sum(axis=1) > 0] = np.inf
-        self._check(scores)
+        """The score and its standard error."""
+        scores = self.scores()
         error = standard_error(scores[1:], self._context.answers)
         return max(float(scores[0]), 0.0), error  # rounding may leave -1e-15
+
+    def scores(self) -> NDArray[np.float64]:
+        """The scores (s,) of all answers and of each half-sample."""
+        weights, shares = self._context.weights, self._context.shares
+        mixed = shares @ weights
+        own = shares @ (weights @ self._own).diagonal()
+        scores: NDArray[np.float64] = own - ((mixed @ self._cross) * self._query.shares).sum(axis=1)
+        scores[((mixed @ self._lost) * self._query.shares).sum(axis=1) > 0] = np.inf
+        self._check(scores)
+        return scores
 
     def _check(self, scores: NDArray[np.float64]) -> None:
         if np.isfinite(scores).all():

@@ -10,6 +10,7 @@
     binary_utilisation   of a question's context, where measured                             1 or 0
     continuous_utilisation  likewise                                                         -1 to 1
     coherent_persuasion  of a question's context, from 5 sampled answers on                  nats
+    coherent_persuasion_unchanged  the same where nothing changes, between halves of samples  nats
     susceptibility       of a query                                                          nats
 
 A bias is over the questions where context and greedy answer without it disagree, and one of them is right (states the
@@ -49,9 +50,11 @@ MODEL_QUERIES = ("answers_of_questions", "susceptibility_of_queries")
 SHARES = ("follows", "keeps", "correct", "refuses", "context_bias", "prior_bias", "binary_utilisation")
 UNITS = {
     **dict.fromkeys(SHARES, SHARE), "continuous_utilisation": "", "coherent_persuasion": "nats",
-    "susceptibility": "nats",
+    "coherent_persuasion_unchanged": "nats", "susceptibility": "nats",
 }  # fmt: skip
 GROUP = ("condition", "query_type")
+UNCHANGED = "coherent_persuasion_unchanged"
+"""What another quantity is where nothing changes, on the same items: no models are compared by it."""
 MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
 """Within how much two models are equal: of shares and other numbers without unit; of nats, as a part of their mean."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "unknown")
@@ -81,8 +84,8 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     yield "prior_bias", _sorted(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
     for name in ("binary_utilisation", "continuous_utilisation"):
         yield name, _sorted(answers.assign(value=answers[name].astype("float64")))
-    sampled = of_enough_samples(answers, ["coherent_persuasion"])
-    yield "coherent_persuasion", _sorted(sampled.assign(value=sampled["coherent_persuasion"]))
+    for name in ("coherent_persuasion", UNCHANGED):
+        yield name, _sorted(of_enough_samples(answers, [name]).rename(columns={name: "value"}))
     queries = frames["susceptibility_of_queries"]
     entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
     yield (
@@ -129,7 +132,7 @@ def differences(frames: Frames, seed: int) -> list[Row]:
     """The rows of `ModelDifference`, but for p_adjusted."""
     rows: list[Row] = []
     for quantity, frame in items(frames):
-        for group, of_group in by(frame, GROUP):
+        for group, of_group in by(frame if quantity != UNCHANGED else frame.iloc[:0], GROUP):
             of_models = [(about, of_model.set_index(["cluster", "item"])) for about, of_model in by(of_group, MODEL)]
             for (one, first), (other, second) in combinations(of_models, 2):
                 both = first[["value"]].join(second["value"].rename("against"), how="inner")

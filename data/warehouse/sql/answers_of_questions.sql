@@ -60,7 +60,7 @@ SELECT
     said.context_cut, said.answers, said.empty_answers, said.unfinished_answers, said.unfinished_thoughts, said.greedy_unfinished,
     coalesce(said.greedy, accuracy.answer) AS answer,
     accuracy.accurate,
-    coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error,
+    coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error, coherent.coherent_persuasion_unchanged,
     stated.verdict, stated.outcome, stated.samples_that_follow,
     swayed.persuaded AS persuaded_as_published, swayed.stubborn AS stubborn_as_published,
     utilised.binary_utilisation, utilised.continuous_utilisation,

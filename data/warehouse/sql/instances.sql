@@ -11,7 +11,7 @@ SELECT
     alone.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_without,
     asked.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_with,
     asked.answers,
-    asked.coherent_persuasion,
+    asked.coherent_persuasion, asked.coherent_persuasion_unchanged,
     asked.verdict,
     coalesce(asked.outcome, 'unmeasured') AS outcome,
     asked.persuaded_as_published, asked.stubborn_as_published

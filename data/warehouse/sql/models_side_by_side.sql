@@ -6,6 +6,6 @@ SELECT
 FROM summaries
 WHERE grouped_by = ['condition'] AND quantity IN (
     'follows', 'keeps', 'correct', 'refuses', 'context_bias', 'prior_bias', 'binary_utilisation', 'continuous_utilisation',
-    'coherent_persuasion', 'susceptibility'
+    'coherent_persuasion', 'coherent_persuasion_unchanged', 'susceptibility'
 )
 ORDER BY ALL

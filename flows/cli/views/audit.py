@@ -36,6 +36,7 @@ from tasks.statistics.models import UNRELATED
 QUANTITIES: Mapping[str, str] = {
     "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
     "prior_bias": "prior_bias", "persuasion": "coherent_persuasion",
+    "unchanged": "coherent_persuasion_unchanged",
 }  # fmt: skip
 """What a threshold can name, and the quantities of tasks.statistics.models."""
 NOT_USED = "rows-not-used.txt"
@@ -181,7 +182,7 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     conditions = {kind for question in read.questions for kind in question.context_kinds}
     for threshold in thresholds:
         threshold.check(conditions)
-        if threshold.quantity == "persuasion" and study.parameters("answers")["samples"] < FEWEST_SAMPLES:
+        if threshold.quantity in ("persuasion", "unchanged") and "coherent_persuasion" not in study.measures:
             raise UsageError(f"{threshold}: it needs sampled answers; add --samples {FEWEST_SAMPLES} or more")
     return read
 

@@ -28,6 +28,7 @@ OF_QUESTIONS = {"accuracy": ("accurate", "share"), **{name: (name, "nats") for n
 
 OF_INSTANCES = {
     "coherent_persuasion": ("coherent_persuasion", "nats"),
+    "coherent_persuasion_unchanged": ("coherent_persuasion_unchanged", "nats"),
     "following": ("is_following", "share"),
     "persuaded": ("is_persuaded", "share"),
     "stubborn": ("is_stubborn", "share"),
@@ -70,7 +71,7 @@ def _instances(frame: Frame) -> Frame:
     Shares of answers that follow, or are persuaded, are of the instances whose context states an answer.
     """
     entropies = [f"{name}_{when}" for name in ENTROPIES for when in ("without", "with")]
-    frame = of_enough_samples(frame, ["coherent_persuasion", *entropies])
+    frame = of_enough_samples(frame, ["coherent_persuasion", "coherent_persuasion_unchanged", *entropies])
     outcome = frame["outcome"].astype(object)
     measured = outcome != "unmeasured"
     stating = measured & frame["states_answer"].fillna(value=False).astype(bool)

@@ -31,7 +31,7 @@ ASKED_COLUMNS = [
     *(f"{name}_standard_error" for name in (*ENTROPIES, "cluster_assignment_entropy")),
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
     *("unfinished_thoughts", "greedy_unfinished", "answer", "accurate"),
-    *("coherent_persuasion", "coherent_persuasion_standard_error"),
+    *("coherent_persuasion", "coherent_persuasion_standard_error", "coherent_persuasion_unchanged"),
     *("verdict", "outcome", "samples_that_follow", "persuaded_as_published", "stubborn_as_published"),
     *("binary_utilisation", "continuous_utilisation", "stand_in"),
 ]

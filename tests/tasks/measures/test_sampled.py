@@ -15,7 +15,7 @@ from tasks.measures.sampled import page_of
 from tasks.models import LanguageModel, load_entailment
 from tasks.scoring import answer_prompts
 from tasks.scoring.answer_prompts import AnswerPrompt, answer_prompt
-from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
+from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasion, coherent_persuasions
 from tasks.scoring.generation import SampledAnswers, sample_answers
 from tasks.scoring.half_samples import draw_halves
 from tasks.scoring.semantic_entropy import group_answers, semantic_entropy, semantic_entropy_error
@@ -93,6 +93,18 @@ def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answe
         distributions = [answer.mean_distribution for answer in expected[key].samples]
         return GroupedAnswers("", distributions, group_answers(equivalent[key]), halves_of(key, equivalent))
 
+    def unchanged(question: str) -> float:
+        answers = expected[question, "none"].samples
+        scores = []
+        for half in draw_halves(4, 12, 7, question, "none"):
+            other = [number for number in range(len(answers)) if number not in half]
+            sides = []
+            for chosen in (half, other):
+                matrix = equivalent[question, "none"][np.ix_(chosen, chosen)]
+                sides += [[answers[number].mean_distribution for number in chosen], group_answers(matrix)]
+            scores.append(coherent_persuasion(*sides))
+        return float(np.mean(scores))
+
     rows = study.by_question("coherent_persuasion")
     assert rows.keys() == {key for key in expected if key[1] != "none"}
     for key, row in rows.items():
@@ -100,6 +112,7 @@ def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answe
         ((score, error),) = coherent_persuasions(without, [within])
         assert row["coherent_persuasion"] == pytest.approx(score, rel=1e-3, abs=1e-5)
         assert row["coherent_persuasion_standard_error"] == pytest.approx(error, rel=1e-3, abs=1e-5)
+        assert row["coherent_persuasion_unchanged"] == pytest.approx(unchanged(row["question_id"]), rel=1e-3, abs=1e-5)
         for side, name in ((without, "without"), (within, "with")):
             assert row[f"group_sizes_{name}"] == [len(group) for group in side.groups]
             assert row[f"groups_{name}"] == len(side.groups)
@@ -155,7 +168,7 @@ def test_without_half_samples_errors_are_null(study: Study) -> None:
     for name in scores:
         study.parameters[name] = {"half_samples": 0}
         for key, row in study.by_question(name).items():
-            errors = {column for column in row if column.endswith("_standard_error")}
+            errors = {column for column in row if column.endswith(("_standard_error", "_unchanged"))}
             assert errors
             assert {row[column] for column in errors} == {None}
             for column in row.keys() - errors:

@@ -7,7 +7,7 @@ from scipy.special import rel_entr
 
 from data.errors import InputError, ScoreError
 from tasks.scoring import coherent_persuasion as module
-from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasion, coherent_persuasions
+from tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasion, coherent_persuasions
 from tasks.scoring.half_samples import draw_halves
 from tasks.scoring.semantic_entropy import group_answers
 
@@ -53,6 +53,17 @@ def test_score_is_never_negative() -> None:
     for _ in range(20):
         p, q = (random.dirichlet(np.ones(6), size=3) for _ in range(2))
         assert coherent_persuasion(p, [[0], [1, 2]], q, [[0, 2], [1]]) >= 0
+
+
+def test_nothing_that_changes_is_measured_between_halves() -> None:
+    alike, apart = [[0.5, 0.5]] * 4, [[0.5, 0.5], [0.75, 0.25]] * 2
+    halves, others = [[[0, 1]], [[0, 3]]], [[[2, 3]], [[1, 2]]]
+    assert between_halves(GroupedAnswers("a", alike, [[0, 1, 2, 3]], halves), others) == 0
+    both = [[[0], [1]], [[0], [3]]], [[[2], [3]], [[2], [1]]]  # of the four pairs, two are alike
+    reverse = -0.5 * np.log(0.75 / 0.5) - 0.5 * np.log(0.25 / 0.5)
+    found = between_halves(GroupedAnswers("a", apart, [[0, 2], [1, 3]], both[0]), both[1])
+    assert found == pytest.approx((KL + reverse) / 4)
+    assert between_halves(GroupedAnswers("a", alike, [[0, 1, 2, 3]]), []) is None
 
 
 def test_infinite_score_is_refused() -> None:

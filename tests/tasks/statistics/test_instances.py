@@ -23,8 +23,8 @@ def instance(number: int, partition: str, condition: str, moved: float, outcome:
     numbers = dict.fromkeys(CORRELATED) | entropies
     return {
         **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
-        "condition": condition, "subject_key": f"s{number // 2}", "coherent_persuasion": moved, "outcome": outcome,
-        "answers": 10,        **OUTCOME, **numbers, **values,
+        "condition": condition, "subject_key": f"s{number // 2}", "coherent_persuasion": moved,
+        "coherent_persuasion_unchanged": None, "outcome": outcome, "answers": 10, **OUTCOME, **numbers, **values,
     }  # fmt: skip
 
 

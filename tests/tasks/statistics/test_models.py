@@ -10,7 +10,8 @@ from statsmodels.stats.proportion import proportion_confint
 from tasks.statistics.models import DIFFERENCES, MEANS
 
 UNMEASURED = {
-    "partition": "static", "answers": 10, "coherent_persuasion": None, "binary_utilisation": None,
+    "partition": "static", "answers": 10, "coherent_persuasion": None,
+    "coherent_persuasion_unchanged": None, "binary_utilisation": None,
     "continuous_utilisation": None,
 }  # fmt: skip
 VERDICTS = {
