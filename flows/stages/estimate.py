@@ -36,6 +36,9 @@ LEAST_HOURS = 0.01
 BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
 """What the files of a prompt's scores take, as measured on bundled studies."""
 
+BYTES_OF_THOUGHT = 6
+"""What the files take of a token of thoughts: its number, and its letters."""
+
 
 @dataclass
 class _Work:
@@ -75,8 +78,10 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
             continue
         about: About = "questions" if node.id.group == UNKNOWN_MEASURES else MEASURES[node.id.group].about
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and study.contexts.sample else TOKENS[about]
+        thoughts = _thoughts(study) if about == "questions" else 0
+        tokens += thoughts
         size = parameters_of(node.id.model)
-        stored += count * BYTES[about]
+        stored += count * (BYTES[about] + BYTES_OF_THOUGHT * thoughts)
         for name in (study.called(node.id.model, node.id.dtype), ""):
             work = works.setdefault(name, _Work())
             rate = rates.get((node.id.model, node.id.dtype, node.id.group))
@@ -91,6 +96,15 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
     if len(works) > 1:
         yield from (f"{name}: {work.prompts:,} prompts; {work.duration}" for name, work in works.items())
     yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(stored)}"
+
+
+def _thoughts(study: Study) -> int:
+    """The most tokens of thoughts behind a prompt, where all models are let think."""
+    answers = study.parameters("answers") if "answers" in study.requested() else {}
+    thinking = answers.get("thinking")
+    if thinking is None or thinking["models"] != "all":
+        return 0
+    return int((answers["samples"] + 1) * thinking["max_new_tokens"])
 
 
 def _disk(stored: int) -> str:

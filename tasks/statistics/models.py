@@ -73,8 +73,8 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     alone, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
     stated = judged["states_answer"].fillna(value=False).astype(bool)
     yield "follows", _sorted(judged.assign(value=verdict.isin(("context", "both")).astype(float))[~alone & stated])
-    kept = judged.assign(value=judged["outcome"].isin(STAYED).astype(float))
-    yield "keeps", _sorted(kept[judged["condition"].isin(UNRELATED)])
+    unrelated = judged["condition"].isin(UNRELATED) & judged["outcome"].notna()  # NULL: none without it to compare with
+    yield "keeps", _sorted(judged.assign(value=judged["outcome"].isin(STAYED).astype(float))[unrelated])
     yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone & ~undecided])
     yield "refuses", _sorted(judged.assign(value=(verdict == "refusal").astype(float)))
     clashes = judged[~alone & ~undecided].merge(_prior(judged[alone]), on=[*MODEL, "question_id"])

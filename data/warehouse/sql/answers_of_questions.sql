@@ -29,7 +29,7 @@ said AS (
         model, dtype, relation, question_id, context_id,
         any_value("text") FILTER (WHERE sample IS NULL AND NOT answers.unfinished_thoughts) AS greedy,
         max(context_cut) AS context_cut,
-        count(sample) AS answers,
+        count(sample) FILTER (WHERE NOT answers.unfinished_thoughts) AS answers,
         count(sample) FILTER (WHERE "text" = '' AND NOT answers.unfinished_thoughts) AS empty_answers,
         count(sample) FILTER (WHERE NOT finished AND NOT answers.unfinished_thoughts) AS unfinished_answers,
         count(*) FILTER (WHERE answers.unfinished_thoughts) AS unfinished_thoughts,

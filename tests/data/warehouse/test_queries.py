@@ -109,7 +109,7 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
           "coherent_persuasion_standard_error": [None, 0.75], "subject_popularity": [None, None],
           "stand_in": ["embedder for entailment", None],
           # of samples only
-          "answers": [5, 1], "empty_answers": [2, 0], "unfinished_answers": [1, 0], "unfinished_thoughts": [1, 0],
+          "answers": [4, 1], "empty_answers": [2, 0], "unfinished_answers": [1, 0], "unfinished_thoughts": [1, 0],
           "context_cut": [0, 5]}),
         ("unfinished_greedy_answers",
          ["model", "dtype", "greedy_answers", "unfinished", "tokens", "unfinished_thoughts", "thinking"],
@@ -210,7 +210,7 @@ def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> 
     counts = ["questions", "answers", "empty_answers", "unfinished_answers", "contexts_cut"]
     with warehouse_of(tmp_path, study) as warehouse:
         frame = warehouse.frame("partition_summary")
-    assert frame[counts].values.tolist() == [[3, 10, 4, 2, 0], [3, 2, 0, 0, 2]]
+    assert frame[counts].values.tolist() == [[3, 8, 4, 2, 0], [3, 2, 0, 0, 2]]
     assert frame["groups"].tolist()[0] == 3.5
 
 

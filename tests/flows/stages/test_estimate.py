@@ -110,3 +110,16 @@ def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pyt
     (small, large), (of_sample, _) = hours
     assert large == pytest.approx(small * 12 / 6.9, rel=0.01)
     assert of_sample == pytest.approx(small * 40 / 16, rel=0.01)
+
+
+def test_thoughts_are_reckoned_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(score_steps, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
+    monkeypatch.setattr("flows.stages.estimate.LEAST_HOURS", 0.0)
+    hours = []
+    for thinking in (None, {"max_new_tokens": 100}, {"max_new_tokens": 100, "models": "without_switch"}):
+        measures = {"answers": {"samples": 10, "thinking": thinking}}
+        listed = lines(selected(tmp_path, models=[{"name": "pythia-12b-deduped"}], measures=measures, facts=None))
+        hours.append(float(listed[-1].rpartition("model: ")[2].split()[0]))
+        assert listed[-1].startswith(f"{BY_QUESTIONS} prompts; ")
+    assert hours[1] == pytest.approx(hours[0] * (350 + 11 * 100) / 350, rel=0.02)
+    assert hours[2] == hours[0]  # nobody knows the templates before the models are there

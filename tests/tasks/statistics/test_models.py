@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from tasks.statistics.models import DIFFERENCES, MEANS
+from tasks.statistics.models import DIFFERENCES, MEANS, items
 
 UNMEASURED = {
     "partition": "static", "answers": 10, "coherent_persuasion": None,
@@ -109,6 +109,15 @@ def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: bool) -> N
     rows = [*MEANS.rows({**made, "answers_of_questions": answers}, 0),
             *DIFFERENCES.rows({**made, "answers_of_questions": answers}, 0)]  # fmt: skip
     assert ("coherent_persuasion" in {row["quantity"] for row in rows}) == shown
+
+
+def test_answer_with_nothing_to_compare_with_is_not_a_changed_one() -> None:
+    answers = frames()["answers_of_questions"]
+    answers = answers[answers["condition"] == "counter_memory"].assign(condition="irrelevant", outcome="stubborn")
+    answers.loc[answers["question_id"] == "q0", "outcome"] = None  # the thoughts without the context did not end
+    kept = dict(items({**frames(), "answers_of_questions": answers}))["keeps"]
+    assert "q0" not in kept["cluster"].tolist()
+    assert kept["value"].tolist() == [1.0] * 5 * len(VERDICTS)
 
 
 CLASHES = {  # alone, with the original context and what became of it, with the counter-memory context
