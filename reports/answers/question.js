@@ -147,7 +147,7 @@ function marked(text, kind) {
 function answersUnder(answered) {
   if (!answered) return element("p", {class: "note"}, "No answers were sampled.");
   const {greedy, groups, scores} = answered;
-  const samples = groups.flat().reduce((sum, answer) => sum + countOf(answer), 0);
+  const samples = groups.flat().reduce((sum, answer) => sum + timesOf(answer), 0);
   return [
     cutOf(scores.context_cut),
     greedy ? greedyOf(greedy, groups) : [],
@@ -155,7 +155,7 @@ function answersUnder(answered) {
   ];
 }
 
-function countOf(answer) {
+function timesOf(answer) {
   return answer.at(-1);
 }
 
@@ -171,12 +171,12 @@ function greedyOf(answer, groups) {
     "div",
     {class: "greedy"},
     element("p", {class: "size"}, "Greedy answer"),
-    answerOf("div", answer, [...natsOf(answer), same]),
+    answerOf("div", answer, [...probabilityOf(answer), same]),
   );
 }
 
 function groupOf(answers, at, samples) {
-  const size = answers.reduce((sum, answer) => sum + countOf(answer), 0);
+  const size = answers.reduce((sum, answer) => sum + timesOf(answer), 0);
   const letter = element("b", {class: "letter"}, letterOf(at));
   return element(
     "li",
@@ -187,11 +187,11 @@ function groupOf(answers, at, samples) {
 }
 
 function drawn(answer) {
-  const count = countOf(answer);
-  return answerOf("li", answer, [...(count > 1 ? [`${number(count)} times`] : []), ...natsOf(answer)]);
+  const count = timesOf(answer);
+  return answerOf("li", answer, [...(count > 1 ? [`${number(count)} times`] : []), ...probabilityOf(answer)]);
 }
 
-function natsOf([, logProbability, , , lost]) {
+function probabilityOf([, logProbability, , , lost]) {
   return lost ? [] : [`${nats(logProbability)} nats`];
 }
 

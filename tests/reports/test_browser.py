@@ -34,6 +34,9 @@ def frames() -> dict[str, pd.DataFrame]:
     one, named = asked["question_id"] == "q7", (answers["model"] == MODEL) & (answers["question_id"] == "q7")
     asked.loc[one, ["question", "replacement"]] = ["Where was Łukasz Müller born?", "Bełchatów"]
     answers.loc[named & (answers["sample"] == 3), "text"] = "in Saint-Étienne, perhaps"
+    answers.loc[named & (answers["sample"] == 4), "thoughts"] = "Gdańsk?\n<b>No.</b>"
+    lost = named & answers["sample"].isna()
+    answers.loc[lost, ["text", "thoughts", "unfinished_thoughts"]] = ["", "Let me see", True]
     return made
 
 
@@ -123,6 +126,19 @@ def test_filters_leave_the_questions_with_an_outcome(
     browser.ask("document.getElementById('clear').click()")
     assert browser.ask(COUNT) == "120 of 120 questions"
     assert browser.ask("document.getElementById('clear').hidden")
+
+
+def test_thoughts_are_folded_text_that_a_search_finds(browser: Browser, answers: Path) -> None:
+    browser.look(1400, "light")
+    browser.open(answers, "#open=q7&model=" + f"{MODEL} (float32)".replace(" ", "+"))
+    thoughts = "[...document.querySelectorAll('details.thoughts')].map(one => [one.open, one.lastChild.textContent])"
+    shown = browser.ask(thoughts)
+    assert [False, "Let me see"] in shown
+    assert [False, "Gdańsk?\n<b>No.</b>"] in shown
+    assert "its thoughts did not end" in browser.ask("document.querySelector('.greedy').innerText")
+    browser.open(answers, "#model=" + f"{MODEL} (float32)".replace(" ", "+"))
+    browser.choose("search", "gdansk")
+    browser.wait(f"{COUNT} === '1 of 120 questions'")
 
 
 def test_a_question_shows_its_groups_contexts_and_scores(
