@@ -233,8 +233,8 @@ class ReadQuestions(NamedTuple):
     derived: int = 0
     unknown: int = 0
 
-    def about_kinds(self, file: Path) -> str:
-        """What became of contexts without a kind; empty where all have one."""
+    def about_kinds(self, file: str) -> str:
+        """What became of contexts without a kind; empty where all have one. file: with the options that map columns."""
         if not self.derived + self.unknown:
             return ""
         return (

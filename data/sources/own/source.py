@@ -62,7 +62,7 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
     read = read_questions(options)
     if problem := not_usable(options.path, read):
         log.warning("%s; each of them is in the table `rejected` of the database", problem)
-    if kinds := read.about_kinds(options.path):
+    if kinds := read.about_kinds(str(options.path)):
         log.warning("%s: %s", options.path, kinds)
     if not read.questions:
         raise InputError(problem)

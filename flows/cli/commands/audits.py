@@ -1,5 +1,6 @@
 """The commands `audit`, does a model follow the passages of a file, `label`, which kinds are they, and `compare`."""
 
+import shlex
 import time
 from pathlib import Path
 from typing import Annotated
@@ -114,7 +115,7 @@ def audit(
     if junit is not None:
         view.write_junit(junit, selected.study.name, outcome, unused=unused)
     if as_json:
-        typer.echo(view.as_json(selected, measured, differences, unfinished, unused, outcome))
+        typer.echo(view.as_json(selected, measured, differences, unfinished, read, outcome))
     else:
         view.show(out, measured)
         comparison.show(out, differences)
@@ -125,7 +126,8 @@ def audit(
     ):
         if said:
             console.print(f"{said.strip()[:-1]}{remedy}.", soft_wrap=True, markup=False, highlight=False)
-    for line in filter(None, (*view.about_rows(read, Path(file), folder), read.about_kinds(Path(file)))):
+    named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
+    for line in filter(None, (*view.about_rows(read, Path(file), folder), read.about_kinds(named))):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     view.refuse_unmet(outcome)
 

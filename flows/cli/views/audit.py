@@ -329,7 +329,7 @@ def as_json(
     measured: Sequence[Measured],
     differences: Sequence[Row],
     unfinished: pd.DataFrame,
-    unused: Sequence[Wrong],
+    read: ReadQuestions,
     outcome: Sequence[tuple[Threshold, Measured, bool]],
 ) -> str:
     """All of it for a program."""
@@ -351,7 +351,8 @@ def as_json(
         "differences": list(differences),
         "unfinished_greedy_answers": records(unfinished),
         "checks": checks,
-        "rows_not_used": [f"{place}: {why}" for place, why in unused],
+        "rows_not_used": [f"{place}: {why}" for place, why in wrong_rows(read.rejected)],
+        "kinds_not_given": {"supporting": read.derived, "unknown": read.unknown},
         **paths,
     }
     return json.dumps(content | paths, indent=2)

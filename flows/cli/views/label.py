@@ -7,7 +7,16 @@ from pathlib import Path
 
 from data.errors import InputError, UsageError, WorkspaceError
 from data.records import OWN_KINDS, OwnKind
-from data.sources.own.rows import AskedQuestion, Origin, OwnContext, OwnRow, asked_questions, row_of
+from data.sources.own.rows import (
+    AskedQuestion,
+    Origin,
+    OwnContext,
+    OwnRow,
+    asked_questions,
+    row_of,
+    rows_not_usable,
+    wrong_rows,
+)
 from data.sources.own.source import rows_to_ask
 from data.storage.files import written_whole
 
@@ -67,7 +76,9 @@ def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everyt
         known = asked_questions(rows_to_ask(target, ours), Origin("", ""), ours)[0] if target.exists() else []
     except InputError as error:
         raise UsageError(str(error)) from None
-    if not questions or (is_same and rejected):
+    if not questions:
+        raise UsageError(rows_not_usable(file, wrong_rows(rejected), len(rejected)))
+    if is_same and rejected:
         raise UsageError(
             f"{file}: rows that cannot be used would be lost; `swaymeter audit` says what is wrong with them"
         )
@@ -139,8 +150,9 @@ def _lines(question: AskedQuestion, number: int, place: str) -> Iterator[str]:
     yield f"question  {question.row.question}"
     yield f"answer    {'; '.join(forms)}"
     yield f"passage   {context.text[:LONGEST]}{more}"
-    if context.kind or context.answer:
-        yield f"so far    {', '.join(filter(None, (context.kind, context.answer)))}"
+    if (kind := question.kinds[number]) != "unknown" or context.kind or context.answer:
+        known = f"{kind}{'' if context.kind else ', by its text'}"
+        yield f"so far    {'; '.join(filter(None, (known, context.answer)))}"
 
 
 def plain(text: str) -> str:

@@ -91,11 +91,15 @@ def test_the_command_asks_on_standard_input(swaymeter: Command, file: Path, monk
     ended = swaymeter("label", str(file), "--map", "answer=gold", "--all")
     assert ended.code == 0
     assert "1 of 5 · row 1\nquestion  What does it lift?\nanswer    8 kg; eight kilos\n" in ended.out
+    assert "passage   It lifts 8 kg.\nso far    supporting, by its text\n" in ended.out
     assert "next: swaymeter audit" in ended.out
 
 
 def test_a_file_that_would_lose_rows_is_not_written_over(file: Path) -> None:
     bad = file.with_name("mine-labelled.jsonl")
+    bad.write_text(json.dumps({"question": "Who\x1b?", "answer": "I", "context": "c"}))
+    with pytest.raises(UsageError, match="1 of 1 rows cannot be used: line 1: question: holds the control character"):
+        label.labelling(bad, None, {}, everything=False)
     bad.write_text(json.dumps({"question": "Who?", "answer": "I", "context": "c"}) + "\n{}\n")
     with pytest.raises(UsageError, match="rows that cannot be used would be lost"):
         label.labelling(bad, None, {}, everything=False)
