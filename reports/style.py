@@ -38,6 +38,7 @@ CONDITION_NAMES: Mapping[str, str] = {
     "supporting": "supporting context",
     "conflicting": "conflicting context",
     "irrelevant": "irrelevant context",
+    "neutral": "neutral context",
     "unknown": "unknown context",
 }
 EVERY_CONTEXT: Mapping[str, str] = {**CONDITION_NAMES, "all": "any context"}

@@ -10,14 +10,16 @@ from data.records.row import Meaning, table
 Partition = Literal["static", "temporal", "disputable", "own"]
 """DynamicQA's three, and one's own questions."""
 
-Condition = Literal["none", "original", "counter_memory", "supporting", "conflicting", "irrelevant", "unknown"]
+Condition = Literal[
+    "none", "original", "counter_memory", "supporting", "conflicting", "irrelevant", "neutral", "unknown"
+]
 """What stands before a question: nothing, one of DynamicQA's two contexts, or a context of one's own by its kind."""
 
-OwnKind = Literal["supporting", "conflicting", "irrelevant", "unknown"]
+OwnKind = Literal["supporting", "conflicting", "irrelevant", "neutral", "unknown"]
 AnnotationChoice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
 
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
-OWN_KINDS: tuple[OwnKind, ...] = ("supporting", "conflicting", "irrelevant", "unknown")
+OWN_KINDS: tuple[OwnKind, ...] = ("supporting", "conflicting", "irrelevant", "neutral", "unknown")
 CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory", *OWN_KINDS)
 SUPPORTING: frozenset[Condition] = frozenset({"original", "supporting"})
 """The conditions whose context states the original answer."""
@@ -105,7 +107,7 @@ class Question:
     retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", counts=False)] = None
     context_ids: Annotated[tuple[str, ...], Meaning("the ids of one's own contexts, unique in the question")] = ()
     context_kinds: Annotated[
-        tuple[OwnKind, ...], Meaning("their kinds: supporting, conflicting, irrelevant or unknown")
+        tuple[OwnKind, ...], Meaning("their kinds: supporting, conflicting, irrelevant, neutral or unknown")
     ] = ()
     context_texts: Annotated[tuple[str, ...], Meaning("their texts")] = ()
     context_answers: Annotated[

@@ -78,7 +78,7 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
     alone = {question.question_id: place for place, (question, case) in enumerate(cases) if case.condition == "none"}
     for place, (question, case) in enumerate(cases):
         before = alone[question.question_id]
-        irrelevant = case.condition == "irrelevant"
+        irrelevant = case.condition in ("irrelevant", "neutral")
         promoted = [found.likeliest(before)] if irrelevant else [begins[answer] for answer in case.answers]
         if place == before or not promoted:
             continue

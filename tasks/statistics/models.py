@@ -1,8 +1,8 @@
 """Models side by side: what each does on the items of a study, and how every two of them differ on the same items.
 
     follows              the greedy answer states the answer of a context that states one   1 or 0
-    keeps                the greedy answer stays what it was, with an irrelevant context     1 or 0
-                         or one of an unknown kind
+    keeps                the greedy answer stays what it was, with an irrelevant context,    1 or 0
+                         a neutral one, which says nothing, or one of an unknown kind
     correct              the greedy answer without a context states the original answer      1 or 0
     refuses              the greedy answer declines, or is empty                             1 or 0
     context_bias         a conflicting context's answer takes the place of a right one       1 or 0
@@ -57,7 +57,7 @@ UNCHANGED = "coherent_persuasion_unchanged"
 """What another quantity is where nothing changes, on the same items: no models are compared by it."""
 MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
 """Within how much two models are equal: of shares and other numbers without unit; of nats, as a part of their mean."""
-STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "unknown")
+STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")
 """Outcomes of an answer that stays what it was, and the conditions in which that is asked."""
 
 

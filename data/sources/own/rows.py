@@ -100,8 +100,8 @@ class OwnContext(BaseModel):
             raise refused([Problem(("answer",), "is missing; a conflicting context has to name the answer it states")])
         if self.id == ALONE.context_id:
             raise refused([Problem(("id",), "none is what a question without a context is called; choose another")])
-        if self.kind == "irrelevant" and self.answer is not None:
-            raise refused([Problem(("answer",), "an irrelevant context states none; leave it out, or use unknown")])
+        if self.kind in ("irrelevant", "neutral") and self.answer is not None:
+            raise refused([Problem(("answer",), f"{self.kind} contexts state none; leave it out, or use unknown")])
         return self
 
 

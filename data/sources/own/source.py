@@ -2,13 +2,14 @@
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
 from data.errors import InputError
-from data.records import Partition
+from data.records import Partition, Question
 from data.sources.access import Access
 from data.sources.own.columns import QUESTIONS, check_columns, checked_map
 from data.sources.own.files import FileRow, read_rows
@@ -20,6 +21,8 @@ from data.storage.keys import file_digest
 log = logging.getLogger(__name__)
 
 VERSION = 3
+NOTHING = "..."
+"""The text of a neutral context."""
 
 
 class OwnQuestions(QuestionsOptions, OwnFile):
@@ -29,6 +32,9 @@ class OwnQuestions(QuestionsOptions, OwnFile):
 
     source: Literal["file"] = "file"
     """Questions of one's own, with contexts, in a file."""
+    baseline: bool = False
+    """Whether questions with an irrelevant context are also asked with a neutral one, which says nothing: how often an
+    answer stays then is the baseline of how often it stays with an irrelevant one."""
     columns: dict[str, str] = Field(default_factory=dict)
     """What columns are called in the file, where it is not as in docs/own-data.md, such as `answer: gold`."""
     partitions: tuple[Partition, ...] = ("own",)
@@ -54,7 +60,7 @@ class OwnQuestions(QuestionsOptions, OwnFile):
 def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping[str, Any]:
     return {
         "source": "file", "version": VERSION, "digest": file_digest(options.path, "questions.file"),
-        "columns": options.columns, "origin": list(options.origin),
+        "columns": options.columns, "origin": list(options.origin), "baseline": options.baseline,
     }  # fmt: skip
 
 
@@ -71,7 +77,18 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
 
 def read_questions(options: OwnQuestions) -> ReadQuestions:
     """The questions of the file; InputError where it cannot be read, has no rows, or lacks a column."""
-    return questions_of(rows_to_ask(options.path, options.columns), options.origin, options.columns)
+    read = questions_of(rows_to_ask(options.path, options.columns), options.origin, options.columns)
+    return read._replace(questions=[*map(_with_neutral, read.questions)]) if options.baseline else read
+
+
+def _with_neutral(question: Question) -> Question:
+    """The question, which has a neutral context, too, where it has an irrelevant one and no neutral one."""
+    if "irrelevant" not in question.context_kinds or {"neutral"} & {*question.context_kinds, *question.context_ids}:
+        return question
+    return replace(
+        question, context_ids=(*question.context_ids, "neutral"), context_kinds=(*question.context_kinds, "neutral"),
+        context_texts=(*question.context_texts, NOTHING), context_answers=(*question.context_answers, ()),
+    )  # fmt: skip
 
 
 def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:

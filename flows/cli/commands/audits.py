@@ -49,6 +49,10 @@ Thinking = Annotated[
         help="off: only models without a switch think before they answer; on: all do; or the most tokens of thoughts.",
     ),
 ]
+Baseline = Annotated[
+    bool,
+    typer.Option("--baseline", help="Ask with a passage that says nothing, too: keep.neutral beside keep.irrelevant."),
+]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
 
@@ -64,6 +68,7 @@ def audit(
     map_: Map = None,
     max_new_tokens: Tokens = 32,
     thinking: Thinking = "off",
+    baseline: Baseline = False,
     as_json: options.AsJson = False,
     junit: JUnit = None,
     offline: options.Offline = False,
@@ -93,7 +98,7 @@ def audit(
         questions=questions,
         max_new_tokens=max_new_tokens,
         columns=columns,
-        thinking=thinking,
+        thinking=thinking, baseline=baseline,
     )
     selected = Selected.of(str(study))
     selected.check_models("run")

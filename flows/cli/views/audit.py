@@ -131,7 +131,7 @@ class Threshold:
     def check(self, conditions: Set[str]) -> None:
         """UsageError where no question can have it; conditions: those of the file's contexts."""
         of_quantity: Set[str] = {
-            "follow": conditions - {"irrelevant"}, "keep": conditions & {*UNRELATED}, "correct": {"none"},
+            "follow": conditions - {"irrelevant", "neutral"}, "keep": conditions & {*UNRELATED}, "correct": {"none"},
             "refuse": conditions | {"none"}, "context_bias": conditions & {"conflicting"},
             "prior_bias": conditions & {"supporting"},
         }.get(self.quantity, conditions)  # fmt: skip
@@ -225,6 +225,7 @@ def write_study(
     max_new_tokens: int,
     columns: Mapping[str, str],
     thinking: str = "off",
+    baseline: bool = False,
 ) -> Path:
     """Writes the study of an audit into its workspace, and gives its path.
 
@@ -240,6 +241,7 @@ def write_study(
         "workspace": str(folder),
         "questions": {
             "source": "file", "file": str(path.absolute()), "columns": dict(columns), "per_partition": questions,
+            "baseline": baseline,
         },
         "models": [_model(name) for name in models],
         "measures": {

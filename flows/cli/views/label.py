@@ -21,7 +21,7 @@ from data.sources.own.source import rows_to_ask
 from data.storage.files import written_whole
 
 KINDS: Mapping[str, OwnKind] = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
-KEYS = "s supporting, c conflicting, i irrelevant, u unknown; Enter skip, b back, q quit: "
+KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "
 STATED = "the answer that it states (Enter: none, back to the kind): "
 ENDING = "-labelled.jsonl"
 LONGEST = 5000

@@ -50,8 +50,8 @@ RECORDS = [
     Rejected(None, CAPITAL, "P36", "Norway", "doubled", "a list", "CC0 1.0", revisions=(8, 9)),
     Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
     Run(
-        "capital", "m", None, "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", 1, "{}", "a", "b", 0.5, 7, 9,
-        "0", "2", "5",
+        "capital", "m", None, "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", None, 1, "{}", "a", "b", 0.5, 7,
+        9, "0", "2", "5",
     ),
     Reliability(
         model="m", dtype="float32", relation="capital", query_type="open", measure="persuasion", over="seeds",

@@ -56,6 +56,15 @@ def test_rows_of_one_question_are_its_contexts(tmp_path: Path) -> None:
     assert (question.source, question.licence) == ORIGIN
 
 
+def test_a_baseline_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "mine.csv"
+    beside = "q1,What does it lift?,8 kg,,It is grey.,irrelevant,,"
+    file.write_text(csv(PAYLOAD, beside, "q2,Who?,I,,It is I.,supporting,,"))
+    options = (OwnQuestions(file=str(file), baseline=baseline) for baseline in (False, True))
+    plain, added = ({one.question_id: one.cases for one in read_questions(each).questions} for each in options)
+    assert added == {"q1": (*plain["q1"], Case("neutral", "neutral", "...", ())), "q2": plain["q2"]}
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -125,7 +134,7 @@ def test_hostile_texts_are_kept_as_texts(tmp_path: Path) -> None:
         ("q2,,Oslo,,c,unknown,,", "line 3: question: "),
         ("q2,Who?,Oslo,,,unknown,,", "line 3: context: is missing"),
         ("q2,Who?,Oslo,,c,conflicting,,", "line 3: context 1, answer: is missing"),
-        ("q2,Who?,Oslo,,c,irrelevant,Bergen,", "line 3: context 1, answer: an irrelevant context states none"),
+        ("q2,Who?,Oslo,,c,irrelevant,Bergen,", "line 3: context 1, answer: irrelevant contexts state none"),
         ("q2,Who?,Oslo,,c,wrong,,", "line 3: context 1, kind: expected"),
         ("q2,Who?,Oslo,,c", "line 3: has 5 cells, and the header 8"),
         ('q2,Who?,Oslo,,"c"x,unknown,,', "line 3: is not CSV"),
