@@ -366,8 +366,8 @@ def _join(asked: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow) 
     for extra in (row.model_extra, *(context.model_extra for context in row.contexts)):
         for name, value in _others(extra or {}).items():
             before = known.others.setdefault(name, value)
-            if value != before and str(value) not in str(before).split(" | "):
-                known.others[name] = f"{before} | {value}"
+            if value != before and _as_cell(value) not in _as_cell(before).split(" | "):
+                known.others[name] = f"{_as_cell(before)} | {_as_cell(value)}"
     asked[key] = known
 
 
@@ -420,6 +420,11 @@ def _others(extra: Mapping[str, Any]) -> dict[str, Any]:
     """The further columns of a row or context; control characters in them are written as codes."""
     plain = {_visible(name): _plain(value) for name, value in extra.items()}
     return {name: value for name, value in plain.items() if none_where_empty(value) is not None}
+
+
+def _as_cell(value: Any) -> str:
+    """The value as a text: one that is no text as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _visible(text: str) -> str:

@@ -295,7 +295,7 @@ def test_missing_columns_are_named_with_what_maps_them(
 
 
 def test_keys_of_contexts_are_mapped_too(tmp_path: Path) -> None:
-    passages = [{"page_content": "In Oslo.", "score": 0.5}, {"page_content": "In Bergen.", "score": 0.25}]
+    passages = [{"page_content": "In Oslo.", "score": {"by": 0.5}}, {"page_content": "In Bergen.", "score": 0.25}]
     row = {"user_input": "Where?", "gold": ["Oslo", "Kristiania"], "chunks": passages}
     file = tmp_path / "mine.json"
     file.write_text(json.dumps([row]))
@@ -304,7 +304,7 @@ def test_keys_of_contexts_are_mapped_too(tmp_path: Path) -> None:
         read_questions(OwnQuestions(file=str(file), columns=columns))
     read = read_questions(OwnQuestions(file=str(file), columns={**columns, "context": "page_content"}))
     assert [case.text for case in one(read).cases[1:]] == ["In Oslo.", "In Bergen."]
-    assert json.loads(one(read).other_columns or "")["score"] == "0.5 | 0.25"
+    assert json.loads(one(read).other_columns or "")["score"] == '{"by": 0.5} | 0.25'
 
 
 @pytest.mark.parametrize(
