@@ -25,7 +25,7 @@ from data.errors import InputError
 from data.options import Problem, problems, refused
 from data.records import ALONE, NO_RELATIONS, OwnKind, Question, Rejected, RelationName, identity
 from data.records.statistics import ALL
-from data.sources.own.columns import COLUMNS, FLAT
+from data.sources.own.columns import COLUMNS, FLAT, OF_THE_TRUTH, plain
 from data.sources.own.files import FileRow
 from data.sources.own.lists import list_in, listed, none_where_empty, passages
 
@@ -213,7 +213,11 @@ class AskedQuestion:
             one.model_dump(include=set(OwnContext.model_fields)) | extra
             for one, extra in zip(self.contexts, inner, strict=True)
         ]
-        others = {name: value for name, value in self.others.items() if not any(name in extra for extra in inner)}
+        others = {
+            f"{name} of the file" if plain(name) in OF_THE_TRUTH else name: value  # the answer was chosen already
+            for name, value in self.others.items()
+            if not any(name in extra for extra in inner)
+        }
         return {**_set(row), "contexts": [_set(one) for one in contexts], **others}
 
 

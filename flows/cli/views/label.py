@@ -72,8 +72,7 @@ def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everyt
     try:
         questions, rejected = asked_questions(rows_to_ask(file, columns), Origin("", ""), columns)
         is_same = target.exists() and target.samefile(file)
-        ours = {"answer": "answer"}  # whatever further columns are called
-        known = asked_questions(rows_to_ask(target, ours), Origin("", ""), ours)[0] if target.exists() else []
+        known = asked_questions(rows_to_ask(target, {}), Origin("", ""), {})[0] if target.exists() else []
     except InputError as error:
         raise UsageError(str(error)) from None
     if not questions:

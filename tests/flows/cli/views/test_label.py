@@ -76,6 +76,16 @@ def test_another_kind_drops_what_a_conflicting_one_stated(file: Path) -> None:
     assert read_questions(OwnQuestions(file=str(work.target))).questions[0].answers == ("8 kg", "eight kilos")
 
 
+def test_an_answer_that_was_chosen_is_not_asked_for_again(file: Path) -> None:
+    row = {"question": "Who?", "answer": "I", "ground_truth": "You", "context": "c"}
+    file.write_text(json.dumps(row))
+    work = label.labelling(file, None, {"answer": "answer"}, everything=False)
+    label.ask(work, print, lambda prompt: "i")
+    (question,) = read_questions(OwnQuestions(file=str(work.target))).questions
+    assert (question.object, question.context_kinds) == ("I", ("irrelevant",))
+    assert json.loads(question.other_columns or "") == {"ground_truth of the file": "You"}
+
+
 def test_texts_reach_the_terminal_without_codes(file: Path) -> None:
     hostile = "\u202e[bold]:warning:\u2028\xa0\ttext\n\u200dja"
     row = {"question": hostile, "answer": "Oslo", "context": hostile + "\x85"}
