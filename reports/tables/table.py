@@ -53,9 +53,8 @@ class Filled:
 def filled(table: Table, frames: Frames) -> Filled:
     known = with_empty(frames, (*table.queries, RUNS))
     rows = table.rows(known) if len(known[table.queries[0]]) else pd.DataFrame()
-    asked = {name: known[name] for name in (table.queries[0], RUNS)}
     names = dict.fromkeys(model.name for model in models(rows))
     columns = [name for name in rows if str(name).startswith("published")]
-    printed = printed_of(table.items, names, asked, listed=not columns)
+    printed = printed_of(table.items, names, known, listed=not columns)
     rows = rows.drop(columns=[name for name in columns if (rows[name].fillna("") == "").all()])
     return Filled(table, table.caption + table.note(known) + as_in(table.items) + printed.note, rows, printed)

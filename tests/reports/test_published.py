@@ -115,10 +115,10 @@ def test_sentences_say_what_is_published(pythia: dict[str, pd.DataFrame], llama:
 
 
 def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFrame]) -> None:
-    table = filled(TABLES["accuracy-entropy-persuasion"], own)
-    assert len(table.rows)
-    assert table.printed.rows.empty
-    assert "published" not in table.printed.note
+    for name in ("accuracy-entropy-persuasion", "words-of-entropy-classes"):
+        table = filled(TABLES[name], own)
+        assert len(table.rows)
+        assert (table.printed.note, len(table.printed.rows)) == ("", 0)
 
 
 def test_a_fold_has_every_value_of_an_item_and_its_notes() -> None:
