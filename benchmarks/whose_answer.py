@@ -1,11 +1,11 @@
-"""Precision and recall of two rules for whose answer a reply states, on answers that were judged by hand.
+"""Precision and recall of two rules for whose answer a reply states, by kind of answer, on answers judged by reading.
 
     whose_answer   tasks.scoring.followed, as this project counts
     ROUGE-L > 0.3  between the reply and an answer or one of its other names, as published
 
 Each is held against the judgements of benchmarks/judged: does the reply state the context's answer, and does it state
-the original one (of replies without a context or with the counter-memory one)? "either" pools the two questions, which
-neither rule tells apart. Precision is a share of the replies that the rule says state it, recall of those that the
+the original one (of replies to which there are both)? "either" pools the two questions, which neither rule tells apart.
+Precision is a share of the replies that the rule says state it, recall of those that the
 judge says do. Intervals are the exact ones of Clopper and Pearson, 95%.
 """
 
@@ -23,45 +23,63 @@ from benchmarks.measuring import Table, arguments, publish
 from tasks.scoring.accuracy import answers_match
 from tasks.scoring.followed import whose_answer
 
-JUDGED = Path(__file__).parent / "judged" / "smollm2-135m-instruct.csv"
+JUDGED = Path(__file__).parent / "judged"
 SIDES = {"context": ["context"], "original": ["original"], "either": ["context", "original"]}
-COLUMNS = (
-    "rule", "states the answer of", "split", "precision", "interval of precision", "n of rule", "recall",
-    "interval of recall", "n of judge",
-)  # fmt: skip
+SHARES = ("precision", "interval of precision", "n of rule", "recall", "interval of recall", "n of judge")
 
+ALL = "all"
 Row = dict[str, Any]
 
 
 def main() -> None:
     """Measures, prints and writes."""
     asked = _asked()
-    rows = read(asked.judged)[: 40 if asked.quick else None]
-    measured = [
-        {"rule": name, "side": side, "split": split, **compared(part, rule, SIDES[side])}
+    rows = read(asked.judged)[:: 20 if asked.quick else 1]
+    kinds = [*dict.fromkeys(row["kind"] for row in rows), ALL]
+    by_kind = [
+        {"rule": rule, "kind": kind, "split": split, **compared(part, RULES[rule], SIDES["either"])}
+        for rule in RULES
+        for kind in kinds
+        for split in ("held out", ALL)
+        if (part := [row for row in rows if kind in (row["kind"], ALL) and split in (row["split"], ALL)])
+    ]
+    by_side = [
+        {"rule": rule, "side": side, "split": split, **compared(part, RULES[rule], SIDES[side])}
         for side in SIDES
-        for name, rule in RULES.items()
-        for split in ("tuning", "held out", "all")
-        if (part := [row for row in rows if split in (row["split"], "all")])
+        for rule in RULES
+        for split in ("tuning", "held out", ALL)
+        if (part := [row for row in rows if split in (row["split"], ALL)])
     ]
     apart = [row | {"verdict": found} for row in rows if (found := verdict(row)) != row["judged"]]
     notes = [
-        f"{len(rows)} answers of {asked.judged.stem}.",
-        f"{len(rows) - len(apart)} of whose_answer's verdicts are those of the judge. The others:\n",
+        f"{len(rows) - len(apart)} of {len(rows)} verdicts of whose_answer are those of the judge. The others that "
+        "are no longer held out:\n",
         *(
-            f"- judged {row['judged']}, found {row['verdict']} ({row['split']}): {row['question']} {row['answer']!r}"
+            f"- {row['kind']}: judged {row['judged']}, found {row['verdict']}: {row['question']} {row['answer']!r}"
             for row in apart
+            if row["split"] != "held out"
         ),
     ]
-    machine = this_machine("cpu")
-    table = Table("Whose answer a reply states", COLUMNS, [_cells(one) for one in measured], notes)
-    publish("whose_answer", machine, [table], {"answers": len(rows), "compared": measured}, asked)
+    tables = [
+        Table(
+            "By kind of answer", ("rule", "kind", "split", *SHARES),
+            [_cells(one, "rule", "kind", "split") for one in by_kind],
+        ),
+        Table(
+            "By whose answer is stated", ("rule", "states the answer of", "split", *SHARES),
+            [_cells(one, "rule", "side", "split") for one in by_side], notes,
+        ),
+    ]  # fmt: skip
+    measured = {"answers": len(rows), "by_kind": by_kind, "compared": by_side}
+    publish("whose_answer", this_machine("cpu"), tables, measured, asked)
 
 
-def read(file: Path = JUDGED) -> list[Row]:
-    """The judged answers, with both lists of answers as lists."""
-    with file.open(encoding="utf-8", newline="") as opened:
-        rows: list[Row] = list(csv.DictReader(opened))
+def read(place: Path = JUDGED) -> list[Row]:
+    """The judged answers of a file, or of all in a folder, with both lists of answers as lists."""
+    rows: list[Row] = []
+    for file in sorted(place.glob("*.csv"), reverse=True) if place.is_dir() else [place]:
+        with file.open(encoding="utf-8", newline="") as opened:
+            rows += csv.DictReader(opened)
     lists = ("context_answers", "original_answers")
     return [row | {column: json.loads(row[column]) for column in lists} for row in rows]
 
@@ -96,8 +114,8 @@ def _share(hits: int, n: int) -> dict[str, Any] | None:
     return {"share": hits / n, "low": float(interval.low), "high": float(interval.high), "n": n}
 
 
-def _cells(one: dict[str, Any]) -> list[str]:
-    cells = [one["rule"], one["side"], one["split"]]
+def _cells(one: dict[str, Any], *names: str) -> list[str]:
+    cells = [one[name] for name in names]
     for share in (one["precision"], one["recall"]):
         if share is None:
             cells += ["", "", "0"]
@@ -108,7 +126,7 @@ def _cells(one: dict[str, Any]) -> list[str]:
 
 def _asked() -> argparse.Namespace:
     parser = arguments(__doc__)
-    parser.add_argument("--judged", type=Path, default=JUDGED, help="another file of judged answers")
+    parser.add_argument("--judged", type=Path, default=JUDGED, help="another file or folder of judged answers")
     return parser.parse_args()
 
 

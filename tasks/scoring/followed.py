@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple, cast
 from data.errors import InputError
 from tasks.scoring.thoughts import without_thoughts
 from tasks.scoring.wording import yes_no
-from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_conceded, is_denied
+from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_conceded, is_denied, is_in_focus
 from tasks.scoring.wording.forms import FUNCTION_WORDS, Name, forms
 from tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
 from tasks.scoring.wording.refusals import refuses, says_nothing
@@ -93,13 +93,14 @@ def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_w
 class _Sides(NamedTuple):
     """What to look for.
 
-    names: by their first words; of_polarity: whose answer yes and no are; asked: the words of the question;
-    is_negated: whether it is asked with not.
+    names: by their first words; of_polarity: whose answer yes and no are; asked, asked_texts: the words of the
+    question; is_negated: whether it is asked with not.
     """
 
     names: Mapping[str, Sequence[Name]]
     of_polarity: Mapping[yes_no.Polarity, set[Side]]
     asked: tuple[Word, ...]
+    asked_texts: frozenset[str]
     is_negated: bool
 
 
@@ -119,12 +120,13 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
         else:
             names += [_asked_about(name, asked) for name in forms(side, written, asked)]
     names += () if all(map(str.isascii, (*context, *original))) else longer_names()
-    return _Sides(by_first(names), of_polarity, asked, any(word.text in NEGATING_WORDS for word in asked))
+    texts = frozenset(word.text for word in asked)
+    return _Sides(by_first(names), of_polarity, asked, texts, not texts.isdisjoint(NEGATING_WORDS))
 
 
 def _by_yes_or_no(reply: Sequence[Word], sides: _Sides) -> set[Side]:
-    if says_nothing(reply) and yes_no.begins_with(reply) != "yes":
-        return set()
+    if says_nothing(reply) and yes_no.begins_with(reply) == "no":
+        reply = reply[1:]
     found = yes_no.stated(reply, sides.asked)
     if not found and not refuses(reply):
         found = yes_no.in_a_sentence(reply, sides.asked)
@@ -132,16 +134,16 @@ def _by_yes_or_no(reply: Sequence[Word], sides: _Sides) -> set[Side]:
 
 
 def _by_name(reply: Sequence[Word], sides: _Sides) -> set[Side]:
-    found = [
-        mention
-        for mention in longest(mentions(reply, sides.names))
-        if mention.name.side
-        and is_whole(reply, mention)
-        and not is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated)
-        and not _repeats(reply, mention)
-    ]
+    found, denied = [], set()
+    for mention in longest(mentions(reply, sides.names)):
+        if not mention.name.side or not is_whole(reply, mention, sides.asked_texts) or _repeats(reply, mention):
+            continue
+        if is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated):
+            denied.add(mention.name.side)
+        else:
+            found.append(mention)
     if len({mention.name.side for mention in found}) == 2:
-        found = [one for one in found if not is_conceded(reply, one.start, one.end)] or found
+        found = _of_two(reply, found, denied, sides)
     exact = {mention[:2] for mention in found if mention.name.exact}
     stated = {mention.name.side for mention in found if mention.name.exact}
     loose: dict[tuple[int, int], set[str]] = {}
@@ -150,6 +152,16 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> set[Side]:
             loose.setdefault(mention[:2], set()).add(mention.name.side or "")
     stated |= {side for of_place in loose.values() if len(of_place) == 1 for side in of_place}
     return cast("set[Side]", stated)
+
+
+def _of_two(reply: Sequence[Word], found: list[Mention], denied: set[str], sides: _Sides) -> list[Mention]:
+    """Of the mentions of two answers those that are meant: not of one that is conceded, or denied elsewhere."""
+    meant = [one for one in found if not is_conceded(reply, one.start, one.end)] or found
+    if len(denied) == 1:
+        meant = [one for one in meant if one.name.side not in denied] or meant
+    if len({one.name.side for one in meant}) == 2:
+        meant = [one for one in meant if is_in_focus(reply, one.start, one.end, sides.asked_texts)] or meant
+    return meant
 
 
 def _asked_about(name: Name, asked: Sequence[Word]) -> Name:

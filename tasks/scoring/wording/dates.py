@@ -56,7 +56,7 @@ _HALF = (
     r"(?:morning|afternoon|evening|night)\b)"
 )
 _CLOCK = r"(?: ?o'? ?clock)"
-_SHIFTS = {"quarter": 15, "half": 30, "半": 30, "five": 5, "ten": 10, "twenty": 20}
+_SHIFTS = {"quarter": 15, "half": 30, "半": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
 _TIMES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -66,7 +66,9 @@ _TIMES = [
         rf"{_HOUR}(?:[:.h]{_MINUTE}{_SECOND})?{_CLOCK}?(?: ?{_HALF})",
         rf"{_HOUR}[:h]{_MINUTE}{_SECOND}(?![\w:]|[.,]\d)(?: ?(?:hours|hrs|uhr|h)\b)?",
         rf"{_HOUR}{_CLOCK}",
-        rf"(?:{_HOUR}|\b(?P<uhr>{'|'.join(_UHR)}))(?:[.:]{_MINUTE})? Uhr\b",
+        rf"\b(?:(?P<shift>halb)|(?P<quarter>viertel) (?P<way>nach|vor)) (?P<uhr>{'|'.join(_UHR)})\b(?: uhr)?",
+        rf"(?:{_HOUR}|\b(?P<uhr>{'|'.join(_UHR)}))(?:[.:]{_MINUTE})? Uhr\b"
+        rf"(?: (?P<half>morgens|vormittags|nachmittags|abends|nachts))?",
         rf"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上) ?(?P<hour>\d{{1,2}}):{_MINUTE}(?!\d)",
         r"(?<!\d)(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d) (?:hours|hrs)\b",
         r"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上)?(?P<hour>\d{1,2})[时時点點](?:(?P<minute>\d{1,2})分|(?P<shift>半))?(?!间|間)",
@@ -78,7 +80,8 @@ _NAMED_TIMES = [
     (re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
 _DIGIT = re.compile(r"\d")
-_WORDS_OF_TIMES = ("clock", "noon", " uhr", "midday", "mid-day", "midnight", "half ", "quarter", " past ", "morning",
+_WORDS_OF_TIMES = ("clock", "noon", " uhr", "midday", "mid-day", "midnight", "half ", "halb", "viertel",
+                   "quarter", " past ", "morning",
                    "evening", "night", " a.m", " p.m", " am", " pm", "minutes")  # fmt: skip
 _MARKS_OF_TIMES = ("am", "a.m", "pm", "p.m", ":", "uhr", "hours", "hrs", "h0", "h1", "h2", "h3", "h4", "h5", "时", "時",
                    "点", "點", "a m", "p m")  # fmt: skip
@@ -140,16 +143,22 @@ def _time(match: re.Match[str]) -> str:
         found |= {"hour": named, "half": ""}
     if uhr := found.get("uhr"):
         found["hour"] = uhr
+    if found.get("quarter"):
+        found["shift"] = "quarter"
     written, half = found["hour"].lower(), (found.get("half") or "").lower().replace("o'clock", "").strip()
     hour, minute = _HOURS.get(written) or _UHR.get(written) or int(written), int(found.get("minute") or 0)
     if shift := (found.get("shift") or "").lower().removeprefix("a "):
         shifted = _SHIFTS.get(shift, 60) if not shift.isdigit() else int(shift)
-        minute = shifted if found.get("way") in (None, "past", "after") else -shifted
+        minute = shifted if found.get("way") in (None, "past", "after", "nach") else -shifted
     if hour > 24 or not -60 < minute < 60 or (half and hour > 12 and half[0] in "ap"):
         return match[0]
     minutes = (hour % 24 * 60 + minute) % (24 * 60)
     if half:
-        is_early = half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前")) or "morning" in half
+        is_early = (
+            half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前"))
+            or "morning" in half
+            or half in ("morgens", "vormittags")
+        )
         is_early |= "night" in half and hour in (12, 1, 2, 3, 4)
         minutes = minutes % (12 * 60) + (0 if is_early else 12 * 60) if hour <= 12 else minutes
     is_known = half or hour > 12 or hour == 0 or (written[0] == "0" and len(written) == 2)

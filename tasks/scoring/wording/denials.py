@@ -11,9 +11,9 @@
 What it is not: a parser of sentences, or of other languages than English.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from tasks.scoring.wording.forms import texts_of
+from tasks.scoring.wording.forms import FUNCTION_WORDS, texts_of
 from tasks.scoring.wording.word import Word, word_set
 from tasks.scoring.wording.words import words
 
@@ -47,14 +47,20 @@ _HANDING_ON = word_set(
 )
 AUXILIARIES = word_set("is was are were be am do does did has have had can could will would should may might must")
 _MAIN_VERBS = word_set("is was are were am has have had called named became")
-_DENIALS = word_set("not never wrong incorrect false untrue inaccurate mistaken hardly unlikely")
-_FALSE = word_set("wrong incorrect false untrue inaccurate mistaken")
-_TRUE = word_set("true correct right accurate")
+_IS_ELSEWHERE = word_set("ist war sind est etait es era fue e")
+_DENIALS = word_set(
+    "not never wrong incorrect false untrue inaccurate mistaken hardly unlikely nicht falsch pas faux fausse falso "
+    "incorrecto nao"
+)
+_FALSE = word_set("wrong incorrect false untrue inaccurate mistaken falsch faux falso incorrecto")
+_TRUE = word_set("true correct right accurate richtig korrekt vrai correcto cierto")
 _CLAIMS = word_set("claim claimed statement idea notion belief assertion suggestion rumor rumour myth say saying state")
-_CONCEDING = word_set("although though while whereas despite")
-_TURNING = word_set("but however actually")
-_RIGHT = word_set("correct right actual actually real really true fact reality")
-_POINTING = word_set("that this it which")
+_CONCEDING = word_set("although though while whereas despite formerly previously originally used obwohl zwar fruher "
+                      "aunque antes bien")  # fmt: skip
+_TURNING = word_set("but however actually لكن ولكن но 但 aber jedoch doch sondern mais pero ma mas")
+_RIGHT = word_set("correct right actual actually real really true fact reality richtig richtige tatsachlich korrekt "
+                  "eigentlich wirklich realidad correcta realite bonne reponse verdad")  # fmt: skip
+_POINTING = word_set("that this it which das dies cela ce eso esto")
 
 
 def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated: bool) -> bool:
@@ -70,6 +76,8 @@ def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated
 
 def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     """Whether words are named to be set right: although the text says Oslo; Oslo, but the right answer is Bergen."""
+    if start and end < len(text) and (text[start - 1].text, text[end].text) in (("from", "to"), ("von", "auf")):
+        return True
     place = start
     while place and not text[place].clause:
         place -= 1
@@ -77,7 +85,19 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
         return True
     texts = [word.text for word in text[end : end + 2 * REACH]]
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
-    return not _RIGHT.isdisjoint(texts[turn : turn + REACH])
+    return not _RIGHT.isdisjoint(texts[max(turn - 2, 0) : turn + REACH] if turn < len(texts) else ())
+
+
+def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:
+    """Whether a clause behind "but" gives the answer in the words of the question: but the capital is Oslo."""
+    place = start
+    while place and not text[place].clause:
+        place -= 1
+    while end < len(text) and not text[end].clause:
+        end += 1
+    texts = [word.text for word in text[place:end]]
+    turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
+    return any(one in asked and one not in FUNCTION_WORDS for one in texts[turn : start - place]) or False
 
 
 def _is_denied_before(text: Sequence[Word], start: int) -> bool:
@@ -121,7 +141,7 @@ def _is_harmless(text: Sequence[Word], place: int) -> bool:
 
 def _is_denied_behind(text: Sequence[Word], end: int) -> bool:
     behind = [*text[end : end + 4], Word(""), Word(""), Word(""), Word("")]
-    if behind[0].clause or behind[0].text not in AUXILIARIES or behind[1].clause:
+    if behind[0].clause or behind[0].text not in AUXILIARIES | _IS_ELSEWHERE or behind[1].clause:
         return False
     skipped = behind[1].text in ("be", "been", "have", "has") or behind[1].text in ("clearly", "actually", "certainly")
     denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
@@ -147,15 +167,22 @@ def _is_denied_next(text: Sequence[Word], end: int) -> bool:
     for place in range(end, min(end + REACH, len(text))):
         if text[place].clause:
             place += text[place].text in ("but", "however", "and")
-            pointing = place + 1 < len(text) and text[place].text in _POINTING and text[place + 1].text in AUXILIARIES
+            pointing = (
+                place + 1 < len(text)
+                and text[place].text in _POINTING
+                and text[place + 1].text in AUXILIARIES | _IS_ELSEWHERE
+            )
             return pointing and _is_called_false(text, place + 2)
     return False
 
 
 def _is_called_false(text: Sequence[Word], place: int) -> bool:
     """Whether the words from a place on are false, wrong, not true and the like."""
+    place += place < len(text) and text[place].text in _TURNING
     found = [word.text for word in text[place : place + 2]]
     if not found:
         return False
     ends = place + 1 >= len(text) or text[place + 1].clause or text[place + 1].text not in _TRUE | _FALSE
-    return (found[0] in _FALSE and ends) or (len(found) == 2 and found[0] == "not" and found[1] in _TRUE)
+    return (found[0] in _FALSE and ends) or (
+        len(found) == 2 and found[0] in ("not", "nicht", "pas") and found[1] in _TRUE
+    )

@@ -12,9 +12,11 @@ Forms are derived from the answer that is looked for, never from the reply: a re
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
 from itertools import pairwise, product
 from typing import NamedTuple
 
+from tasks.scoring.wording.figures import written_out
 from tasks.scoring.wording.word import Word, word_set
 from tasks.scoring.wording.words import words
 
@@ -149,7 +151,7 @@ def _sign_in_words(answer: _Answer) -> Iterator[Texts]:
     (text, *further) = answer.texts
     sign = next((sign for sign in _SIGNS if text.endswith(sign)), None)
     if not further and sign and text.removesuffix(sign).isalpha():
-        yield from (texts_of(words(f"{text.removesuffix(sign)} {spoken}")) for spoken in _SIGNS[sign])
+        yield from ((text.removesuffix(sign), *spoken.split()) for spoken in _SIGNS[sign])
 
 
 def _range(answer: _Answer) -> Iterator[Texts]:
@@ -182,9 +184,10 @@ def _decade(answer: _Answer) -> Iterator[Texts]:
 
 
 def _of_year(answer: _Answer) -> Iterator[Texts]:
-    """Spring of 2019 for spring 2019."""
-    if len(answer.texts) == 2 and answer.texts[0] in _SEASONS:
-        yield (answer.texts[0], "of", answer.texts[1])
+    """Spring of 2019 for spring 2019, fall for autumn."""
+    if answer.texts[0] in _SEASONS:
+        names = ("autumn", "fall") if answer.texts[0] in ("autumn", "fall") else answer.texts[:1]
+        yield from ((name, *between, *answer.texts[1:]) for name in names for between in ((), ("of",)))
 
 
 def _place_reversed(answer: _Answer) -> Iterator[Texts]:
@@ -194,6 +197,18 @@ def _place_reversed(answer: _Answer) -> Iterator[Texts]:
         yield (*(texts[2:] if texts[1] == "of" else texts[1:]), texts[0])
     elif 2 <= len(texts) <= 4 and texts[-1] in _PLACES:
         yield from ((texts[-1], *texts[:-1]), (texts[-1], "of", *texts[:-1]))
+
+
+def _inflected(answer: _Answer) -> Iterator[Texts]:
+    """Rotem Sandstein for roter Sandstein: the endings of a German adjective before its noun."""
+    name, texts = answer.name, answer.texts
+    if (
+        len(name) == 2
+        and not name[0].capitals
+        and name[1].capitals
+        and (stem := re.fullmatch(r"(\w{3,}?)e[rsnm]?", texts[0]))
+    ):
+        yield from ((f"{stem[1]}{ending}", texts[1]) for ending in ("e", "er", "es", "en", "em"))
 
 
 def _with_e(answer: _Answer) -> Iterator[Texts]:
@@ -256,6 +271,28 @@ def _date_otherwise(answer: _Answer) -> Iterator[Texts]:
             yield texts[1:]
 
 
+def _share(answer: _Answer) -> Iterator[Texts]:
+    """25%, a quarter, one in four and 0.25."""
+    text = "1/4" if answer.texts == ("quarter",) else answer.texts[0]
+    is_percent = len(answer.texts) == 2 and answer.texts[1] == "percent"
+    if not (is_percent or len(answer.texts) == 1) or not re.fullmatch(
+        r"0\.\d+|\d+/\d+|\d{1,2}" if not is_percent else r"[\d.]+", text
+    ):
+        return
+    share = Fraction(text) / (100 if is_percent else 1)
+    if not 0 < share < 1:
+        return
+    above, below = str(share.numerator), str(share.denominator)
+    yield (written_out(share),)
+    yield from ((above, "in", below), (above, "out", "of", below), (written_out(share * 100), "percent"))
+
+
+def _grouped(answer: _Answer) -> Iterator[Texts]:
+    """2500 for 2.500, as a point groups thousands in many languages."""
+    if grouped := re.match(r"(\d{1,3})\.(\d{3})(?![\d.,])", answer.written):
+        yield (grouped[1] + grouped[2], *answer.texts[1:])
+
+
 def _third(answer: _Answer) -> Iterator[Texts]:
     """A third, which is also an ordinal, for 1/3."""
     if len(answer.texts) == 1 and (part := re.fullmatch(r"1/(\d+)", answer.texts[0])):
@@ -313,12 +350,12 @@ def _without_unit(answer: _Answer) -> Iterator[Texts]:
 
 _Kind = Callable[[_Answer], Iterable[Texts]]
 _EXACT: tuple[_Kind, ...] = (
-    _without_addition, _without_hyphen, _ordinal, _sign_in_words, _range, _decade, _of_year, _place_reversed, _with_e,
-    _without_suffix,
+    _without_addition, _without_hyphen, _ordinal, _sign_in_words, _range, _decade, _of_year, _place_reversed,
+    _inflected, _with_e, _without_suffix,
 )  # fmt: skip
 _LOOSE: tuple[_Kind, ...] = (
-    _half_of_day, _time_of_hours, _date_otherwise, _third, _degrees, _small_m, _without_country, _without_kind,
-    _without_middle_name,
+    _half_of_day, _time_of_hours, _date_otherwise, _share, _grouped, _third, _degrees, _small_m, _without_country,
+    _without_kind, _without_middle_name,
 )  # fmt: skip
 _BARE: tuple[_Kind, ...] = (_without_unit,)
 
@@ -331,7 +368,8 @@ def _last_name(answer: _Answer) -> Iterator[Texts]:
     if any(word.kind != "word" or not (word.capitals or word.text in _PARTICLES) for word in name):
         return
     if texts[-1] not in answer.asked and texts[-1] not in _PLACES | _COMPANIES | FUNCTION_WORDS:
-        yield texts[-1:]
+        last = next(place for place in range(len(name) - 1, -1, -1) if not name[place].joined)
+        yield texts[last:]
         first = next((place for place, text in enumerate(texts) if place and text in _PARTICLES), 0)
         yield texts[first:] if first else ()
 

@@ -6,7 +6,7 @@ longer name in a script without spaces, such as 罗马 (Rome) in 罗马尼亚 (R
 (May, Us, The Who) has to be written as a name.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -16,11 +16,16 @@ from tasks.scoring.wording.words import words
 
 _ALSO_WORDS = FUNCTION_WORDS | word_set("nice reading bath mobile now must bill job march")
 _PART_OF_NAME = word_set(
-    "new north south east west northern southern eastern western central equatorial upper lower inner outer greater"
+    "new north south east west northern southern eastern western central equatorial upper lower inner outer greater "
+    "lake mount port fort cape san santa"
+)
+_BEHIND_NAME = word_set(
+    "island islands river lake bay falls beach hill hills height heights spring springs valley forest airport "
+    "university college school hotel street road avenue bridge castle"
 )
 _WHOLE_WITH_CITY = frozenset({("new", "york")})
 _CONNECTING = word_set("and or also both plus then with as well finally")
-_AT = word_set("at from by until till to around about after before past is")
+_AT = word_set("um ab bis a las vers at from by until till to around about after before past is")
 _LONGER_NAMES = word_set(
     "北爱尔兰 北愛爾蘭 北アイルランド 南苏丹 南蘇丹 南スーダン 印度尼西亚 印度尼西亞 印度洋 印度支那 罗马尼亚 "
     "羅馬尼亞 索马里 索馬里 几内亚比绍 赤道几内亚 巴布亚新几内亚 几内亚湾 赤道ギニア 白俄罗斯 白俄羅斯 墨西哥城 "
@@ -98,8 +103,11 @@ def longest(found: Iterable[Mention]) -> list[Mention]:
     return kept
 
 
-def is_whole(text: Sequence[Word], mention: Mention) -> bool:
-    """Whether the words are not part of a longer name, and are the answer rather than a word that is spelled as it."""
+def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()) -> bool:
+    """Whether the words are not part of a longer name, and are the answer rather than a word that is spelled as it.
+
+    asked: the words of the question; "the Alme River" is the Alme where a river is asked for.
+    """
     start, end, name = mention
     first, behind = text[start], text[end] if end < len(text) else None
     before = text[start - 1] if start and not first.clause else None
@@ -108,8 +116,10 @@ def is_whole(text: Sequence[Word], mention: Mention) -> bool:
         return False
     if next_to and next_to.joined and (next_to.capitals or not text[end - 1].capitals) and not first.text[0].isdigit():
         return False
-    if before and before.text in _PART_OF_NAME and before.capitals and first.capitals:
+    if before and before.text in _PART_OF_NAME and before.text not in asked and before.capitals and first.capitals:
         return False
+    if next_to and next_to.text in _BEHIND_NAME and next_to.text not in asked and next_to.capitals == 1:
+        return not text[end - 1].capitals or name.texts[-1] in ("street", "road")
     if (
         next_to
         and next_to.capitals

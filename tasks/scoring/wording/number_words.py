@@ -44,4 +44,4 @@ SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "B": 10**9, "b
 MONEY_LETTERS = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 FRACTIONS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 DECADES = _values("twenties thirties forties fifties sixties seventies eighties nineties", range(20, 100, 10))
-STARTS = frozenset((*NUMERALS, *SCALES, *DECADES, "half", "quarter"))
+STARTS = frozenset((*NUMERALS, *SCALES, *DECADES, "half", "quarter", "halfte", "moitie", "mitad"))

@@ -197,7 +197,7 @@ def _half(tokens: Sequence[Token], start: int) -> _Read:
     word = tokens[start].folded
     if word == "quarter" and _folded(tokens, start + 1, 1) == ("of",):
         return _Read("0.25", start + 1)
-    if word != "half":
+    if word not in ("half", "halfte", "moitie", "mitad"):
         return _Read("", start)
     scaled = _scaled(tokens, Fraction(1, 2), start + 2) if _folded(tokens, start + 1, 1) == ("a",) else None
     return scaled if scaled and scaled.end > start + 2 else _scaled(tokens, Fraction(1, 2), start + 1)

@@ -51,6 +51,7 @@ _KINDS = {
     "not stated": rf"(?:^|\. |\b(?:answer|am|is|are|was|were|be|been) )not {_ADVERB}{_TOLD}|\bnot in {_SOURCE}\b",
     "cannot be answered": rf"\bcan not be {_ADVERB}{_FIND_OUT}"
     rf"|\b(?:answer|information|it|this|that) can not be found\b|\bcan not be found in {_SOURCE}",
+    "nothing to be found": r"\byou will not find\b|\bthere is not? (?:\w+ )?answer\b",
     "no information": _NO_INFORMATION,
     "nobody knows": rf"\b(?:no one|nobody) {_ADVERB}(?:know|can (?:say|tell|know))",
     "unknown": rf"(?:^|\. |\b(?:am|is|are|was|were|remain|be|currently|answer) ){_ADVERB}"
@@ -88,7 +89,8 @@ _PHRASES = {
     "não há informações|não foi mencionado",
     "nl": "ik weet het niet|weet ik niet|niet vermeld|onbekend|geen informatie|niet genoemd",
     "ru": "не знаю|неизвестно|не указано|не упоминается|нет информации|не могу ответить|не сказано",
-    "tr": "bilmiyorum|belirtilmemiş|bilinmiyor|bilgi yok|cevaplayamam",
+    "tr": "bilmiyorum|belirtilmemiş|bilinmiyor|bilgi yok|bilgi verilmemiştir|bilgi verilmemiş|"
+    "bilgi bulunmuyor|yer almıyor|cevaplayamam",
     "ar": "لا أعرف|لا أعلم|غير معروف|غير مذكور|لا يذكر|لا أستطيع",
     "he": "אני לא יודע|לא ידוע|לא צוין",
     "zh": "不知道|不清楚|未提及|没有提到|没有提及|未知|无法回答|无法确定|没有说明|未说明|"

@@ -22,7 +22,7 @@ _MARKS = "".join(char for char in map(chr, range(0x300, 0x1D00)) if unicodedata.
 _LETTERS = str.maketrans(
     dict.fromkeys(map(chr, (*range(0x300, 0x370), *range(0x591, 0x5C8), 0x640, *range(0x64B, 0x660))))
     | dict(zip("øØłŁđĐðÐı‘’ʼ`´−‐‑٫٬ىیک", "oOlLdDdDi'''''---.,ييك", strict=True))
-    | {"æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}
+    | {"♯": "#", "æ": "ae", "Æ": "Ae", "œ": "oe", "Œ": "Oe", "þ": "th", "Þ": "Th"}
 )
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 _COMPOSED: list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]] = [
@@ -46,10 +46,14 @@ _SPELLINGS = [
             (r"(?i)'ll\b", " will"),
             (r"(?i)'ve\b", " have"),
             (r"(?i)'re\b", " are"),
-            (r"(?i)\b(?:[ld]|qu|dell|nell|all|sull|dall)'(?=\w)", ""),  # l'Italie, dell'Italia
+            (r"(?i)\b(?:[ldcjns]|qu|dell|nell|all|sull|dall)'(?=\w)", ""),  # l'Italie, dell'Italia
         ],
+        "minus": [(r"\b([A-Z]{1,2})-minus\b|\b([B-Z]|AB) minus\b|\b(A) minus(?=$|[.,;!])", r"\1\2\3-")],
+        "plus": [(r"\b([A-Z]{1,2})-plus\b|\b([B-Z]|AB) plus\b(?! plus)|\b(A) plus(?=$|[.,;!])", r"\1\2\3+")],
+        " v": [(r"\bv\.?(?=\d)", "")],
         "n/a": [(r"(?i)\bn/a\b", "unavailable")],
-        "per cent": [(r"(?i)\bper cent\b", "percent")],
+        " cent": [(r"(?i)\bp(?:er|our) cent\b", "percent")],
+        "por cien": [(r"(?i)\bpor cien(?:to)?\b", "percent")],
         "minus ": [(r"(?i)\bminus (?=\d)", "-")],
         "twice": [(r"(?i)\btwice\b", "two times")],
         "thrice": [(r"(?i)\bthrice\b", "three times")],
@@ -62,11 +66,11 @@ _SPELLINGS = [
         "no.": [(r"(?i)\bno\. ?(?=\d)", "number ")],
         "nr.": [(r"(?i)\bnr\. ?(?=\d)", "number ")],
         "#": [(r"(?<!\w)#(?=\d)", "number ")],
-        "us": [(r"\bU\.?S\.? ?(?=\$|dollars?\b)", "")],
-        "u.s": [(r"\bU\.?S\.? ?(?=\$|dollars?\b)", "")],
-        "st": [(r"\bSt\.? (?=[A-Z])", "Saint ")],
-        "mt": [(r"\bMt\.? (?=[A-Z])", "Mount ")],
-        "ft": [(r"\bFt\.? (?=[A-Z])", "Fort ")],
+        " us": [(r"\bU\.?S\.? ?(?=\$|dollars?\b)", "")],
+        " u.s": [(r"\bU\.?S\.? ?(?=\$|dollars?\b)", "")],
+        " st": [(r"\bSt\.? (?=[A-Z])", "Saint ")],
+        " mt": [(r"\bMt\.? (?=[A-Z])", "Mount ")],
+        " ft": [(r"\bFt\.? (?=[A-Z])", "Fort ")],
     }.items()
     for pattern, replacement in spellings
 ]
@@ -81,7 +85,7 @@ _TOKEN = re.compile(
     r"|\d{1,3}(?:[ ']\d{3})+(?![.,:]?\d)|\d+(?:[.,:]\d+)*(?:\^-?\d+)?))"
     rf"|(?P<katakana>[{_KATAKANA}])"
     rf"|(?P<character>[{_CHARACTERS}])"
-    r"|(?P<sign>(?:[<>]=?|=[<>]|[≤≥])(?= ?[-$€£¥]?\d)|(?<=\d)\+(?![\w+]))"
+    r"|(?P<sign>(?:[<>]=?|=[<>]|[≤≥])(?= ?[-$€£¥]?\d)|(?<=\d)\+(?![\w+])|(?<![\w<>/=-])(?:[<>]=?|[≤≥])(?![\w<>/=-]))"
     rf"|(?P<word>[%$€£¥]|°[cf]?\b|°|[^\W_](?:[^\W_{_MARKS}{_KATAKANA}{_CHARACTERS}]|[{_MARKS}]|'(?=[^\W_]))*"
     r"(?:\+{1,2}(?![\w+])|\#(?!\w)|(?<=\b(?-i:[A-Z]))-(?![\w-])|(?<=\b(?-i:[A-Z]{2}))-(?![\w-]))?)|(?P<other>\S)",
     re.IGNORECASE,
@@ -119,7 +123,7 @@ def _letters(text: str) -> str:
         text = unicodedata.normalize("NFC", text.translate(_LETTERS))
         text = in_figures(text)
     text = text.replace("&", " and ")
-    lower = text.lower()
+    lower = f" {text.lower()}"
     for mark, pattern, replacement in _SPELLINGS:
         if mark in lower:
             text = pattern.sub(replacement, text)

@@ -21,6 +21,7 @@ Polarity = Literal["yes", "no"]
 _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")
 _YES_ELSEWHERE = word_set("ja oui si sim da да evet 是 はい 네 예 نعم כן jah")
 _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
+_YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
 _IS = word_set("is es est ist lautet e respuesta antwort reponse risposta")
 _SURE = word_set("certainly sure absolutely definitely indeed exactly course")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
@@ -29,7 +30,9 @@ _NAMES: dict[str, Polarity] = {
     **dict.fromkeys(_NO | _FALSE, "no"),
 }
 _OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
-_NO_NEGATION = word_set("doubt matter wonder problem longer")
+_NO_NEGATION = word_set(
+    "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
+)
 _BEFORE = word_set("answer is was be say said would simply definitely therefore so response conclusion")
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
@@ -49,13 +52,26 @@ _IRREGULAR = {
     }.items()
     for past in pasts.split()
 }  # fmt: skip
+_EMPTY = (
+    FUNCTION_WORDS
+    | AUXILIARIES
+    | _TRUE
+    | _FALSE
+    | word_set(
+        "der die das den dem des ein eine einen in im am an auf zu mit von und fur ist sind war hat haben wird kann "
+        "darf es sie er man la el los las le les un una une est elle il on se esta son hay del de a en e"
+    )
+)
+_NEGATIONS = NEGATING_WORDS | word_set("nicht kein keine keinen pas aucun aucune nao non niet geen не нет degil")
+_LINKS = word_set("but and so therefore thus however because then also aber und")
 _HEDGES = word_set("if whether may might maybe perhap possibly or could should unless unclear")
 
 
 def named(name: Sequence[Word]) -> Polarity | None:
     """What an answer that is yes or no, or begins with it, means."""
-    if len(name) == 1 and name[0].text in _YES_ELSEWHERE | _NO_ELSEWHERE:
-        return "yes" if name[0].text in _YES_ELSEWHERE else "no"
+    written = "".join(word.text for word in name)
+    if written in _YES_ELSEWHERE | _NO_ELSEWHERE:
+        return "yes" if written in _YES_ELSEWHERE else "no"
     is_alone = len(name) == 1 or (len(name) > 1 and name[1].clause and name[0].text in _YES | _NO)
     return _NAMES.get(name[0].text) if name and is_alone else None
 
@@ -78,11 +94,18 @@ def _without(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:
 def _elsewhere(reply: Sequence[Word]) -> set[Polarity]:
     """In other languages, where a reply begins with it; and "of course", "certainly not", "I am afraid not"."""
     texts = [word.text for word in reply[:6]]
+    written = "".join(word.text for word in reply)
+    if written.startswith(_NO_CHARACTERS) or "ません" in written:
+        return {"no"}
+    if written.startswith(_YES_CHARACTERS):
+        return {"yes"}
     if texts[0] in _YES_ELSEWHERE or texts[0] in _NO_ELSEWHERE:
         return {"yes" if texts[0] in _YES_ELSEWHERE else "no"}
     for one, two, three in zip(reply, reply[1:], (*reply[2:], Word("", clause=True)), strict=False):
         if one.text in _IS and two.text in _YES_ELSEWHERE | _NO_ELSEWHERE and three.clause:
             return {"yes" if two.text in _YES_ELSEWHERE else "no"}
+    if texts[0] == "not" and texts[1:2] in (["according"], ["really"], ["at"], ["anymore"], ["any"], ["yet"]):
+        return {"no"}
     texts = texts[1:] if texts[0] == "of" else texts
     ends = [place for place, word in enumerate(reply) if place and word.clause]
     clause = [word.text for word in reply[: min(ends, default=len(reply))]]
@@ -147,27 +170,30 @@ def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
 
 def in_a_sentence(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
     """What a clause of a reply says that is the question said again, as it is or with a negation."""
-    content = [word.text for word in asked if word.text not in FUNCTION_WORDS]
-    if not content or asked[0].text not in AUXILIARIES or any(word.text in NEGATING_WORDS for word in asked):
+    content = [word for word in asked if word.text not in _EMPTY]
+    if not content or any(word.text in _NEGATIONS for word in asked):
         return set()
     starts = [place for place, word in enumerate(reply) if place == 0 or word.clause]
     found = (_in_a_clause(reply[one:two], content) for one, two in pairwise([*starts, len(reply)]))
     return next(filter(None, found), set())
 
 
-def _in_a_clause(clause: Sequence[Word], content: Sequence[str]) -> set[Polarity]:
-    said = [word.text for word in clause]
-    if _HEDGES.intersection(said):
+def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
+    begins = next((place for place, word in enumerate(clause) if word.text not in _LINKS), len(clause))
+    said = [word.text for word in clause[begins:]]
+    if not said or _HEDGES.intersection(said):
         return set()
+    has_names = any(word.capitals for word in clause[begins + 1 :])  # of a name that is left out none stands instead
+    content = [word.text for word in asked if has_names or not word.capitals or word is asked[-1]]
     missing = [text for text in content if not any(_is_same(text, other) for other in said)]
     is_pronoun = said[0] in _PRONOUNS
-    meaning = [text for text in said if text not in FUNCTION_WORDS | NEGATING_WORDS | AUXILIARIES]
+    meaning = [text for text in said if text not in _EMPTY | _NEGATIONS]
     if missing and (is_pronoun or said[0] == "not") and meaning and len(said) <= _SHORT:
         missing = [text for text in meaning if not any(_is_same(text, other) for other in content)]
         is_pronoun = False
     if missing and not (is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content)):
         return set()
-    negations = sum(text in NEGATING_WORDS for text in said)
+    negations = sum(text in _NEGATIONS for text in said)
     return {"yes"} if negations == 0 else {"no"} if negations == 1 else set()
 
 

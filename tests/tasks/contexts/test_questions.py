@@ -63,7 +63,7 @@ def test_conflicting_answer_in_another_spelling_is_rejected(right: str, conflict
     rows[1]["question"] = "Which is the other?"
     file = tmp_path / "own.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    candidates = read_questions(OwnQuestions(file=str(file)))[0].questions
+    candidates = read_questions(OwnQuestions(file=str(file))).questions
     found = choose_questions(candidates, count=None, seed=0)
     assert [question.question for question in found.questions] == ["Which is the other?"]
     assert [(row.reason, repr(conflicting) in str(row.detail)) for row in found.rejected] == [("answers_alike", True)]
