@@ -56,8 +56,8 @@ def verdict(row: Mapping[str, Any]) -> str:
     """How two models differ, in words; why that is not known where there is no test."""
     if row["verdict"] != EQUAL:
         return str(row["verdict"] or row["untestable"] or "")
-    margin = number(row["margin"], row["unit"]).replace("%", " points")
-    return f"equal within ±{margin}"
+    unit, factor = ("points", 100) if row["unit"] == SHARE else (row["unit"], 1)
+    return f"equal ±{factor * row['margin']:.2g} {unit}".rstrip()
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -174,7 +174,7 @@ def _of_answers(model: Model, rows: pd.DataFrame, frames: Frames) -> str:
     for partition in partitions(rows):
         of = {row["quantity"]: row for row in records(where(means, partition=partition))}
         moved = f"; mean coherent persuasion {_mean(of['coherent_persuasion'])}" if "coherent_persuasion" in of else ""
-        moved += f" ({_mean(of[UNCHANGED])} where nothing changes)" if UNCHANGED in of else ""
+        moved += f", {_mean(of[UNCHANGED])} where nothing changes" if UNCHANGED in of else ""
         count = plural(int(of["stubborn"]["n"]), f"{partition} question")
         printed = in_papers(
             model.name, frames[RUNS], ("marjanovic-table-1",), "share_persuaded", "share_stubborn",

@@ -26,7 +26,7 @@ from reports.tables.table import Table
 
 QUANTITIES = {
     "follows": "states the context's answer",
-    "keeps": "stays as it was without the context",
+    "keeps": "stays as without the context",
     "correct": "states the original answer, without a context",
     "refuses": "declines or says nothing",
     "context_bias": "gives up its right answer for a wrong context's",
@@ -34,7 +34,7 @@ QUANTITIES = {
     "binary_utilisation": "begins with the context's answer",
     "continuous_utilisation": "continuous context utilisation",
     "coherent_persuasion": "coherent persuasion",
-    "coherent_persuasion_unchanged": "the same between two halves of the answers without a context",
+    "coherent_persuasion_unchanged": "the same where nothing changes",
     "susceptibility": "susceptibility",
 }
 
@@ -72,14 +72,16 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
         cells = {name: _with_interval(row) if row else "" for name, row in zip(names, of_models, strict=True)}
         differs = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
         rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(of_models), **differs})
-    return _in_words(pd.DataFrame(rows), "group")
+    shown = _in_words(pd.DataFrame(rows), "group")
+    return shown.assign(group=shown["group"].str.removesuffix(" context"))  # the caption says so: a narrow column
 
 
 def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:
     """How many answers or queries, and of how many questions, subjects or entities."""
     known = [row for row in of_models if row]
     n, clusters = (span(*(pick(int(row[name]) for row in known) for pick in (min, max))) for name in ("n", "clusters"))
-    return f"{n} of {clusters} {plural(2, known[0]['interval_over']).removeprefix('2 ')}"
+    over = f"{clusters} {plural(2, known[0]['interval_over']).removeprefix('2 ')}"
+    return over if n == clusters else f"{n} ({over})"
 
 
 def _group(row: Mapping[str, Any]) -> str:
@@ -101,9 +103,11 @@ AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
     "Shares of greedy answers, and means in nats, with 95% intervals over what n names last; a group is the context "
-    "before the question, or the type of a query. An answer counts once, so that a question counts as often as it has "
+    "before the question, or the type of a query. Where nothing changes: between two halves of the answers without a "
+    "context. An answer counts once, so that a question counts as often as it has "
     f"contexts of the group. Of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few answers no share "
-    f"({FEW}). Of two models, undecided: nothing shows that they differ on the items of both, nor that they do not.",
+    f"({FEW}). Of two models, undecided: nothing shows that they differ on the items of both, nor that they do not; "
+    "equal: their difference is shown to be within the margin.",
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers"),
     _at_a_glance,
     note=lambda frames: (

@@ -1,8 +1,11 @@
+from typing import Any
+
 import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from flows.cli.views.audit import measured_of
+from reports.estimates import estimate, verdict
 from reports.findings import findings
 from reports.frames import as_published, by_entity, units
 from reports.tables import TABLES, filled
@@ -151,14 +154,14 @@ def test_each_kind_of_own_context_has_its_shares(own: dict[str, pd.DataFrame]) -
 def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None:
     sentence = findings(own)[f"{MODEL} (float32)"][-1]
     glance = filled(TABLES["models-at-a-glance"], own).rows.set_index(["quantity", "group"])
-    cell = glance.loc[("states the context's answer", "conflicting context"), f"{MODEL} (float32)"]
+    cell = glance.loc[("states the context's answer", "conflicting"), f"{MODEL} (float32)"]
     partitions = filled(TABLES["shares-persuaded-and-stubborn"], own).rows
     own_partition = f"model == '{MODEL}' and partition == 'all' and context == 'conflicting context'"
     (of_all,) = partitions.query(own_partition).to_dict("records")
     measured = {(one.model, one.name): one.words for one in measured_of(own["models_side_by_side"])}
     assert f"{cell} of 24 conflicting contexts" in sentence
     assert of_all["follow, by whose answer"] == measured[f"{MODEL} (float32)", "follow.conflicting"] == cell
-    assert glance.loc[("states the context's answer", "conflicting context"), "n"] == "24 of 12 questions"
+    assert glance.loc[("states the context's answer", "conflicting"), "n"] == "24 (12 questions)"
 
 
 def test_headlines_lead_with_the_test_by_entity(known: dict[str, pd.DataFrame]) -> None:
@@ -204,3 +207,24 @@ def test_shares_have_their_intervals_and_pooled_rows(known: dict[str, pd.DataFra
 def test_every_quantile_has_the_unit_of_its_rows(known: dict[str, pd.DataFrame]) -> None:
     of_forms = units(known["susceptibility_of_forms"])
     assert {of_forms.get(name) for name in ("percentile_5", "median", "percentile_95")} == {"nats"}
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        ({"mean": 0.0, "low": 0.0, "high": 0.138, "unit": "share"}, "0.0% [0.0, 13.8]"),
+        ({"mean": 0.225, "low": None, "high": None, "unit": "share"}, "22.5%"),
+        ({"mean": 0.00312, "low": 0.0012, "high": 0.0049, "unit": "nats"}, "0.0031 [0.0012, 0.0049]"),
+        ({"mean": 12.31, "low": 10.84, "high": 13.92, "unit": "nats"}, "12.3 [10.8, 13.9]"),
+        ({"mean": 0.0, "low": 0.0, "high": 0.0, "unit": "nats"}, "0.00 [0.00, 0.00]"),
+    ],
+)
+def test_numbers_have_the_digits_of_their_intervals(row: dict[str, Any], text: str) -> None:
+    assert estimate(row) == text
+
+
+def test_differences_of_shares_are_in_points() -> None:
+    row = {"difference": 0.0031, "low": -0.0012, "high": 0.0071, "unit": "share", "margin": 0.05, "verdict": "equal"}
+    assert estimate(row, "difference", signed=True) == "+0.31 points [-0.12, 0.71]"
+    assert verdict(row) == "equal ±5 points"
+    assert verdict({**row, "unit": "nats", "margin": 0.1523}) == "equal ±0.15 nats"
