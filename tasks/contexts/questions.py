@@ -14,6 +14,9 @@ from data.storage.keys import drawn_first
 from tasks.scoring.followed import whose_answer
 from tasks.scoring.wording.words import words
 
+LONGEST = 8
+"""Words of an answer that a reply can be expected to repeat."""
+
 log = logging.getLogger(__name__)
 
 
@@ -58,6 +61,12 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
             "there as an alias, or correct the kind",
             len(lacking), textwrap.shorten("; ".join(lacking), 1000),
         )  # fmt: skip
+    if long := [question.question_id for question in askable.values() if _is_long(question)]:
+        log.warning(
+            "%d questions have answers of more than %d words: %s; words decide whose answer a reply states, and long "
+            "ones are not repeated; name an entailment model at measures.whose_answer.entailment (audit: --entailment)",
+            len(long), LONGEST, textwrap.shorten(", ".join(long), 300),
+        )  # fmt: skip
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return BuiltQuestions([askable[question_id] for question_id in chosen], rejected)
 
@@ -75,6 +84,12 @@ def _lacking(question: Question) -> list[str]:
         if answers and case.text and whose_answer(case.text, context=answers, original=()) != "context":
             found.append(f"{question.question_id}, {case.context_id}: {answers[0]!r}")
     return found
+
+
+def _is_long(question: Question) -> bool:
+    """Whether an answer to a question of one's own has so many words that replies will not repeat them."""
+    answers = [question.object, *(case.answers[0] for case in question.cases if case.answers)]
+    return bool(question.context_ids) and any(len(words(answer)) > LONGEST for answer in answers)
 
 
 def _alike(question: Question) -> str:

@@ -53,6 +53,12 @@ Baseline = Annotated[
     bool,
     typer.Option("--baseline", help="Ask with a passage that says nothing, too: keep.neutral beside keep.irrelevant."),
 ]
+Entailment = Annotated[
+    str | None,
+    typer.Option(
+        "--entailment", help="A model that judges replies which state neither answer by their words: for sentences."
+    ),
+]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
 
@@ -69,6 +75,7 @@ def audit(
     max_new_tokens: Tokens = 32,
     thinking: Thinking = "off",
     baseline: Baseline = False,
+    entailment: Entailment = None,
     as_json: options.AsJson = False,
     junit: JUnit = None,
     offline: options.Offline = False,
@@ -98,7 +105,7 @@ def audit(
         questions=questions,
         max_new_tokens=max_new_tokens,
         columns=columns,
-        thinking=thinking, baseline=baseline,
+        thinking=thinking, baseline=baseline, entailment=entailment,
     )
     selected = Selected.of(str(study))
     selected.check_models("run")

@@ -226,6 +226,7 @@ def write_study(
     columns: Mapping[str, str],
     thinking: str = "off",
     baseline: bool = False,
+    entailment: str | None = None,
 ) -> Path:
     """Writes the study of an audit into its workspace, and gives its path.
 
@@ -252,7 +253,8 @@ def write_study(
                     "models": "without_switch" if thinking == "off" else "all",
                 },
             },
-            **(MOVED if samples >= FEWEST_SAMPLES else {}), "whose_answer": {},
+            **(MOVED if samples >= FEWEST_SAMPLES else {}),
+            "whose_answer": {"entailment": entailment} if entailment else {},
         },
     }  # fmt: skip
     written = folder / "audit.yaml"

@@ -71,6 +71,17 @@ def test_conflicting_answer_in_another_spelling_is_rejected(right: str, conflict
         choose_questions(candidates[:1], count=None, seed=0)
 
 
+def test_answers_that_are_sentences_are_named(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    sentence = "They put all of the sheep into the old barn behind the house."
+    contexts = [{"kind": "conflicting", "text": "It is Oslo.", "answer": "Oslo"}]
+    file = tmp_path / "own.jsonl"
+    rows = [{"id": name, "question": name, "answer": name, "contexts": contexts} for name in ("short", sentence)]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    with caplog.at_level(logging.WARNING):
+        choose_questions(read_questions(OwnQuestions(file=str(file))).questions, count=None, seed=0)
+    assert f"1 questions have answers of more than 8 words: {sentence}" in caplog.text
+
+
 def test_duplicates_are_asked_once() -> None:
     found = choose_questions([*STATIC, STATIC[3]], count=None, seed=0)
     assert ids(found.questions) == ids(STATIC)

@@ -154,15 +154,17 @@ def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None
     models = ["smollm2-135m-instruct:bfloat16", "C:folder"]
     study = read_study(
         audit.write_study(
-            str(tmp_path / "mine.csv"), models, tmp_path / "ws", samples=2, questions=5, max_new_tokens=7, columns={}
+            str(tmp_path / "mine.csv"), models, tmp_path / "ws", samples=2, questions=5, max_new_tokens=7, columns={},
+            entailment="all-minilm-l6-v2",
         )
-    )
+    )  # fmt: skip
     assert [(model.name, model.dtype) for model in study.models] == [
         ("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto"),
     ]  # fmt: skip
     assert study.questions is not None
     assert study.questions.per_partition == 5
     assert [study.parameters("answers")[name] for name in ("samples", "max_new_tokens")] == [2, 7]
+    assert study.parameters("whose_answer") == {"entailment": "all-minilm-l6-v2"}
 
 
 @pytest.mark.parametrize(
