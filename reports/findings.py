@@ -293,7 +293,7 @@ def _tests(frames: Frames, comparison: str, kind: str) -> str:
         return "not tested"
     name = str(tests["model"].iloc[0])
     printed = significant(aliases([name], frames[RUNS])[name], comparison, kind)
-    in_paper = f"; published: {printed[0]}" if printed else ""
+    in_paper = f"; in the paper: {printed[0]}" if printed else ""
     return f"by entity {entity}; as published, a row a query: {published}{in_paper}"
 
 

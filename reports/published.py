@@ -72,7 +72,7 @@ def significant(model: str, comparison: str, query_type: str) -> tuple[str, floa
 
 
 def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities: str, **row: str) -> str:
-    """What the items print of these quantities, for a sentence: "; published: pearson 0.51"; empty of nothing."""
+    """What the items print of these quantities, for a sentence: "; in the paper: pearson 0.51"; empty of nothing."""
     known = aliases([model], runs)[model]
     words = [
         f"{_named(one.quantity)} {one.words}"
@@ -80,7 +80,7 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
         for one in published(item)
         if one.model == known and one.quantity in quantities and _is_about(one, row)
     ]
-    return f"; published: {', '.join(words)}" if words else ""
+    return f"; in the paper: {', '.join(words)}" if words else ""
 
 
 def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> Printed:

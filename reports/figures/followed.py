@@ -112,7 +112,7 @@ def _paint(data: pd.DataFrame, means: pd.DataFrame, found: Mapping[str, str], pr
     canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
     for kind, axes in panels.items():
         persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
-        in_paper = [f"published: {printed[kind]}"] if kind in printed else []
+        in_paper = [f"in the paper: {printed[kind]}"] if kind in printed else []
         headed(axes, f"{kind} queries", found.get(kind, ""), *in_paper)
     canvas.axes[0].set_ylim(bottom=0)
     legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])

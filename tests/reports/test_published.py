@@ -99,7 +99,7 @@ def test_figures_mark_the_published_share_of_their_model(
     for name, frames, shown in (("followed", pythia, True), ("other", known, False)):
         (drawn,) = draw_all([FIGURES["persuasion-by-followed"]], frames)[0]
         texts = [text.get_text() for axes in drawn.drawing.paint().axes for text in axes.texts]
-        assert any("published: 59%" in text for text in texts) is shown, name
+        assert any("in the paper: 59%" in text for text in texts) is shown, name
     (ladder,) = draw_all([FIGURES["tests-by-model"]], pythia)[0]
     canvas = ladder.drawing.paint()
     stars = [line.get_ydata()[0] for axes in canvas.axes for line in axes.lines if line.get_marker() == "*"]
@@ -108,10 +108,10 @@ def test_figures_mark_the_published_share_of_their_model(
 
 def test_sentences_say_what_is_published(pythia: dict[str, pd.DataFrame], llama: dict[str, pd.DataFrame]) -> None:
     said = " ".join(next(iter(findings(pythia).values())))
-    assert "; published: 73 of 122" in said
-    assert "; published: pearson 0.34, spearman 0.42)" in said
+    assert "; in the paper: 73 of 122" in said
+    assert "; in the paper: pearson 0.34, spearman 0.42)" in said
     answers = " ".join(next(iter(findings(llama).values())))
-    assert "; published: share stubborn 6.16%, share persuaded 78.44% by ROUGE-L)" in answers
+    assert "; in the paper: share stubborn 6.16%, share persuaded 78.44% by ROUGE-L)" in answers
 
 
 def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFrame]) -> None:
