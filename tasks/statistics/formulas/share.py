@@ -10,7 +10,7 @@ t is the 97.5th percentile of Student's distribution: few clusters say little of
 value is a cluster of its own, n_e = n and the interval is Wilson's. Where all values are equal nothing says how alike
 those of a cluster are, and each cluster counts once: n_e = k. Fewer than 5 clusters have no interval (decision 0055).
 
-What is called 95% covers 93% to 99% of beta-distributed clusters of 1 to 8 values, from 10 clusters on, where a
+What is called 95% covers 92% to 99% with beta-distributed clusters of 1 to 8 values, from 10 clusters on, where a
 bootstrap of a share of 0 or 1 has no width (decision 0066).
 
 Source: Wilson 1927; Korn and Graubard 1998, Confidence Intervals for Proportions with Small Expected Number of Positive
