@@ -97,7 +97,7 @@ def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[st
         end += 1
     texts = [word.text for word in text[place:end]]
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
-    return any(one in asked and one not in FUNCTION_WORDS for one in texts[turn : start - place]) or False
+    return any(one in asked and one not in FUNCTION_WORDS for one in texts[turn : start - place])
 
 
 def _is_denied_before(text: Sequence[Word], start: int) -> bool:

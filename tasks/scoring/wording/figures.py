@@ -9,8 +9,10 @@ _THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d+)?")
 _POINTS = re.compile(r"-?\d{1,3}(?:\.\d{3}){2,}|-?\d{1,3}(?:\.\d{3})+,\d+|-?[1-9]\d{0,2}\.000")
 _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
-_CHARACTERS = re.compile(r"(?:\d+(?:\.\d+)?|[〇零一二两三四五六七八九十百千])[〇零一二两三四五六七八九十百千万萬亿億]+|"
-                         r"[一二两三四五六七八九十](?=[点點时時年月日号岁歳])")  # fmt: skip
+_CHARACTERS = re.compile(
+    r"(?<!\d)\d{1,15}(?:\.\d{1,9})?[十百千万萬亿億]+|[〇零一二两三四五六七八九十百千][〇零一二两三四五六七八九十百千万萬亿億]+"
+    r"|[一二两三四五六七八九十](?=[点點时時年月日号岁歳])"
+)
 _POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 
 
@@ -22,7 +24,7 @@ def in_figures(text: str) -> str:
 def _of_characters(written: str) -> str:
     parts = re.findall(r"\d+(?:\.\d+)?|.", written)
     if not _POWERS.keys() & set(parts):  # 一九九〇: figure by figure
-        return "".join(part if part.isdigit() else f"{unicodedata.numeric(part):.0f}" for part in parts)
+        return "".join(part if part[0].isdigit() else f"{unicodedata.numeric(part):.0f}" for part in parts)
     total = section = number = Fraction(0)
     for part in parts:
         if (power := _POWERS.get(part)) is None:

@@ -51,6 +51,8 @@ PERSONS = word_set(
 _SIGNS: Mapping[str, tuple[str, ...]] = {
     "++": ("plus plus",), "+": ("plus", "positive"), "-": ("minus", "negative"), "#": ("sharp",),
 }  # fmt: skip
+_MOST_WORDS = 12
+"""Of an answer that has other forms; one with more is a sentence."""
 _TIME = re.compile(r"(clock|dial)(\d\d)(\d\d)")
 _MINUTES = {5: "5", 10: "10", 15: "quarter", 20: "20", 25: "25"}
 
@@ -89,6 +91,8 @@ def forms(side: str, written: str, asked: Sequence[Word]) -> Iterator[Name]:
     whole = Name(side, answer.texts, name[0])
     known = {answer.texts}
     yield whole
+    if len(name) > _MOST_WORDS:
+        return
     for kinds, made in (
         (_EXACT, whole),
         (_LOOSE, whole._replace(exact=False)),
@@ -226,7 +230,7 @@ def _without_suffix(answer: _Answer) -> Iterator[Texts]:
 
 def _half_of_day(answer: _Answer) -> Iterator[Texts]:
     """A time by the other ways to name its half of the day, and before the hour: 9:00 for 9 p.m., ten to eleven."""
-    if not any(_TIME.fullmatch(text) for text in answer.texts):
+    if not 1 <= sum(_TIME.fullmatch(text) is not None for text in answer.texts) <= 3:
         return
     for texts in (answer.texts, *_range(answer)):
         yield from product(*(tuple(_other_times(text)) for text in texts))
@@ -250,7 +254,7 @@ def _other_times(text: str) -> Iterator[str]:
 
 def _time_of_hours(answer: _Answer) -> Iterator[Texts]:
     """9h00 for 9 heures."""
-    if len(answer.texts) == 2 and answer.texts[1] == "hour" and answer.texts[0].isdigit() and int(answer.texts[0]) < 24:
+    if len(answer.texts) == 2 and answer.texts[1] == "hour" and re.fullmatch(r"1?\d|2[0-3]", answer.texts[0]):
         hour = int(answer.texts[0])
         yield from ((f"clock{hour:02d}00",), (f"dial{hour % 12:02d}00",))
 
@@ -273,13 +277,10 @@ def _date_otherwise(answer: _Answer) -> Iterator[Texts]:
 
 def _share(answer: _Answer) -> Iterator[Texts]:
     """25%, a quarter, one in four and 0.25."""
-    text = "1/4" if answer.texts == ("quarter",) else answer.texts[0]
-    is_percent = len(answer.texts) == 2 and answer.texts[1] == "percent"
-    if not (is_percent or len(answer.texts) == 1) or not re.fullmatch(
-        r"0\.\d+|\d+/\d+|\d{1,2}" if not is_percent else r"[\d.]+", text
-    ):
+    number, *unit = ("1/4",) if answer.texts == ("quarter",) else answer.texts
+    if unit not in ([], ["percent"]) or not re.fullmatch(r"\d{1,9}(?:\.\d{1,9}|/[1-9]\d?)?", number):
         return
-    share = Fraction(text) / (100 if is_percent else 1)
+    share = Fraction(number) / (100 if unit else 1)
     if not 0 < share < 1:
         return
     above, below = str(share.numerator), str(share.denominator)
@@ -310,7 +311,7 @@ def _degrees(answer: _Answer) -> Iterator[Texts]:
 def _small_m(answer: _Answer) -> Iterator[Texts]:
     """1.5m, which is also a length, for 1.5 million."""
     number = answer.texts[0]
-    if number.isdigit() and len(number) > 6 and number.endswith("00000"):
+    if number.isdigit() and 6 < len(number) < 20 and number.endswith("00000"):
         millions = f"{int(number) // 10**6}.{number[-6]}".removesuffix(".0")
         yield (millions, "metre", *answer.texts[1:])
 

@@ -85,8 +85,8 @@ def stated(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
 def _without(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:
     """The reply without the question, where it repeats that word by word."""
     texts, length = [word.text for word in asked], len(asked)
-    for start in range(len(reply) - length if length > 2 else 0):
-        if [word.text for word in reply[start : start + length]] == texts:
+    for start in range(len(reply) - length + 1 if length > 2 else 0):
+        if reply[start].text == texts[0] and [word.text for word in reply[start : start + length]] == texts:
             return (*reply[:start], *reply[start + length :])
     return reply
 

@@ -303,7 +303,10 @@ def test_unusable_sides_are_errors() -> None:
         whose_answer("Oslo", context="Oslo", original=[])
 
 
-@pytest.mark.parametrize("piece", ["not Oslo ", "Oslo or ", "1 200 ", "1,", "0", "12 May ", "A.", "a'", "\u0301", "--"])
+@pytest.mark.parametrize(
+    "piece",
+    ["not Oslo ", "Oslo or ", "1 200 ", "1,", "0", "12 May ", "A.", "a'", "\u0301", "--", "9:0", "1/2 ", "五", "<"],
+)
 def test_long_texts_take_linear_time(piece: str) -> None:
     def seconds(length: int) -> float:
         text, taken = piece * (length // len(piece)), []
@@ -380,3 +383,9 @@ def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
         question = questions[reply["id"]]
         case = next(case for case in question.cases if case.condition == reply["condition"])
         assert measure.verdict(question, case, reply["reply"]) == reply["right"], reply
+
+
+@pytest.mark.parametrize("piece", ["9", "9%", "五万", "1/", "III ", "half a ", "twenty ", "1.2.3%"])
+def test_odd_answers_are_found_as_they_stand(piece: str) -> None:
+    answer = piece * 5_000
+    assert whose_answer(answer, context=[answer], original=["Oslo"]) == "context"
