@@ -57,6 +57,12 @@ def ran(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> 
     return content
 
 
+def test_families_in_small(tmp_path: Path) -> None:
+    found = ran("families", tmp_path)["families"]
+    assert [one["persuasion"] for one in found] == ["prefix tree"] * 2
+    assert all(one["log_probability_apart"] < 1e-4 and one["greedy_equal"] for one in found)
+
+
 def test_generation_in_small(model: Path, tmp_path: Path) -> None:
     content = ran("generation", tmp_path, "--model", str(model))
     assert [one["dtype"] for one in content["settings"]] == ["float32", "bfloat16"]
