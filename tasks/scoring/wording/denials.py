@@ -8,7 +8,9 @@
     beside it   than, instead of, rather than, unlike, except, no longer
 
 "not only", "not surprisingly", "prime or not" deny nothing; "but", "only" or "until" end what a negation reaches.
-What it is not: a parser of sentences, or of other languages than English.
+Where a text names two answers, it may concede one ("although the text says Oslo", "Oslo, but the right answer is
+Bergen") or give one in the words of the question ("Oslo is the largest city, but the capital is Bergen").
+What it is not: a parser of sentences. Of other languages it knows the commonest negations.
 """
 
 from collections.abc import Collection, Sequence

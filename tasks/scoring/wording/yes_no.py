@@ -2,6 +2,7 @@
 
     in so many words   yes, yeah, true, correct, and no, nope, false, incorrect: first, behind "the answer is", or alone
                        in a clause; not the no of "no doubt"
+    in other words     "Of course.", "Certainly not.", "I am afraid not."; ja, oui, はい and the like
     by an auxiliary    "It is not.", "They do."
     in a sentence      which has all the words of the question that mean something, with one negation or none: "Dogs are
                        not allowed in the office" to "Are dogs allowed in the office?"
@@ -23,6 +24,7 @@ _YES_ELSEWHERE = word_set("ja oui si sim da да evet 是 はい 네 예 نعم 
 _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
 _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
 _IS = word_set("is es est ist lautet e respuesta antwort reponse risposta")
+_BEHIND_NOT = word_set("according really at anymore any yet")
 _SURE = word_set("certainly sure absolutely definitely indeed exactly course")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {
@@ -79,7 +81,8 @@ def named(name: Sequence[Word]) -> Polarity | None:
 def stated(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
     """What a reply says in so many words or by an auxiliary: yes, no, both, or neither; the question is not read."""
     reply = _without(reply, asked)
-    return (_in_words(reply) or _elsewhere(reply) or _by_auxiliary(reply)) if reply else set()
+    kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
+    return next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
 
 
 def _without(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:
@@ -91,26 +94,30 @@ def _without(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:
     return reply
 
 
-def _elsewhere(reply: Sequence[Word]) -> set[Polarity]:
-    """In other languages, where a reply begins with it; and "of course", "certainly not", "I am afraid not"."""
-    texts = [word.text for word in reply[:6]]
+def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
+    """Where a reply begins with it, or ends a clause with it behind "is"; and negated verbs of Chinese and Japanese."""
     written = "".join(word.text for word in reply)
     if written.startswith(_NO_CHARACTERS) or "ません" in written:
         return {"no"}
     if written.startswith(_YES_CHARACTERS):
         return {"yes"}
-    if texts[0] in _YES_ELSEWHERE or texts[0] in _NO_ELSEWHERE:
-        return {"yes" if texts[0] in _YES_ELSEWHERE else "no"}
-    for one, two, three in zip(reply, reply[1:], (*reply[2:], Word("", clause=True)), strict=False):
-        if one.text in _IS and two.text in _YES_ELSEWHERE | _NO_ELSEWHERE and three.clause:
-            return {"yes" if two.text in _YES_ELSEWHERE else "no"}
-    if texts[0] == "not" and texts[1:2] in (["according"], ["really"], ["at"], ["anymore"], ["any"], ["yet"]):
+    end = Word("", clause=True)
+    for before, word, behind in zip((end, *reply), reply, (*reply[1:], end), strict=False):
+        opens = before is end or (before.text in _IS and behind.clause)
+        if opens and word.text in _YES_ELSEWHERE | _NO_ELSEWHERE:
+            return {"yes" if word.text in _YES_ELSEWHERE else "no"}
+    return set()
+
+
+def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
+    """Of course, certainly not, not really, I am afraid not, I think so: what a reply begins with."""
+    texts = [word.text for word in reply]
+    clause = texts[: next((place for place, word in enumerate(reply) if place and word.clause), len(reply))]
+    first = clause[1:] if clause[0] == "of" else clause
+    if first and first[0] in _SURE:
+        return {"no"} if first[1:2] == ["not"] else {"yes"} if len(first) == 1 else set()
+    if clause[0] == "not" and len(clause) > 1 and clause[1] in _BEHIND_NOT:
         return {"no"}
-    texts = texts[1:] if texts[0] == "of" else texts
-    ends = [place for place, word in enumerate(reply) if place and word.clause]
-    clause = [word.text for word in reply[: min(ends, default=len(reply))]]
-    if texts and texts[0] in _SURE:
-        return {"no"} if texts[1:2] == ["not"] else {"yes"} if texts[0] == clause[-1] else set()
     if clause[-2:] == ["afraid", "not"] or clause[-5:] == ["do", "not", "think", "so"]:
         return {"no"}
     return {"yes"} if clause[-2:] in (["think", "so"], ["believe", "so"]) and "not" not in clause else set()
