@@ -16,6 +16,7 @@ from tasks.scoring.generation import engine as engine_of_answers
 from tasks.scoring.generation import sample_answers
 from tasks.scoring.next_token import tokenized_prompts
 from tasks.scoring.next_token.plain import ALONE, EQUAL, PADDED, read_plain
+from tasks.scoring.next_token.reading import has_sliding_window
 from tasks.scoring.persuasion import persuasion
 from tests.tasks.models.families import FAMILIES, family_model
 from tests.tasks.scoring.alone import every, log_probs, steps
@@ -60,7 +61,9 @@ def _layers(name: str, model: LanguageModel) -> str:
     types = getattr(config, "layer_types", None) or getattr(config, "block_types", None) or getattr(
         config, "attention_layers", None
     )  # fmt: skip
-    return ", ".join(sorted(set(types))) if types else "recurrent" if name in RECURRENT else "full_attention"
+    if types:
+        return ", ".join(sorted(set(types)))
+    return "recurrent" if name in RECURRENT else "sliding_attention" if has_sliding_window(model) else "full_attention"
 
 
 def _batches(model: LanguageModel) -> str:
