@@ -95,3 +95,13 @@ def test_complete_answers_and_greedy_lines_are_those_read_alone(family: tuple[st
         text = model.tokenizer.decode(best[len(prompt) :], skip_special_tokens=True)
         assert text.lstrip().startswith(lines[place])
     assert found.engine == engine == EXPECTED[name][0]
+
+
+def test_a_verdict_on_short_prompts_does_not_hold_for_longer_ones() -> None:
+    model = family_model("phi3 with LongRoPE")
+    assert persuasion(model, CONTEXTS[:2], QUERIES).engine == "prefix tree"
+    found = persuasion(model, CONTEXTS, QUERIES)
+    p = _alone(model).double().exp()
+    np.testing.assert_allclose(found.scores, (p * (p / p.mean(dim=1, keepdim=True)).log()).sum(dim=2), atol=1e-5)
+    assert found.engine == "plain"
+    assert persuasion(model, CONTEXTS[:2], QUERIES).engine == "prefix tree"
