@@ -19,6 +19,7 @@ from tasks.scoring.first_token import first_tokens
 from tasks.scoring.fisher import fisher_susceptibility
 from tasks.scoring.generation import sample_answers
 from tasks.scoring.memorization import greedy_answers
+from tasks.scoring.next_token import PLAIN, PREFIX_TREE
 from tasks.scoring.next_token.prompts import start_tokens, tokenized, tokenized_prompts
 from tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
@@ -39,12 +40,12 @@ def test_prompts_have_the_tokenizers_own_tokens(model: LanguageModel) -> None:
     assert [list(of_query) for of_query in by_query] == EXPECTED["prompt_token_ids"]
 
 
-@pytest.mark.parametrize("engine", ["prefix tree", "plain"])
+@pytest.mark.parametrize("engine", [PREFIX_TREE, PLAIN])
 def test_persuasion_agrees_with_plain_passes(
     model: LanguageModel, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if engine == "plain":
-        monkeypatch.setattr(model.engine, "prefix_tree", Verdict("refused"))
+    if engine == PLAIN:
+        monkeypatch.setitem(model.engine.verdicts, (PREFIX_TREE, False), Verdict("for this test"))
     result = persuasion(model, CONTEXTS, QUERIES)
     assert result.engine == engine
     np.testing.assert_allclose(result.scores, EXPECTED["persuasion"], atol=1e-4, rtol=0)
