@@ -35,6 +35,7 @@ from reports.frames import (
     by_size,
     in_order,
     limits,
+    lost_in_thoughts,
     models,
     partitions,
     plural,
@@ -159,7 +160,11 @@ def _answers(model: Model, frames: Frames) -> str:
     rows = frames["outcomes"]
     if rows.empty:
         return "Answers to questions were not sampled."
-    return _of_answers(model, rows, frames) + limits(frames["unfinished_greedy_answers"])
+    unfinished = frames["unfinished_greedy_answers"]
+    answers = _of_answers(model, rows, frames)
+    if answers == NOT_JUDGED and lost_in_thoughts(unfinished):  # which is the reason, then
+        answers = ""
+    return f"{answers}{limits(unfinished)}".strip()
 
 
 def _of_answers(model: Model, rows: pd.DataFrame, frames: Frames) -> str:

@@ -164,6 +164,15 @@ def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None
     assert glance.loc[("states the context's answer", "conflicting"), "n"] == "24 (12 questions)"
 
 
+def test_thoughts_that_do_not_end_are_why_nothing_is_judged(own: dict[str, pd.DataFrame]) -> None:
+    lost = {"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 0, "tokens": 20,
+            "unfinished_thoughts": 18, "thinking": ""}  # fmt: skip
+    none = own["models_side_by_side"].iloc[:0]
+    frames_of = {**own, "models_side_by_side": none, "unfinished_greedy_answers": pd.DataFrame([lost])}
+    sentence = findings(frames_of)[f"{MODEL} (float32)"][-1]
+    assert sentence == f"Not judged: 18 of 18 greedy answers of {MODEL} (float32), whose thoughts did not end."
+
+
 def test_headlines_lead_with_the_test_by_entity(known: dict[str, pd.DataFrame]) -> None:
     tests = known["statistics_in_short"].query("comparison == 'familiarity' and query_type == 'open'")
     entity, query = (of(tests).assign(tested=8, untestable=0, finite_effects=0) for of in (by_entity, as_published))
