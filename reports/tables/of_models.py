@@ -80,7 +80,8 @@ def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:
     """How many answers or queries, and of how many questions, subjects or entities."""
     known = [row for row in of_models if row]
     n, clusters = (span(*(pick(int(row[name]) for row in known) for pick in (min, max))) for name in ("n", "clusters"))
-    over = f"{clusters} {plural(2, known[0]['interval_over']).removeprefix('2 ')}"
+    things = plural(max(int(row["clusters"]) for row in known), known[0]["interval_over"]).partition(" ")[2]
+    over = f"{clusters} {things}"
     return over if n == clusters else f"{n} ({over})"
 
 
