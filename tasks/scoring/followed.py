@@ -24,7 +24,7 @@ from typing import Literal, NamedTuple, cast
 from data.errors import InputError
 from tasks.scoring.thoughts import without_thoughts
 from tasks.scoring.wording import yes_no
-from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_conceded, is_denied, is_in_focus
+from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_conceded, is_denied, is_in_focus, is_succeeded
 from tasks.scoring.wording.forms import FUNCTION_WORDS, Name, forms
 from tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
 from tasks.scoring.wording.refusals import refuses, says_nothing
@@ -155,8 +155,9 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> set[Side]:
 
 
 def _of_two(reply: Sequence[Word], found: list[Mention], denied: set[str], sides: _Sides) -> list[Mention]:
-    """Of the mentions of two answers those that are meant: not of one that is conceded, or denied elsewhere."""
+    """Of the mentions of two answers those that are meant: not of one that is conceded, succeeded or denied."""
     meant = [one for one in found if not is_conceded(reply, one.start, one.end)] or found
+    meant = [one for one in meant if not is_succeeded(reply, one.start, one.end, sides.asked_texts)] or meant
     if len(denied) == 1:
         meant = [one for one in meant if one.name.side not in denied] or meant
     if len({one.name.side for one in meant}) == 2:

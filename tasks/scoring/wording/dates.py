@@ -77,6 +77,7 @@ _TIMES = [
 _NAMED_TIMES = [
     (re.compile(r"\b(?:12|twelve)(?: o'?clock)? (?=noon|midnight)", re.IGNORECASE), ""),
     (re.compile(r"\b(?:noon|mid-?day)\b", re.IGNORECASE), " clock1200 "),
+    (re.compile(r"\b(\d{1,2}) uhr ([0-5]\d)\b(?![.:,]?\d)", re.IGNORECASE), r"\1:\2 Uhr"),
     (re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
 _DIGIT = re.compile(r"\d")

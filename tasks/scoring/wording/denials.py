@@ -57,6 +57,12 @@ _DENIALS = word_set(
 _FALSE = word_set("wrong incorrect false untrue inaccurate mistaken falsch faux falso incorrecto")
 _TRUE = word_set("true correct right accurate richtig korrekt vrai correcto cierto")
 _CLAIMS = word_set("claim claimed statement idea notion belief assertion suggestion rumor rumour myth say saying state")
+_SUCCEEDING = word_set("replaced succeeded superseded followed ersetzte")
+_SUCCEEDED = _SUCCEEDING | word_set("ersetzt abgelost")
+_OF_FORMER = _SUCCEEDED | word_set(
+    "replace succeed supersede follow ersetzen predecessor previou previous former first before previously originally"
+)
+"""Words of a question that asks for the one who was succeeded."""
 _CONCEDING = word_set("although though while whereas despite formerly previously originally used obwohl zwar fruher "
                       "aunque antes bien")  # fmt: skip
 _TURNING = word_set("but however actually لكن ولكن но 但 aber jedoch doch sondern mais pero ma mas")
@@ -71,6 +77,7 @@ def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated
         _is_denied_before(text, start)
         or (not is_question_negated and _is_denied_behind(text, end))
         or any(texts_of(text[end : end + len(texts)]) == texts for texts in _BEHIND_ELSEWHERE)
+        or (not is_question_negated and _is_topic_denied(text, end))
         or _is_claim_denied(text, start, end)
         or _is_denied_next(text, end)
     )
@@ -88,6 +95,20 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     texts = [word.text for word in text[end : end + 2 * REACH]]
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
     return not _RIGHT.isdisjoint(texts[max(turn - 2, 0) : turn + REACH] if turn < len(texts) else ())
+
+
+def is_succeeded(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:
+    """Whether another took the place of what is named: Ann replaced Bob, Bob was succeeded by Ann."""
+    if not _OF_FORMER.isdisjoint(asked):
+        return False
+    before = texts_of(text[max(start - 3, 0) : start])
+    if before[-1:] and (
+        before[-1] in _SUCCEEDING or before == ("took", "over", "from") or before[-2:-1] == ("successor",)
+    ):
+        return True
+    behind = texts_of(text[end : end + REACH])
+    is_passive = behind[:1] in (("was",), ("were",), ("is",), ("wurde",))
+    return is_passive and not _SUCCEEDED.isdisjoint(behind) and not {"by", "durch", "von"}.isdisjoint(behind)
 
 
 def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:
@@ -149,6 +170,17 @@ def _is_denied_behind(text: Sequence[Word], end: int) -> bool:
     denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
     denied = denial.text in _DENIALS or (denial.text, further.text) in _NEGATING_PAIRS
     return denied and not denial.clause and further.text not in _ENDS and further.text not in _FALSE
+
+
+def _is_topic_denied(text: Sequence[Word], end: int) -> bool:
+    """Whether it is the topic of a negated clause of Chinese or Japanese: 多伦多不是首都."""
+    if end >= len(text) or text[end].clause or text[end].text not in ("不", "并", "並", "は"):
+        return False
+    until = next((place for place in range(end, len(text)) if text[place].clause), len(text))
+    written = "".join(word.text for word in text[end:until])
+    if written.startswith("は"):
+        return written.endswith(("ではありません", "ではない", "ではないです", "じゃない", "ではなく"))
+    return written.startswith(("不是", "并不是", "並不是", "并非", "並非"))
 
 
 def _is_claim_denied(text: Sequence[Word], start: int, end: int) -> bool:

@@ -27,7 +27,10 @@ FUNCTION_WORDS = word_set(
     "own same she should so some such than that the their them then there these they this those to too under until up "
     "us was we were what when where which while who whom whose why will with would you your"
 )
-TITLES = word_set("sir dame mr mrs ms miss doctor professor lord lady king queen president senator captain saint")
+TITLES = word_set(
+    "frau herr herrn dr prof "
+    "sir dame mr mrs ms miss doctor professor lord lady king queen president senator captain saint"
+)
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")
 _APPROXIMATE = word_set("about approximately roughly around nearly almost circa c ca some exactly only")
@@ -51,6 +54,14 @@ PERSONS = word_set(
 _SIGNS: Mapping[str, tuple[str, ...]] = {
     "++": ("plus plus",), "+": ("plus", "positive"), "-": ("minus", "negative"), "#": ("sharp",),
 }  # fmt: skip
+_GERMAN = word_set("wer wie was wo wann welche welcher welches welchem welchen wohin woher woraus ist der die das")
+_RATIOS = (
+    ("kilometre", "metre", (1000,)), ("metre", "centimetre", (100,)), ("centimetre", "millimetre", (10,)),
+    ("tonne", "kilogram", (1000,)), ("kilogram", "gram", (1000,)), ("litre", "millilitre", (1000,)),
+    ("week", "day", (7,)), ("day", "hour", (24,)), ("hour", "minute", (60,)), ("minute", "second", (60,)),
+    ("year", "month", (12,)), ("gigabyte", "megabyte", (1024, 1000)), ("terabyte", "gigabyte", (1024, 1000)),
+)  # fmt: skip
+"""How many of the second unit make one of the first."""
 _MOST_WORDS = 12
 """Of an answer that has other forms; one with more is a sentence."""
 _TIME = re.compile(r"(clock|dial)(\d\d)(\d\d)")
@@ -215,6 +226,35 @@ def _inflected(answer: _Answer) -> Iterator[Texts]:
         yield from ((f"{stem[1]}{ending}", texts[1]) for ending in ("e", "er", "es", "en", "em"))
 
 
+def _of_type(answer: _Answer) -> Iterator[Texts]:
+    """USB Type-C for USB-C."""
+    if len(answer.texts) == 2 and answer.name[1].joined and len(answer.texts[1]) == 1:
+        yield (answer.texts[0], "type", answer.texts[1])
+
+
+def _with_ending(answer: _Answer) -> Iterator[Texts]:
+    """Blaue for blau, and den Niederlanden for die Niederlande, where the question is German."""
+    name, texts = answer.name, answer.texts
+    if not _GERMAN.isdisjoint(answer.asked):
+        if len(texts) == 1 and name[0].kind == "word" and len(texts[0]) > 2:
+            yield from ((f"{texts[0]}{ending}",) for ending in ("e", "er", "es", "en", "em", "n"))
+        elif len(texts) == 2 and texts[0] in _ARTICLES:
+            yield from ((f"{texts[1]}{ending}",) for ending in ("n", "en", "es"))
+
+
+def _in_other_units(answer: _Answer) -> Iterator[Texts]:
+    """1500 m for 1.5 km, 2048 MB for 2 GB."""
+    if len(answer.texts) != 2 or not re.fullmatch(r"\d{1,9}(?:\.\d{1,9})?", answer.texts[0]):
+        return
+    number, unit = Fraction(answer.texts[0]), answer.texts[1]
+    for large, small, ratios in _RATIOS:
+        for ratio in ratios:
+            if unit == large:
+                yield (written_out(number * ratio), small)
+            elif unit == small:
+                yield (written_out(number / ratio), large)
+
+
 def _with_e(answer: _Answer) -> Iterator[Texts]:
     """Muenchen for München, and the other way round."""
     spelled = re.sub("[äöüÄÖÜ]", lambda match: f"{unicodedata.normalize('NFD', match[0])[0]}e", answer.written)
@@ -352,11 +392,11 @@ def _without_unit(answer: _Answer) -> Iterator[Texts]:
 _Kind = Callable[[_Answer], Iterable[Texts]]
 _EXACT: tuple[_Kind, ...] = (
     _without_addition, _without_hyphen, _ordinal, _sign_in_words, _range, _decade, _of_year, _place_reversed,
-    _inflected, _with_e, _without_suffix,
+    _inflected, _of_type, _with_e, _without_suffix,
 )  # fmt: skip
 _LOOSE: tuple[_Kind, ...] = (
-    _half_of_day, _time_of_hours, _date_otherwise, _share, _grouped, _third, _degrees, _small_m, _without_country,
-    _without_kind, _without_middle_name,
+    _half_of_day, _time_of_hours, _date_otherwise, _share, _grouped, _third, _degrees, _in_other_units, _small_m,
+    _without_country, _without_kind, _without_middle_name, _with_ending,
 )  # fmt: skip
 _BARE: tuple[_Kind, ...] = (_without_unit,)
 

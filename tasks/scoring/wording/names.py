@@ -21,7 +21,7 @@ _PART_OF_NAME = word_set(
 )
 _BEHIND_NAME = word_set(
     "island islands river lake bay falls beach hill hills height heights spring springs valley forest airport "
-    "university college school hotel street road avenue bridge castle"
+    "foundation institute prize award university college school hotel street road avenue bridge castle"
 )
 _WHOLE_WITH_CITY = frozenset({("new", "york")})
 _CONNECTING = word_set("and or also both plus then with as well finally")

@@ -1,6 +1,8 @@
 """Tables: the words of numbers, of scales and of fractions."""
 
+import re
 from collections.abc import Iterable
+from fractions import Fraction
 
 
 def _values(names: str, values: Iterable[int]) -> dict[str, int]:
@@ -37,11 +39,49 @@ SCALES = _values(
     "dozen hundred thousand lakh million mln mio crore billion bn trillion",
     [12, 10**2, 10**3, 10**5, 10**6, 10**6, 10**6, 10**7, 10**9, 10**9, 10**12],
 ) | _values(
-    "hundert tausend mil mille millionen millone milhoe milioni milliarde milliarden milliard miliardi",
-    [10**2, 10**3, 10**3, 10**3, 10**6, 10**6, 10**6, 10**6, 10**9, 10**9, 10**9, 10**9],
+    "dutzend hundert tausend mil mille millionen millone milhoe milioni milliarde milliarden milliard miliardi",
+    [12, 10**2, 10**3, 10**3, 10**3, 10**6, 10**6, 10**6, 10**6, 10**9, 10**9, 10**9, 10**9],
 )
 SCALE_LETTERS = {"k": 10**3, "K": 10**3, "M": 10**6, "mn": 10**6, "B": 10**9, "bn": 10**9, "Bn": 10**9, "tn": 10**12}
 MONEY_LETTERS = {"m": 10**6, "b": 10**9, "t": 10**12, "T": 10**12}
 FRACTIONS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
 DECADES = _values("twenties thirties forties fifties sixties seventies eighties nineties", range(20, 100, 10))
 STARTS = frozenset((*NUMERALS, *SCALES, *DECADES, "half", "quarter", "halfte", "moitie", "mitad"))
+
+_GERMAN = _values(
+    "ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn "
+    "funfzehn sechzehn siebzehn achtzehn neunzehn",
+    range(1, 20),
+) | _values("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", range(20, 100, 10))
+_BEGINNINGS = frozenset(word[:3] for word in (*_GERMAN, "hundert", "tausend", "anderthalb"))
+_TENS = "|".join(word for word, value in _GERMAN.items() if value >= 20)
+_ONES = "|".join(sorted((word for word, value in _GERMAN.items() if value < 20), key=len, reverse=True))
+_BELOW_100 = rf"(?:(?:{_ONES})und(?:{_TENS})|{_TENS}|{_ONES})"
+_BELOW_1000 = rf"(?:(?:{_BELOW_100})?hundert(?:und)?(?:{_BELOW_100})?|{_BELOW_100})"
+_COMPOUND = re.compile(
+    rf"(?:(?P<half>anderthalb|(?:{_ONES})einhalb)(?P<scale>tausend)?"
+    rf"|(?:(?P<thousands>{_BELOW_1000})?(?P<thousand>tausend)(?:und)?)?(?P<rest>{_BELOW_1000})?)"
+)
+
+
+def german_compound(word: str) -> Fraction | None:
+    """The value of a German number in one word: fünfundvierzig, zweitausendfünfhundert, zweieinhalb."""
+    found = _COMPOUND.fullmatch(word) if word[:3] in _BEGINNINGS else None
+    if not found:
+        return None
+    if half := found["half"]:
+        ones = 1 if half == "anderthalb" else _GERMAN[half.removesuffix("einhalb")]
+        return (ones + Fraction(1, 2)) * (1000 if found["scale"] else 1)
+    thousands = (_german(found["thousands"]) or 1) if found["thousand"] else 0
+    return Fraction(thousands * 1000 + _german(found["rest"]))
+
+
+def _german(word: str | None) -> int:
+    """The value of a German number below 10,000 with hundreds, tens and ones; 0 for none."""
+    before, hundred, behind = (word or "").rpartition("hundert")
+    ones, _, tens = behind.removeprefix("und").rpartition("und")
+    return (
+        (_GERMAN.get(before, _german(before) or 1) * 100 if hundred else 0)
+        + _GERMAN.get(ones, 0)
+        + _GERMAN.get(tens, 0)
+    )

@@ -4,7 +4,7 @@ eight = 8; 1,200 = 1 200 = 1'200 = 1200; 8,5 = 8.50 = 8.5; 1.5 million = 1.5M = 
 two and a half = 2½ = 2 1/2 = 2.5; two thirds = 2/3; third = 3rd; nineteen ninety = 1990; World War II = World War 2;
 8kg = 8 kilogrammes = 8 kg; $8 = 8 USD = 8 dollars. What compares a number is a word before it: < for less than 8, >=
 for 8 or more.
-What it is not: a conversion (8 kg is not 8000 g), or arithmetic (10² is not 100). 1.200 is read as one point two; the
+What it is not: a conversion (see wording.forms), or arithmetic (10² is not 100). 1.200 is read as one point two; the
 1990s, 3D and 2.0.1 are words. A capital M, B or K behind a figure is a scale, a small m a metre unless it is money.
 """
 
@@ -24,6 +24,7 @@ from tasks.scoring.wording.number_words import (
     SCALE_LETTERS,
     SCALES,
     STARTS,
+    german_compound,
 )
 from tasks.scoring.wording.units import COMPARED, COMPARED_BEHIND, COMPARING, MONEY, SIGNS, UNITS
 from tasks.scoring.wording.word import Token, Word
@@ -123,7 +124,9 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
     if first.kind == "number":
         return _number_in_figures(tokens, start, is_money)
     if first.folded not in STARTS or first.kind != "word":
-        return _Read("", start)
+        is_long = len(first.folded) > 6 and first.kind == "word"
+        compound = german_compound(first.folded) if is_long else None
+        return _scaled(tokens, compound, start + 1) if compound else _Read("", start)
     if first.folded == "one" and (
         (behind and behind.folded in _BEHIND_ONE) or (start and tokens[start - 1].folded in _BEFORE_ONE)
     ):

@@ -59,6 +59,13 @@ _KINDS = {
     "unable": r"\b(?:unable|impossible|difficult|hard|not possible|not able) to "
     "(?:answer|determine|say|tell|know|provide|identify|find|give|help|assist|confirm|verify|comment)"
     rf"|\b(?:insufficient|not enough|inadequate|lack of|without (?:more|further|additional)) {_OF_DATA}",
+    "not told": r"\bwe are (?:not|never) told\b|(?:^|\. )none (?:given|stated|mentioned|provided)(?=$| \.)",
+    "the passage is silent": rf"\b{_SOURCE} (?:never {_TELL}|(?:is|remain) silent|(?:fail|neglect)(?:ed)? to {_TELL}"
+    r"|leave (?:this|that|it) (?:open|unclear|unsaid|unanswered))",
+    "the passage says something else": rf"\b{_SOURCE} {_TELL} only (?:\w+ )+\. (?:but |and )?not\b",
+    "a mystery": r"\b(?:remain|is) (?:a )?mystery(?=$| \.)|\b(?:anyone|anybody) guess\b"
+    r"|\bguess is as good as mine\b"
+    r"|\bbeyond my knowledge\b|\bi lack\b",
     "apology": rf"\bi am (?:very |so |truly )?sorry{_FOR_NOTHING}|\bi apologi[sz]e{_FOR_NOTHING}"
     r"|(?:^|\. )(?:sorry|my apology|apologie|apology)(?=$| \.| but| i)",
     "I decline": r"\bi (?:must |have to |will |would )?(?:respectfully )?(?:decline|refuse)\b"
@@ -67,7 +74,8 @@ _KINDS = {
 }
 _ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
 _NEEDED = word_set(
-    "not no nothing nobody unknown unclear uncertain unsure unanswerable undetermined unspecified unavailable "
+    "not no none never silent fail failed neglect neglected open unsaid unanswered mystery guess beyond "
+    "nothing nobody unknown unclear uncertain unsure unanswerable undetermined unspecified unavailable "
     "undisclosed unable impossible difficult hard insufficient inadequate lack without sorry apologize apologise "
     "apology apologie decline refuse rather prefer ai language"
 )
@@ -77,7 +85,10 @@ _NOT_EVEN_NO = re.compile(
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
 _PHRASES = {
-    "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|keine Angabe|keine Angaben|nicht angegeben|nicht erwähnt|"
+    "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|weiß ich leider nicht|kann ich nicht sagen|"
+    "kann ich leider nicht sagen|"
+    "nicht entnehmen|keine Ahnung|sagt nichts|nicht gesagt|keine Auskunft|keine Angabe|keine Angaben|nicht angegeben|"
+    "nicht erwähnt|"
     "unbekannt|nicht bekannt|kann ich nicht beantworten|kann die Frage nicht beantworten|keine Information|"
     "keine Informationen|kann nicht beantwortet werden|geht aus dem Text nicht hervor|nicht im Text",
     "fr": "je ne sais pas|je n'ai pas|je ne peux pas|n'est pas mentionné|n'est pas précisé|n'est pas indiqué|inconnu|"

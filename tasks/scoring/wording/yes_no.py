@@ -5,9 +5,10 @@
     in other words     "Of course.", "Certainly not.", "I am afraid not."; ja, oui, はい and the like
     by an auxiliary    "It is not.", "They do."
     in a sentence      which has all the words of the question that mean something, with one negation or none: "Dogs are
-                       not allowed in the office" to "Are dogs allowed in the office?"
+                       not allowed in the office" to "Are dogs allowed in the office?"; a word of the opposite sense
+                       negates it ("It is closed" to "Is it open?"), and "every day" is any day of the week
 
-What it is not: inference. "It is closed" says nothing to "Is it open?".
+What it is not: inference. "It is cold" says nothing to "Is it heated?".
 """
 
 from collections.abc import Sequence
@@ -16,14 +17,15 @@ from typing import Literal
 
 from tasks.scoring.wording.denials import AUXILIARIES, NEGATING_WORDS
 from tasks.scoring.wording.forms import FUNCTION_WORDS
+from tasks.scoring.wording.opposites import FORBIDDING, is_opposite, is_synonym
 from tasks.scoring.wording.word import Word, word_set
 
 Polarity = Literal["yes", "no"]
 _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")
-_YES_ELSEWHERE = word_set("ja oui si sim da да evet 是 はい 네 예 نعم כן jah")
+_YES_ELSEWHERE = word_set("ja jawohl oui si sim da да evet 是 はい 네 예 نعم כן jah")
 _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
 _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
-_IS = word_set("is es est ist lautet e respuesta antwort reponse risposta")
+_IS = word_set("is es est ist lautet e text texte texto respuesta antwort reponse risposta")
 _BEHIND_NOT = word_set("according really at anymore any yet")
 _SURE = word_set("certainly sure absolutely definitely indeed exactly course")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
@@ -32,6 +34,26 @@ _NAMES: dict[str, Polarity] = {
     **dict.fromkeys(_NO | _FALSE, "no"),
 }
 _OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
+_WHOLE_CLAUSES: dict[str, Polarity] = {
+    **dict.fromkeys(
+        ("indeed", "that is right", "it is right", "doch", "naturlich", "selbstverstandlich", "auf jeden fall",
+         "stimmt",
+         "das stimmt", "das ist richtig", "so ist es"), "yes",
+    ),
+    **dict.fromkeys(
+        ("not", "unfortunately not", "sadly not", "apparently not", "probably not", "no longer", "not any longer",
+         "by no means", "nicht", "leider nicht", "leider nein", "nicht mehr", "keineswegs", "auf keinen fall",
+         "stimmt nicht",
+         "das stimmt nicht", "das ist falsch"), "no",
+    ),
+}  # fmt: skip
+_ALWAYS = ("every day", "daily", "year round", "round clock", "around clock", "jeden tag", "taglich", "ganzjahrig")
+_WHEN = word_set(
+    "monday tuesday wednesday thursday friday saturday sunday weekend night day winter summer spring autumn holiday "
+    "montag dienstag mittwoch donnerstag freitag samstag sonntag dienstags donnerstags freitags montags mittwochs "
+    "samstags sonntags wochenende nacht nachts winter sommer feiertag"
+)
+"""What "every day" stands for in a question."""
 _NO_NEGATION = word_set(
     "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
 )
@@ -39,7 +61,7 @@ _BEFORE = word_set("answer is was be say said would simply definitely therefore 
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
 _SHORT = 8
-_PRONOUNS = word_set("it he she they this that there i we you one yes")
+_PRONOUNS = word_set("it he she they es er this that there i we you one yes")
 _IRREGULAR = {
     past: verb
     for verb, pasts in {
@@ -61,10 +83,12 @@ _EMPTY = (
     | _FALSE
     | word_set(
         "der die das den dem des ein eine einen in im am an auf zu mit von und fur ist sind war hat haben wird kann "
-        "darf es sie er man la el los las le les un una une est elle il on se esta son hay del de a en e"
+        "darf es sie er man mi mu ли gun gunu gunleri "
+        "la el los las le les un una une est elle il on se esta son hay del de a en e"
     )
 )
 _NEGATIONS = NEGATING_WORDS | word_set("nicht kein keine keinen pas aucun aucune nao non niet geen не нет degil")
+_LACKS = word_set("without lack lacked lacking ohne")
 _LINKS = word_set("but and so therefore thus however because then also aber und")
 _HEDGES = word_set("if whether may might maybe perhap possibly or could should unless unclear")
 
@@ -113,6 +137,8 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     """Of course, certainly not, not really, I am afraid not, I think so: what a reply begins with."""
     texts = [word.text for word in reply]
     clause = texts[: next((place for place, word in enumerate(reply) if place and word.clause), len(reply))]
+    if whole := _WHOLE_CLAUSES.get(" ".join(clause)):
+        return {whole}
     first = clause[1:] if clause[0] == "of" else clause
     if first and first[0] in _SURE:
         return {"no"} if first[1:2] == ["not"] else {"yes"} if len(first) == 1 else set()
@@ -167,7 +193,8 @@ def _has_other(reply: Sequence[Word], polarity: Polarity) -> bool:
 
 
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
-    """It is not. They do."""
+    """It is not. They do. Indeed it is."""
+    reply = reply[1:] if reply[0].text in _SURE else reply
     if len(reply) < 2 or reply[0].text not in _PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
         return set()
     if len(reply) == 2 or reply[2].clause:
@@ -192,20 +219,37 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]
         return set()
     has_names = any(word.capitals for word in clause[begins + 1 :])  # of a name that is left out none stands instead
     content = [word.text for word in asked if has_names or not word.capitals or word is asked[-1]]
-    missing = [text for text in content if not any(_is_same(text, other) for other in said)]
+    phrase = f" {' '.join(said)} "
+    always = {text for words in _ALWAYS if f" {words} " in phrase for text in words.split()}
+    if always:
+        content = [text for text in content if text not in _WHEN]
+    missing = [text for text in content if not any(_is_about(text, other) for other in said)]
     is_pronoun = said[0] in _PRONOUNS
-    meaning = [text for text in said if text not in _EMPTY | _NEGATIONS]
-    if missing and (is_pronoun or said[0] == "not") and meaning and len(said) <= _SHORT:
-        missing = [text for text in meaning if not any(_is_same(text, other) for other in content)]
+    meaning = [text for text in said if text not in _EMPTY | _NEGATIONS | _LACKS | always]
+    is_only_subject = len(asked) > 1 and all(text == asked[0].text for text in meaning)
+    if missing and (is_pronoun or said[0] == "not") and not is_only_subject and len(said) <= _SHORT:
+        missing = [text for text in meaning if not any(_is_about(text, other) for other in content)]
         is_pronoun = False
     if missing and not (is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content)):
         return set()
-    negations = sum(text in _NEGATIONS for text in said)
-    return {"yes"} if negations == 0 else {"no"} if negations == 1 else set()
+    negations = sum(text in _NEGATIONS | _LACKS | FORBIDDING and text not in content for text in said)
+    opposed = any(_is_opposed(text, content, said) for text in said if text not in FORBIDDING)
+    return {"no" if negations ^ opposed else "yes"} if negations < 2 else set()
+
+
+def _is_about(one: str, other: str) -> bool:
+    return _is_same(one, other) or is_synonym(one, other) or is_opposite(one, other)
+
+
+def _is_opposed(text: str, asked: Sequence[str], said: Sequence[str]) -> bool:
+    """Whether a word of a clause is the opposite of one of the question that the clause does not have."""
+    return text not in asked and any(is_opposite(text, one) and one not in said for one in asked)
 
 
 def _is_same(one: str, other: str) -> bool:
     """Equal, or with the same beginning, or one verb: invented and invent, won and win."""
+    if is_opposite(one, other):
+        return False
     one, other = _IRREGULAR.get(one, one), _IRREGULAR.get(other, other)
     shorter = min(len(one), len(other))
     return one == other or (shorter >= 4 and one[: max(4, shorter - 2)] == other[: max(4, shorter - 2)])

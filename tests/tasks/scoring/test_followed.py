@@ -126,7 +126,6 @@ def test_numbers_dates_and_units_in_any_form(answer: str, context: str) -> None:
         ("on 8 May", "8"),
         ("the 8th", "8"),
         ("8 g", "8 kg"),
-        ("8000 g", "8 kg"),
         ("80 km", "80 kg"),
         ("12 June 1990", "12 May 1990"),
         ("May 1990", "12 May 1990"),

@@ -1,0 +1,85 @@
+"""A table of words that say yes and no to a question: open and closed, survived and drowned; prefixes that negate.
+
+What it is not: a thesaurus. Only what is one or the other stands here: "small" is not the opposite of "large".
+"""
+
+from functools import lru_cache
+
+from tasks.scoring.wording.word import word_set
+from tasks.scoring.wording.words import words
+
+_PAIRS = (
+    ("open opened opens", "closed close shut"),
+    ("allowed allow permitted permissible", "forbidden prohibited banned barred outlawed disallowed"),
+    (
+        "required require needed need necessary mandatory compulsory obligatory",
+        "optional unnecessary voluntary needless",
+    ),
+    ("survive survived alive survivor", "die died dead drown drowned killed perish perished"),
+    ("legal lawful", "illegal unlawful"),
+    ("possible", "impossible"),
+    ("safe harmless", "dangerous hazardous unsafe harmful"),
+    ("edible", "poisonous toxic inedible"),
+    ("win won", "lose lost"),
+    ("pass passed", "fail failed"),
+    ("approve approved accept accepted granted", "reject rejected refuse refused denied declined"),
+    ("included", "excluded"),
+    ("present", "absent"),
+    ("guilty", "innocent acquitted"),
+    ("occupied", "vacant"),
+    ("public", "private"),
+    ("married", "single unmarried"),
+    ("permanent", "temporary"),
+    ("increase increased", "decrease decreased"),
+    ("rise rose risen", "fall fell fallen"),
+    ("real genuine authentic", "fake forged"),
+    ("extant", "extinct"),
+    ("geöffnet offen", "geschlossen"),
+    ("erlaubt gestattet zulässig", "verboten untersagt"),
+    ("kostenlos gratis kostenfrei frei", "kostenpflichtig"),
+    ("überlebt überlebte", "gestorben tot ertrunken umgekommen starb ertrank"),
+    ("nötig notwendig erforderlich", "unnötig freiwillig"),
+    ("möglich", "unmöglich"),
+    ("gewonnen gewann", "verloren verlor"),
+    ("ouvert ouverte", "fermé fermée"),
+    ("autorisé autorisée permis", "interdit interdite"),
+    ("abierto abierta", "cerrado cerrada"),
+    ("permitido permitida", "prohibido prohibida"),
+    ("aperto aperta", "chiuso chiusa"),
+    ("permesso", "vietato"),
+    ("açık", "kapalı"),
+    ("serbest", "yasak"),
+    ("открыт открыта открыто", "закрыт закрыта закрыто"),
+    ("разрешено", "запрещено"),
+)
+FORBIDDING = word_set(
+    "forbidden prohibited banned impossible illegal verboten untersagt interdit prohibido vietato yasak"
+)
+"""Words that say no to "can" and "may"."""
+_PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
+
+
+@lru_cache(maxsize=1)
+def _senses() -> dict[str, tuple[int, int]]:
+    """The pair of each word, and its side of it."""
+    return {
+        word.text: (number, side)
+        for number, pair in enumerate(_PAIRS)
+        for side, listed in enumerate(pair)
+        for word in words(listed)
+    }
+
+
+def is_synonym(one: str, other: str) -> bool:
+    """Whether two words stand on one side of a pair."""
+    sense = _senses().get(one)
+    return sense is not None and sense == _senses().get(other)
+
+
+def is_opposite(one: str, other: str) -> bool:
+    """Whether two words stand on both sides of a pair, or one is the other with a prefix that negates."""
+    first, second = _senses().get(one), _senses().get(other)
+    if first and second and first[0] == second[0]:
+        return first[1] != second[1]
+    longer, shorter = (one, other) if len(one) > len(other) else (other, one)
+    return len(shorter) > 3 and longer.endswith(shorter) and longer.removesuffix(shorter) in _PREFIXES
