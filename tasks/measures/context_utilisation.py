@@ -57,8 +57,8 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
     """The utilisation of every context of every question."""
     from tasks.scoring.answer_prompts import answer_prompt
     from tasks.scoring.first_token import first_tokens, next_tokens
-    from tasks.scoring.generation.thoughts import opened_thoughts
     from tasks.scoring.next_token import PLAIN
+    from tasks.scoring.thoughts import begins_thoughts, opened_thoughts
     from tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
     cases = [(question, case) for question in questions for case in question.cases]
@@ -67,12 +67,14 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
         answer_prompt(model, question.question, case.text, page=page_of(asked, question, case), prompts=asked)
         for question, case in cases
     ]
-    if opened_thoughts(model.tokenizer, prompts[0].tokens):
-        raise ScoreError(
-            f"context_utilisation reads the first token of an answer, and the chat template of {model.name} opens "
-            "thoughts before it; leave the measure out for this model"
-        )
     found = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
+    begun = any(begins_thoughts(model.tokenizer, [found.likeliest(place)]) for place in range(len(prompts)))
+    if begun or opened_thoughts(model.tokenizer, prompts[0].tokens):
+        raise ScoreError(
+            "context_utilisation reads the first token of an answer, and "
+            f"{model.name if begun else f'the chat template of {model.name}'} opens thoughts before it; leave the "
+            "measure out for this model"
+        )
     answers = [answer for _, case in cases for answer in case.answers]
     begins = first_tokens(model, answers, asked)
     alone = {question.question_id: place for place, (question, case) in enumerate(cases) if case.condition == "none"}

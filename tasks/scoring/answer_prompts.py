@@ -36,7 +36,7 @@ from data.errors import ModelError, ScoreError
 from tasks.models.language_model import Conversation, LanguageModel
 from tasks.scoring.next_token.prompts import shortened, start_tokens
 from tasks.scoring.template_options import SWITCHES, keywords, switch
-from tasks.scoring.thoughts import holds_marks
+from tasks.scoring.thoughts import opened_thoughts, opens_marks
 from tasks.scoring.time_limit import at_most
 
 TEMPLATE_SECONDS = 10.0
@@ -116,11 +116,19 @@ def answer_prompt(
 
 
 def turn_prompt(model: LanguageModel, text: str, *, begun: str) -> tuple[int, ...]:
-    """The prompt with a text as the user's turn and the begun answer or, in the plain form, the text as it is."""
+    """The prompt with a text as the user's turn and the begun answer or, in the plain form, the text as it is.
+
+    ModelError where the chat template opens thoughts before an answer.
+    """
     turns = [{"role": "user", "content": text}]
     tokens = _tokenized(model, _conversation(model, catalog.prompts()), turns, text, text)
     if prompt_form(model) == "plain":
         return tokens
+    if opened_thoughts(model.tokenizer, tokens):
+        raise ModelError(
+            f"the chat template of {model.name} opens thoughts, and a text that it is to continue would be a part of "
+            "them; use a model that can answer without"
+        )
     return (*tokens, *model.tokenizer(begun, add_special_tokens=False)["input_ids"])
 
 
@@ -223,10 +231,10 @@ def template_options(model: LanguageModel, prompts: AnswerPrompts) -> Mapping[st
 
 
 def thinks_always(model: LanguageModel, prompts: AnswerPrompts) -> bool:
-    """Whether the chat template knows of thoughts and has no switch that turns them off."""
-    if prompt_form(model, prompts) == "plain" or template_options(model, prompts).keys() & SWITCHES.keys():
-        return False
-    return holds_marks(_chat_template(model))
+    """Whether the chat template opens thoughts, and nothing turns them off."""
+    options = template_options(model, prompts)
+    is_off = any(options[name] == off for name, (off, _) in SWITCHES.items() if name in options)
+    return prompt_form(model, prompts) == "chat" and not is_off and opens_marks(_chat_template(model))
 
 
 def thinking_words(model: LanguageModel, prompts: AnswerPrompts, max_thoughts: int | None) -> str | None:
@@ -259,8 +267,6 @@ def _options(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Any]:
             f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {its_own}"
         )
     turns = [{"role": "user", "content": _PROBE}]
-    if SWITCHES.keys() & prompts.template_options.keys():
-        return dict(prompts.template_options)
     return switch(
         template,
         lambda options: rendered(model, turns, options={**prompts.template_options, **options}),

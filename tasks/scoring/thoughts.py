@@ -6,8 +6,13 @@ What it is not: a judgement of what a text means. A model that thinks aloud with
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+
+from data.errors import ModelError
+
+WINDOW = 64
+"""Tokens that are looked at: more than a mark has, even where each of its letters is a token."""
 
 
 class Marks(NamedTuple):
@@ -46,9 +51,29 @@ def without_thoughts(text: str) -> str | None:
     return _FRAME.sub("", text[marks[-1].end() :] if marks else text)
 
 
-def holds_marks(template: str) -> bool:
-    """Whether a chat template writes, or looks for, the marks of thoughts."""
-    return _MARK.search(template) is not None
+def opens_marks(template: str) -> bool:
+    """Whether a chat template writes what opens thoughts; one that looks for their end alone removes them."""
+    return any(mark["close"] is None for mark in _MARK.finditer(template))
+
+
+def opened_thoughts(tokenizer: Any, prompt: Sequence[int]) -> Marks | None:
+    """The marks of the thoughts that a prompt opens at its end, so that a reply begins within them."""
+    text = text_of(tokenizer, prompt[-WINDOW:])
+    for marks in marks_of(tokenizer):
+        if any(not text[mark.end() :].strip() for mark in marks.open.finditer(text)):
+            return marks
+    return None
+
+
+def begins_thoughts(tokenizer: Any, reply: Sequence[int]) -> bool:
+    """Whether a reply of these first tokens opens thoughts."""
+    text = text_of(tokenizer, reply).lstrip()
+    return any(marks.open.match(text) for marks in marks_of(tokenizer))
+
+
+def text_of(tokenizer: Any, tokens: Sequence[int]) -> str:
+    """The text of tokens, marks included."""
+    return str(tokenizer.decode(list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False))
 
 
 def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
@@ -58,7 +83,11 @@ def marks_of(tokenizer: Any) -> tuple[Marks, ...]:
     opens = _anchor(thoughts, "open")
     # Where the answer has a mark of its own, thoughts end there: messages of other kinds may lie between.
     closes = _anchor(fields.get("content", {}), "open") or _anchor(thoughts, "close")
-    return (Marks(re.compile(opens), re.compile(closes)), *MARKS) if opens and closes else MARKS
+    try:
+        return (Marks(re.compile(opens), re.compile(closes)), *MARKS) if opens and closes else MARKS
+    except re.error as error:
+        name = getattr(tokenizer, "name_or_path", "")
+        raise ModelError(f"the response template of the tokenizer {name!r} has no valid pattern: {error}") from error
 
 
 def _anchor(field: Mapping[str, Any], name: str) -> str:

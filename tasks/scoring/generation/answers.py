@@ -66,11 +66,14 @@ class Ends:
         self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
     ) -> Answer:
         """The answer of these tokens."""
-        text = str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
+        return Answer(self.text(tokens), tokens, log_probs, mean_distribution, self.ends(tokens))
+
+    def text(self, tokens: tuple[int, ...], *, behind: str = "") -> str:
+        """The text of an answer, behind what the token before it says already."""
+        text = f"{behind}{self._tokenizer.decode(list(tokens), skip_special_tokens=True)}"
         if self._header:
             text = text.lstrip().removeprefix(self._header)
-        text = (text.partition("\n")[0] if self._at_newline else text).strip()
-        return Answer(text, tokens, log_probs, mean_distribution, self.ends(tokens))
+        return (text.partition("\n")[0] if self._at_newline else text).strip()
 
 
 @torch.inference_mode()

@@ -1,8 +1,9 @@
 """Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended.
 
 Thoughts are decoded first, to their end; the answer is then sampled behind prompt and thoughts, with further numbers of
-its own, as if these were a prompt: so all of its probabilities are those given the thoughts. Where models are not let
-think, replies are decoded as answers at once, and only those that begin with thoughts are sampled again behind these.
+its own, as if these were a prompt: so all of its probabilities are those given the thoughts. Where it begins with
+thoughts once more, there is no answer. Where models are not let think, replies are decoded as answers at once, and only
+those that begin with thoughts are sampled again behind these.
 """
 
 from collections import deque
@@ -77,6 +78,7 @@ def sample_answers(
         greedy = np.full(first + max_new_tokens, np.nan)
         points.append(np.array([*(each.random(len(greedy)) for each in generators), greedy]))
     ends, thoughts = Ends(model, form or prompt_form(model), header), Thoughts(model, prompts[0])
+    further = Thoughts(model, ())  # those that a reply begins with behind its thoughts
     decode = partial(_decoded, model, sampling=sampling, at_once=at_once)
     replies = decode(prompts, identities, [one[:, :first] for one in points], thoughts if max_thoughts else ends)
     answers = [dict(enumerate(of_prompt)) for of_prompt in replies]
@@ -98,7 +100,12 @@ def sample_answers(
     for ((number, split), members), of_members in zip(behind.items(), found, strict=True):
         words = thoughts.text(split.tokens)
         for member, answer in zip(members, of_members, strict=True):
-            text = f"{split.behind}{answer.text}".strip()
+            more = further.split(answer.token_ids)
+            if more.tokens or not more.finished:
+                whole = Split((*split.tokens, *answer.token_ids), finished=False)
+                answers[number][member] = thoughts.unfinished(answer, whole)
+                continue
+            text = ends.text(answer.token_ids, behind=split.behind)
             answers[number][member] = replace(answer, text=text, thoughts=words, thought_ids=split.tokens)
     return [SampledAnswers(tuple(of[sample] for sample in range(samples)), of[samples]) for of in answers]
 

@@ -1,7 +1,7 @@
 """Where thoughts end in the tokens of a reply."""
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from tasks.models.language_model import LanguageModel
 from tasks.scoring.answer_ends import end_tokens
 from tasks.scoring.generation.answers import Answer
-from tasks.scoring.thoughts import Marks, marks_of
+from tasks.scoring.thoughts import WINDOW, Marks, marks_of, opened_thoughts, text_of
 
-_WINDOW = 64  # tokens that are looked at: more than a mark has, even where each of its letters is a token
 _LONGEST = 40  # letters that a reply begins with, among which the mark is that opens thoughts
 _Place = Literal["before", "within", "closed", "answer"]
 
@@ -55,7 +54,8 @@ class Thoughts:
                 if self._place(reply[: count - 1]) == "closed":
                     return Split(reply[: count - 1], finished=True)
                 text = self._text(reply[:count])  # the token that ends the thoughts begins the answer, too
-                return Split(reply[:count], True, text[[*marks.close.finditer(text)][-1].end() :])
+                behind = text[[*marks.close.finditer(text)][-1].end() :]
+                return Split(reply, False) if marks.open.search(behind) else Split(reply[:count], True, behind)
         return Split(reply, finished=self._place(reply) == "closed")
 
     def unfinished(self, reply: Answer, split: Split) -> Answer:
@@ -77,7 +77,7 @@ class Thoughts:
     def _place(self, tokens: tuple[int, ...]) -> _Place:
         """Where a reply is behind these tokens."""
         marks = self._of(tokens)
-        text = self._text(tokens[-_WINDOW:])
+        text = self._text(tokens[-WINDOW:])
         if marks is None:
             return "before" if len(text.strip()) < _LONGEST else "answer"
         closed = marks.close.search(text)
@@ -89,24 +89,11 @@ class Thoughts:
         """The marks of the thoughts that a reply begins with, or its prompt ends with; None where there are none."""
         if self.opened is not None:
             return self.opened
-        start = tokens[:_WINDOW]
+        start = tokens[:WINDOW]
         if start not in self._known:
             text = self._text(start)
             self._known[start] = next((marks for marks in self._marks if marks.open.search(text, 0, _LONGEST)), None)
         return self._known[start]
 
     def _text(self, tokens: Sequence[int]) -> str:
-        return _text(self._tokenizer, tokens)
-
-
-def opened_thoughts(tokenizer: Any, prompt: Sequence[int]) -> Marks | None:
-    """The marks of the thoughts that a prompt opens at its end, so that a reply begins within them."""
-    text = _text(tokenizer, prompt[-_WINDOW:])
-    for marks in marks_of(tokenizer):
-        if any(not text[mark.end() :].strip() for mark in marks.open.finditer(text)):
-            return marks
-    return None
-
-
-def _text(tokenizer: Any, tokens: Sequence[int]) -> str:
-    return str(tokenizer.decode(list(tokens), skip_special_tokens=False, clean_up_tokenization_spaces=False))
+        return text_of(self._tokenizer, tokens)

@@ -115,6 +115,7 @@ def test_only_models_without_a_switch_may_think(tmp_path: Path, prompts: Inputs,
 
 
 def test_first_token_of_a_thought_is_no_answers(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> None:
-    asked = thinking_study(tmp_path / "opened", prompts, models, None)
-    with pytest.raises(ScoreError, match="opens thoughts before it"):
-        asked.score("context_utilisation")
+    for name, template in (("opened", OPENED), ("written", CHAT)):
+        asked = thinking_study(tmp_path / name, prompts, models, None, template=template)
+        with pytest.raises(ScoreError, match="opens thoughts before it"):
+            asked.score("context_utilisation")

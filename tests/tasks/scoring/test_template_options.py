@@ -8,7 +8,7 @@ import pytest
 from data.catalog import prompts
 from data.errors import ModelError
 from tasks.models import LanguageModel
-from tasks.scoring.answer_prompts import answer_prompt, template_options
+from tasks.scoring.answer_prompts import answer_prompt, template_options, thinks_always, turn_prompt
 from tasks.scoring.template_options import keywords
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
@@ -43,6 +43,27 @@ def test_thinking_is_off_where_a_template_can(template: str, off: dict[str, Any]
     model = tiny_language_model(chat_template=template)
     assert template_options(model, prompts()) == off
     assert template_options(model, replace(prompts(), thinking=True)) == on
+
+
+def test_another_keyword_leaves_the_switch_as_it_is() -> None:
+    both = tiny_language_model(chat_template=ON + "{{ reasoning_effort }}")
+    low = replace(prompts(), template_options={"reasoning_effort": "low"})
+    assert template_options(both, low) == {"enable_thinking": False, "reasoning_effort": "low"}
+    assert template_options(both, replace(low, thinking=True))["enable_thinking"] is True
+    own = replace(prompts(), template_options={"enable_thinking": True})
+    assert template_options(both, own)["enable_thinking"] is True
+
+
+def test_models_think_whose_template_opens_thoughts_and_turns_none_off() -> None:
+    low = replace(prompts(), template_options={"reasoning_effort": "low"})
+    on = replace(prompts(), template_options={"enable_thinking": True})
+    removes = CHAT + "{% set last = messages[-1]['content'].split('</think>')[-1] %}"
+    cases = ((ALWAYS, prompts(), True), (ALWAYS, low, True), (ON, prompts(), False), (ON, on, True),
+             (removes, prompts(), False), (CHAT, prompts(), False))  # fmt: skip
+    for template, asked, thinks in cases:
+        assert thinks_always(tiny_language_model(chat_template=template), asked) is thinks
+    with pytest.raises(ModelError, match="opens thoughts"):
+        turn_prompt(tiny_language_model(chat_template=ALWAYS), "Names of towns", begun="-")
 
 
 def test_prompt_is_written_with_the_keywords() -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tasks.scoring.followed import whose_answer
-from tasks.scoring.thoughts import MARKS, holds_marks, marks_of, without_thoughts
+from tasks.scoring.thoughts import MARKS, marks_of, opens_marks, without_thoughts
 
 REPORT = Path(__file__).resolve().parents[2] / "oracle" / "reports" / "08-models-that-think"
 
@@ -51,5 +51,5 @@ def test_marks_of_a_response_template_come_first() -> None:
 
 
 def test_template_of_the_report_has_marks() -> None:
-    assert holds_marks((REPORT / "chat_template.jinja").read_text(encoding="utf-8"))
-    assert not holds_marks("{{ messages[0]['content'] }}")
+    assert opens_marks((REPORT / "chat_template.jinja").read_text(encoding="utf-8"))
+    assert not opens_marks("{{ messages[0]['content'].split('</think>')[-1] }}")

@@ -14,6 +14,7 @@ from tokenizers import AddedToken
 from tasks.models import LanguageModel
 from tasks.scoring.answer_prompts import answer_prompt
 from tasks.scoring.generation import SampledAnswers, sample_answers
+from tasks.scoring.generation.answers import Ends
 from tasks.scoring.generation.thoughts import Thoughts
 from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
@@ -54,12 +55,12 @@ def answered(model: LanguageModel, **options: Any) -> list[SampledAnswers]:
 
 @pytest.mark.parametrize("limit", [30, None], ids=["asked-to-think", "unasked"])
 def test_numbers_are_those_of_the_answer_given_the_thoughts(thinker: LanguageModel, limit: int | None) -> None:
-    closes = thinker.tokenizer.convert_tokens_to_ids("</think>")
+    opens, closes = thinker.tokenizer.convert_tokens_to_ids(["<think>", "</think>"])
     found = answered(thinker, max_thoughts=limit)
     for prompt, of_prompt in zip(prompts_of(thinker), found, strict=True):
         for answer in every([of_prompt]):
             if answer.unfinished_thoughts:
-                assert closes not in answer.thought_ids
+                assert closes not in answer.thought_ids or opens in answer.thought_ids[1:]  # it thinks once more
                 assert (answer.text, answer.token_ids, answer.token_log_probs, answer.finished) == ("", (), (), False)
                 continue
             assert not answer.thought_ids or closes in answer.thought_ids
@@ -90,10 +91,12 @@ def test_answers_are_the_same_whatever_they_are_sampled_beside(thinker: Language
 
 
 def test_more_thoughts_and_samples_begin_like_fewer(thinker: LanguageModel) -> None:
+    opens = thinker.tokenizer.convert_tokens_to_ids("<think>")
     few, more = answered(thinker, max_thoughts=10, samples=2), answered(thinker, max_thoughts=30)
     for one, other in zip(few, more, strict=True):
         for short, long in zip((*one.samples, one.greedy), (*other.samples[:2], other.greedy), strict=True):
-            assert long.thought_ids[: len(short.thought_ids)] == short.thought_ids
+            if opens not in short.thought_ids[1:]:  # else it thinks once more, with other numbers
+                assert long.thought_ids[: len(short.thought_ids)] == short.thought_ids
 
 
 def test_reply_without_thoughts_is_an_answer_at_once() -> None:
@@ -102,6 +105,21 @@ def test_reply_without_thoughts_is_an_answer_at_once() -> None:
     for answer in (*every(plain), *every(let_think)):
         assert (answer.thought_ids, answer.thoughts, answer.unfinished_thoughts) == ((), "", False)
     assert [one.greedy.token_ids for one in plain] == [one.greedy.token_ids for one in let_think]
+
+
+@pytest.mark.parametrize("limit", [16, None], ids=["asked-to-think", "unasked"])
+def test_no_answer_has_thoughts_of_its_own(limit: int | None) -> None:
+    model = thinking_model(CHAT, opens=7.0, closes=8.0, ends=6.0)  # opens them now and then, behind others too
+    opens = model.tokenizer.convert_tokens_to_ids("<think>")
+    found = every(answered(model, max_thoughts=limit, samples=12))
+    assert any(answer.thought_ids.count(opens) > 1 for answer in found if answer.unfinished_thoughts)
+    assert any(answer.text for answer in found)
+    assert not any(answer.text.startswith("<think>") for answer in found)
+
+
+def test_answer_begins_in_the_token_that_ends_the_thoughts() -> None:
+    model = thinking_model(CHAT)
+    assert Ends(model, "chat").text(reply(model, " York<end>"), behind="New") == "New York"
 
 
 def reply(model: LanguageModel, text: str) -> tuple[int, ...]:
