@@ -1,6 +1,6 @@
 """A loaded language model, its tokenizer, and what is learnt about both while they are used."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,10 @@ class Verdict:
     rounding: float = 0.0
     compared: tuple[tuple[int, ...], ...] = ()
 
-    def covers(self, prompts: Sequence[Sequence[int]]) -> bool:
-        """Whether it is the verdict for prompts of these lengths, too."""
-        lengths, known = [len(prompt) for prompt in prompts], [len(prompt) for prompt in self.compared]
-        return self.reason is not None or (bool(known) and known[0] <= min(lengths) and max(lengths) <= known[1])
+    def covers(self, shortest: int, longest: int) -> bool:
+        """Whether it is the verdict for prompts of so many tokens, too."""
+        known = [len(prompt) for prompt in self.compared]
+        return self.reason is not None or (bool(known) and known[0] <= shortest and longest <= known[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class LanguageModel:
     @property
     def reading(self) -> str | None:
         """Which ways of reading are not used for this model, and why; None where all that were needed are."""
-        verdicts = self.engine.verdicts.items()
+        verdicts = list(self.engine.verdicts.items())  # another thread may add to them
         reasons = [f"not by {way}: {verdict.reason}" for (way, _), verdict in verdicts if verdict.reason]
         return "; ".join(dict.fromkeys(reasons)) or None
 

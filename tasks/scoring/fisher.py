@@ -161,7 +161,7 @@ def _way(model: LanguageModel, queries: Sequence[Tokens]) -> str:
     if _PADDING[torch.device(model.device).type] == 1:
         del sizes[_PADDED]
     way = way_of(model, queries, {way: partial(_of_probe, model, size) for way, size in sizes.items()}, "")
-    reasons = [verdict.reason for (of, _), verdict in model.engine.verdicts.items() if of == _ALONE]
+    reasons = [verdict.reason for (of, _), verdict in list(model.engine.verdicts.items()) if of == _ALONE]
     if not way and any(reasons):
         raise ScoreError(
             f"Fisher susceptibility cannot be computed for {model.name}: with embeddings in place of tokens, "

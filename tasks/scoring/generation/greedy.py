@@ -65,9 +65,9 @@ class GreedyLines:
         def following(tokens: torch.Tensor) -> torch.Tensor:
             for prompt, token in zip(whole, tokens.tolist(), strict=True):
                 prompt.append(token)
-            return read_plain(self._model, whole)
+            return read_plain(self._model, whole, to_come=self._most)
 
-        return self._decoded(read_plain(self._model, whole), following)
+        return self._decoded(read_plain(self._model, whole, to_come=self._most), following)
 
     def _decoded(
         self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor]

@@ -15,7 +15,7 @@ from tasks.models.memory import Halving
 from tasks.scoring.generation.slots import Slots
 from tasks.scoring.generation.tree import Node, Tree, live
 from tasks.scoring.next_token.alone import CannotRead, Probe, way_of
-from tasks.scoring.next_token.plain import read_plain
+from tasks.scoring.next_token.plain import EQUAL, PADDED, read_plain
 from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
 from tasks.scoring.next_token.reading import unreadable
 
@@ -35,11 +35,11 @@ class PlainReader:
 
     def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
         """The logits after the prompts of trees with new slots: (n, V)."""
-        return read_plain(self._model, [tree.prompt for tree in trees])
+        return read_plain(self._model, [tree.prompt for tree in trees], to_come=trees[0].points.shape[1])
 
     def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
         """The logits after all live nodes of some prefilled trees: (n, V); a tree's nodes are consecutive."""
-        return read_plain(self._model, [node.prompt for node in nodes])
+        return read_plain(self._model, [node.prompt for node in nodes], to_come=nodes[0].tree.points.shape[1])
 
 
 class SlotReader:
@@ -83,7 +83,10 @@ def rounding(model: LanguageModel) -> float:
     """The largest difference of this model's logits between batches; 0 where it is too large for repeatable draws."""
     if model.dtype != "float32":
         return 0.0
-    return max([_ROUNDING, *(2 * verdict.rounding for verdict in model.engine.verdicts.values())])
+    verdicts = list(model.engine.verdicts.items())  # another thread may add to them
+    plainly = any(way == SLOTS and verdict.reason for (way, _), verdict in verdicts)
+    ways = (SLOTS, PADDED, EQUAL) if plainly else (SLOTS,)
+    return max([_ROUNDING, *(2 * verdict.rounding for (way, _), verdict in verdicts if way in ways)])
 
 
 def _of_probe(model: LanguageModel, probe: Probe) -> torch.Tensor:

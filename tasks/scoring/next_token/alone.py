@@ -1,9 +1,10 @@
 """The truth that faster ways of reading are held against: a prompt read alone, without padding and without a KV cache.
 
 A way is compared with it once for a loaded model, on prompts as short as the shortest and as long as the longest that
-are read, both in one pass; and again where prompts are shorter or longer than these. Where it differs by more than
-rounding, or raises an error, it is not used for this model: the reason is kept beside the scores, for the page. So an
-unknown kind of model costs time, but never gives a wrong number.
+are read, both in one pass; and again where prompts are shorter or longer than these. Where tokens follow the prompts,
+the long one is as long as prompts become, repeated if need be. Where a way differs by more than rounding, or raises an
+error, it is not used for this model: the reason is kept beside the scores, for the page. So an unknown kind of model
+costs time, but never gives a wrong number.
 
 What depends on lengths is found so: recurrent models that read padding, positions that count from the padding, windows
 and chunks that only longer prompts reach. The factors of LongRoPE change at a length that the configuration says
@@ -12,9 +13,11 @@ and chunks that only longer prompts reach. The factors of LongRoPE change at a l
 
 import inspect
 import logging
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import cycle, islice
 
 import torch
 
@@ -29,6 +32,7 @@ Read = Callable[["Probe"], torch.Tensor]
 """Reads all prompts of a probe in some way, perhaps several times: the logits after each, (times x n, V)."""
 
 _LIKELY = -10.0  # log-probabilities above this matter to draws
+_AHEAD = 2048  # most tokens to come that a comparison looks ahead: it reads some ten prompts so long
 
 
 class CannotRead(Exception):
@@ -61,21 +65,26 @@ def single(model: LanguageModel, prompt: Tokens) -> str:
 
 def long_positions(model: LanguageModel, tokens: int) -> bool:
     """Whether a pass with so long a prompt computes positions otherwise than shorter ones (LongRoPE)."""
+    return tokens > _switch(model)
+
+
+def _switch(model: LanguageModel) -> int:
+    """The longest prompt, in tokens, before positions change."""
     rope = getattr(model.model.config.get_text_config(), "rope_parameters", None) or {}
     kinds = [rope, *(kind for kind in rope.values() if isinstance(kind, dict))]  # some have one for each type of layer
-    switches = [kind["original_max_position_embeddings"] for kind in kinds if kind.get("rope_type") == "longrope"]
-    return any(tokens > switch for switch in switches)
+    switches = (kind["original_max_position_embeddings"] for kind in kinds if kind.get("rope_type") == "longrope")
+    return min(switches, default=sys.maxsize)
 
 
 @dataclass(frozen=True)
 class Probe:
     """Prompts to compare ways on: two contexts, the short and the long one, each before the same tails of two tokens.
 
-    The tails differ in their first token: behind a context they are a tree.
+    The tails differ in their first token, where the prompts have two: behind a context they are a tree.
     """
 
     contexts: tuple[tuple[int, ...], tuple[int, ...]]
-    tails: tuple[tuple[int, int], ...]
+    tails: tuple[tuple[int, int], tuple[int, int]]
 
     @classmethod
     def of(cls, shortest: Tokens, longest: Tokens, *, halved: bool = True) -> "Probe":
@@ -83,9 +92,8 @@ class Probe:
         if halved and len(shortest) == len(longest):
             shortest = shortest[: -(-len(shortest) // 2)]
         known = sorted({*shortest, *longest})
-        firsts = dict.fromkeys((known[0], known[-1]))
         short, long = (tuple(prompt[:-2] or prompt[:1]) for prompt in (shortest, longest))
-        return cls((short, long), tuple((first, longest[-1]) for first in firsts))
+        return cls((short, long), ((known[0], longest[-1]), (known[-1], longest[-1])))
 
     @cached_property
     def prompts(self) -> list[list[tuple[int, ...]]]:
@@ -116,17 +124,20 @@ def way_of(
         prompts: Prompts, all on one side of where positions change, unless in_parts.
         ways: Ways of reading by their names, the fastest first.
         otherwise: What is done where none of them holds.
-        to_come: The tokens that will follow a prompt.
-        in_parts: Whether the ways read a prompt in several passes, whose positions must agree.
+        to_come: Most tokens that will follow a prompt.
+        in_parts: Whether the ways read a prompt, and what follows it, in several passes, whose positions must agree;
+            otherwise longer prompts are asked about when they are read.
     """
     known = model.engine.verdicts
-    long = any(long_positions(model, len(prompt) + to_come) for prompt in prompts)
+    lengths = sorted(map(len, prompts)) or [0]
+    long = long_positions(model, lengths[-1] + (to_come if in_parts else 0))
+    reached = _reached(model, lengths[-1], to_come, long)
     probe: Probe | None = None
     for way, read in ways.items():
         verdict = known.get((way, long), Verdict())
-        if prompts and not verdict.covers(prompts):
+        if prompts and not verdict.covers(lengths[0], reached if in_parts else lengths[-1]):
             by_length = sorted((*verdict.compared, *prompts), key=len)
-            ends = tuple(by_length[0]), tuple(by_length[-1])
+            ends = tuple(by_length[0]), tuple(islice(cycle(by_length[-1]), max(len(by_length[-1]), reached)))
             if long and in_parts:
                 verdict = Verdict("its positions change with the longest prompt of a pass")
             else:
@@ -143,6 +154,12 @@ def way_of(
         if (way, long) in known and not verdict.reason:
             return way
     return otherwise
+
+
+def _reached(model: LanguageModel, tokens: int, to_come: int, long: bool) -> int:
+    """How long a prompt of so many tokens becomes, as far as a comparison looks ahead, on its side of the switch."""
+    limits = (model.context_window or sys.maxsize, sys.maxsize if long else _switch(model))
+    return max(tokens, min(tokens + min(to_come, _AHEAD), *limits))
 
 
 def _compared(model: LanguageModel, probe: Probe, read: Read, alone: Distributions) -> tuple[str | None, float]:

@@ -24,8 +24,13 @@ EQUAL = "batches of equal length"
 ALONE = "one at a time"
 
 
-def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int = BATCH) -> torch.Tensor:
-    """The logits after prompts, (n, V), in the model's dtype, on its device; ScoreError where none fits the memory."""
+def read_plain(
+    model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int = BATCH, to_come: int = 0
+) -> torch.Tensor:
+    """The logits after prompts, (n, V), in the model's dtype, on its device; ScoreError where none fits the memory.
+
+    to_come: most tokens that they grow by, if they are read again with each.
+    """
     if len(prompts) == 1:
         return _in_batches(model, prompts, ALONE, batch_size)
     sides: dict[bool, list[int]] = {}
@@ -36,7 +41,7 @@ def read_plain(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: i
     for places in sides.values():
         some = [prompts[place] for place in places]
         ways = {way: partial(_read_probe, model, way) for way in (PADDED, EQUAL)}
-        parts.append(_in_batches(model, some, way_of(model, some, ways, ALONE), batch_size))
+        parts.append(_in_batches(model, some, way_of(model, some, ways, ALONE, to_come=to_come), batch_size))
     back = sorted(range(len(order)), key=lambda row: order[row])
     return torch.cat(parts)[back]
 

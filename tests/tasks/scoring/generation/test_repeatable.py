@@ -10,9 +10,12 @@ import torch
 
 from data.catalog import questions
 from tasks.models import LanguageModel
+from tasks.models.language_model import Verdict
 from tasks.scoring.answer_prompts import answer_prompt
 from tasks.scoring.generation import SampledAnswers, sample_answers
+from tasks.scoring.generation.readers import SLOTS, rounding
 from tasks.scoring.generation.slots import Slots
+from tasks.scoring.next_token.plain import PADDED
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
 
@@ -34,6 +37,15 @@ def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
             return noise
 
         monkeypatch.setattr(Slots, name, off)
+
+
+def test_rounding_is_of_the_ways_that_answers_are_read_by() -> None:
+    model = tiny_language_model()
+    small = rounding(model)
+    model.engine.verdicts |= {(SLOTS, False): Verdict(), (PADDED, False): Verdict(rounding=1.0)}
+    assert rounding(model) == small
+    model.engine.verdicts[SLOTS, False] = Verdict("for this test")
+    assert rounding(model) == 2.0
 
 
 def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,7 +134,7 @@ def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest
 
 def test_a_prompt_that_fits_nowhere_is_an_error() -> None:
     model = tiny_language_model()
-    engine(model, [tokens_of(model, text) for text in PROMPTS])
+    engine(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
     with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="answers to a single prompt"):
         _answered(model)
 
@@ -149,7 +149,7 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
             super().__init__(model, prompts, count, room)
 
     model = tiny_language_model()
-    engine(model, [tokens_of(model, text) for text in PROMPTS])
+    engine(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
     monkeypatch.setattr("tasks.scoring.generation.sample.SlotReader", Counted)
     _answered(model, batch_size=None)
     monkeypatch.setattr("tasks.scoring.generation.sample.memory_budget", lambda device: 150_000)
@@ -160,7 +160,7 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
 
 def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
-    engine(model, [tokens_of(model, text) for text in PROMPTS])
+    engine(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
     monkeypatch.setattr("tasks.scoring.generation.sample.rounding", lambda model: 0.0)  # then nothing is read alone
     read: list[int] = []
     model.model.register_forward_pre_hook(

@@ -103,6 +103,15 @@ def test_prompts_are_compared_again_where_longer_or_shorter() -> None:
     assert passes == [True, False, True, True]
 
 
+def test_a_comparison_is_as_long_as_prompts_become() -> None:
+    model = tiny_language_model(window=128)
+    prompts = tokenized_prompts(model, CONTEXTS[:1], QUERIES)
+    longest = max(map(len, prompts[0]))
+    for to_come, reached in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
+        assert engine(model, prompts, to_come=to_come) == PREFIX_TREE
+        assert len(model.engine.verdicts[PREFIX_TREE, False].compared[1]) == reached
+
+
 def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _furthest(tiny_language_model(), CONTEXTS, QUERIES, memory=1) < 1e-4
     monkeypatch.setitem(shared.NODES_PER_BATCH, "cpu", 12)

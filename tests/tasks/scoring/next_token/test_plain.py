@@ -1,7 +1,14 @@
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 import torch
 
+from tasks.models import LanguageModel
+from tasks.scoring.generation import sample_answers
+from tasks.scoring.memorization import greedy_answers
 from tasks.scoring.next_token import Distributions, read_plain
+from tasks.scoring.next_token.alone import Probe
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import log_probs, tokens_of
 
@@ -23,3 +30,23 @@ def test_probabilities_sum_to_one_in_float32_whatever_the_dtype() -> None:
     found = Distributions.of(read_plain(model, [tokens_of(model, text) for text in TEXTS])).log_probs()
     assert found.dtype == torch.float32
     torch.testing.assert_close(found.exp().sum(dim=1), torch.ones(len(TEXTS)), atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda model: greedy_answers(model, ["x", "Oslo.\n"], TEXTS[:1], max_new_tokens=24),
+        lambda model: sample_answers(model, [[*b"Oslo"], [*b"Where"]], [("a",), ("b",)], samples=1, max_new_tokens=24),
+    ],
+    ids=["lines", "samples"],
+)
+def test_growing_prompts_are_not_compared_at_each_step(answer: Callable[[LanguageModel], Any]) -> None:
+    model = tiny_language_model("bloom")
+    answer(model)
+    first = model.forward_passes
+    answer(model)
+    assert (first, model.forward_passes) == (24 + 9, 2 * 24 + 9)  # four prompts alone for each of two ways, and a batch
+
+
+def test_a_probe_of_one_token_has_two_prompts_of_a_length() -> None:
+    assert [len(prompt) for prompt in Probe.of([7], [7] * 5).all] == [3, 3, 5, 5]
