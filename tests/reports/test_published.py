@@ -121,7 +121,7 @@ def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFr
         assert (table.printed.note, len(table.printed.rows)) == ("", 0)
 
 
-def test_a_fold_has_every_value_of_an_item_and_its_notes() -> None:
+def test_a_fold_has_all_values_of_an_item_with_notes() -> None:
     printed = printed_of(("marjanovic-table-2",), ["gpt2"], {RUNS: NO_RUNS}, listed=True)
     rows = printed.rows
     assert len(rows) == 18

@@ -71,12 +71,9 @@ def sample_answers(
     if not prompts:
         return []
     first = max_thoughts or max_new_tokens
-    points = []
     for prompt, identity in zip(prompts, identities, strict=True):
         check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens + (max_thoughts or 0))
-        generators = [generator(seed, model.name, *identity, sample) for sample in range(samples)]
-        greedy = np.full(first + max_new_tokens, np.nan)
-        points.append(np.array([*(each.random(len(greedy)) for each in generators), greedy]))
+    points = [_points(seed, (model.name, *identity), samples, first + max_new_tokens) for identity in identities]
     ends, thoughts = Ends(model, form or prompt_form(model), header), Thoughts(model, prompts[0])
     further = Thoughts(model, ())  # those that a reply begins with behind its thoughts
     decode = partial(_decoded, model, sampling=sampling, at_once=at_once)
@@ -108,6 +105,12 @@ def sample_answers(
             text = ends.text(answer.token_ids, behind=split.behind)
             answers[number][member] = replace(answer, text=text, thoughts=words, thought_ids=split.tokens)
     return [SampledAnswers(tuple(of[sample] for sample in range(samples)), of[samples]) for of in answers]
+
+
+def _points(seed: int, identity: tuple[str, ...], samples: int, steps: int) -> NDArray[np.float64]:
+    """The random numbers of each sample, (samples + 1, steps): NaN in the last row, which is the greedy answer's."""
+    drawn = [generator(seed, *identity, sample).random(steps) for sample in range(samples)]
+    return np.array([*drawn, np.full(steps, np.nan)])
 
 
 def _decoded(

@@ -97,7 +97,7 @@ def test_complete_answers_and_greedy_lines_are_those_read_alone(family: tuple[st
     assert found.engine == engine == EXPECTED[name][0]
 
 
-def test_a_verdict_on_short_prompts_does_not_hold_for_longer_ones() -> None:
+def test_verdict_on_short_prompts_does_not_hold_for_longer_ones() -> None:
     model = family_model("phi3 with LongRoPE")
     assert persuasion(model, CONTEXTS[:2], QUERIES).engine == "prefix tree"
     found = persuasion(model, CONTEXTS, QUERIES)

@@ -44,7 +44,7 @@ def test_left_to_right_models_are_not_refused() -> None:
         check_left_to_right("m", {"architectures": [architecture], "is_decoder": True, "is_encoder_decoder": False})
 
 
-def test_a_model_that_reads_in_both_directions_is_refused_when_loaded(tmp_path: Path) -> None:
+def test_a_model_that_reads_both_ways_is_refused_when_loaded(tmp_path: Path) -> None:
     _, decoder = FAMILIES["bert-generation"]
     config = AutoConfig.for_model(
         "bert-generation", **SHAPE, vocab_size=VOCABULARY, initializer_range=0.5, **decoder | {"is_decoder": False}

@@ -48,5 +48,5 @@ def test_growing_prompts_are_not_compared_at_each_step(answer: Callable[[Languag
     assert (first, model.forward_passes) == (24 + 9, 2 * 24 + 9)  # four prompts alone for each of two ways, and a batch
 
 
-def test_a_probe_of_one_token_has_two_prompts_of_a_length() -> None:
+def test_a_probe_of_one_token_has_prompts_of_equal_length() -> None:
     assert [len(prompt) for prompt in Probe.of([7], [7] * 5).all] == [3, 3, 5, 5]
