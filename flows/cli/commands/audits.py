@@ -98,15 +98,9 @@ def audit(
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
     columns = view.columns_of(map_ or ())
     study = view.write_study(
-        file,
-        model,
-        folder,
-        samples=samples,
-        questions=questions,
-        max_new_tokens=max_new_tokens,
-        columns=columns,
+        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, columns=columns,
         thinking=thinking, baseline=baseline, entailment=entailment,
-    )
+    )  # fmt: skip
     selected = Selected.of(str(study))
     selected.check_models("run")
     read = view.read_rows(selected.study, thresholds, folder)
