@@ -30,7 +30,7 @@ MOST_REREAD = 1 << 30
 _TOGETHER = 8
 """Rows of a Parquet file that are unpacked at once."""
 SEPARATORS = ",;\t|"
-_NAMED_SEPARATOR = re.compile(r'"?sep=(.)"?\s*', re.IGNORECASE)
+_NAMED_SEPARATOR = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
 """A first line by which Excel says what stands between the cells."""
 _OTHERS = {
     b"PK\x03\x04": "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8",

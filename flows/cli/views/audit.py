@@ -39,6 +39,8 @@ QUANTITIES: Mapping[str, str] = {
     "unchanged": "coherent_persuasion_unchanged",
 }  # fmt: skip
 """What a threshold can name, and the quantities of tasks.statistics.models."""
+IN_NATS = ("persuasion", "unchanged")
+"""Of these, those that are not shares."""
 NOT_USED = "rows-not-used.txt"
 """The file of the workspace that lists the rows that cannot be used."""
 MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}}
@@ -112,6 +114,10 @@ class Threshold:
                 f"{text!r}: no quantity is named {read['quantity']!r}; {nearest(read['quantity'], QUANTITIES)}"
             )
         value = float(read["value"]) / (100 if read["percent"] else 1)
+        if read["quantity"] in IN_NATS and read["percent"]:
+            raise UsageError(f"{text!r}: {read['quantity']} is in nats, and not a share; leave the % out")
+        if read["quantity"] not in IN_NATS and not 0 <= value <= 1:
+            raise UsageError(f"{text!r}: {read['quantity']} is a share, from 0 to 1; write such as 0.9 or 90%")
         return cls(read["quantity"], read["group"], value, at_least, read["end"] or "")
 
     def __str__(self) -> str:
@@ -357,7 +363,6 @@ def as_json(
         "checks": checks,
         "rows_not_used": [f"{place}: {why}" for place, why in wrong_rows(read.rejected)],
         "kinds_not_given": {"supporting": read.derived, "unknown": read.unknown},
-        **paths,
     }
     return json.dumps(content | paths, indent=2)
 

@@ -1,6 +1,7 @@
 """Asking in the terminal for the kinds of contexts that have none; a file of JSON lines keeps each reply at once."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,7 @@ def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everyt
     try:
         questions, rejected = asked_questions(rows_to_ask(file, columns), Origin("", ""), columns)
         is_same = target.exists() and target.samefile(file)
-        known = asked_questions(rows_to_ask(target, {}), Origin("", ""), {})[0] if target.exists() else []
+        known, unknown = asked_questions(rows_to_ask(target, {}), Origin("", ""), {}) if target.exists() else ([], [])
     except InputError as error:
         raise UsageError(str(error)) from None
     if not questions:
@@ -81,12 +82,16 @@ def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everyt
         raise UsageError(
             f"{file}: rows that cannot be used would be lost; `swaymeter audit` says what is wrong with them"
         )
-    kept = {(one.row.question, one.row.answer, context.text): context for one in known for context in one.contexts}
+    kept, there = _contexts(known), _contexts(questions)
+    if lost := len(kept.keys() - there.keys()) + len(unknown):
+        raise UsageError(
+            f"{target}: {lost} of its contexts are not in {file}, and would be lost; name another file by --to"
+        )
     for one in questions:
-        of_question = [(one.row.question, one.row.answer, context.text) for context in one.contexts]
+        names = [(one.row.question, one.row.answer, context.text) for context in one.contexts]
         one.contexts = [
-            kept[name] if context.kind is None and name in kept else context
-            for name, context in zip(of_question, one.contexts, strict=True)
+            kept[name] if name in kept and kept[name].kind else context
+            for name, context in zip(names, one.contexts, strict=True)
         ]
     asked = [
         (one, at)
@@ -95,6 +100,11 @@ def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everyt
         if everything or (context.kind is None and kind == "unknown")
     ]
     return Labelling(questions, target, len(rejected), asked)
+
+
+def _contexts(questions: Sequence[AskedQuestion]) -> dict[tuple[str, str, str], OwnContext]:
+    """The contexts by their questions, answers and texts."""
+    return {(one.row.question, one.row.answer, context.text): context for one in questions for context in one.contexts}
 
 
 def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]) -> None:
@@ -169,5 +179,5 @@ def summary(work: Labelling) -> Sequence[str]:
         return ["nothing was written"]
     return [
         f"{work.target}: {len(work.questions)} questions, {work.missing} contexts without a kind{lost}",
-        f"next: swaymeter audit {work.target} --model MODEL",
+        f"next: swaymeter audit {shlex.quote(str(work.target))} --model MODEL",
     ]

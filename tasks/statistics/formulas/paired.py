@@ -51,7 +51,7 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *,
         differences: a first value minus a second one of the same item, finite, in an order of their own.
         clusters: what each item belongs to.
         seed: of the study.
-        shares: whether the values are 0 or 1: then the interval is that of `share`, which never ends on its own value.
+        shares: whether the values are 0 or 1: then the interval is that of `share`, which always has a width.
 
     Raises:
         ScoreError: a difference is not finite, or, of shares, not -1, 0 or 1.

@@ -1,4 +1,4 @@
-"""The interval of a share, and of the difference of two shares of the same items: neither ends on its own value.
+"""The interval of a share, and of the difference of two shares of the same items: both always have a width.
 
     share       Wilson's score interval of p over n_e values
     difference  Bonett and Price's: 1 is added to the n_e-fold shares of items that only one of the two counts, 2 to n_e

@@ -57,6 +57,12 @@ def test_what_is_no_threshold_is_refused(text: str) -> None:
         Threshold.parse(text, at_least=True)
 
 
+@pytest.mark.parametrize(("text", "said"), [("follow=90", "from 0 to 1"), ("persuasion=10%", "in nats")])
+def test_a_threshold_that_nothing_can_fail_is_refused(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Threshold.parse(text, at_least=False)
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

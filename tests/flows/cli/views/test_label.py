@@ -64,6 +64,20 @@ def test_replies_are_kept_and_later_calls_go_on(file: Path) -> None:
     assert (others["chapter"], others["score"]) == ("one", 0.5)
 
 
+def test_corrections_are_kept_by_later_calls(file: Path) -> None:
+    labelled(file, ["s", "s", "s", "i"], everything=True)  # the fourth had a kind already
+    later, _ = labelled(file, ["n"])
+    assert kinds(later.target) == [("supporting", "supporting", "supporting"), ("irrelevant", "neutral")]
+
+
+def test_a_file_of_other_questions_is_not_written_over(file: Path, tmp_path: Path) -> None:
+    labelled(file, ["i", "q"])
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps({"question": "Who?", "answer": "I", "context": "c"}))
+    with pytest.raises(UsageError, match=r"5 of its contexts are not in .*--to"):
+        label.labelling(other, tmp_path / f"{file.stem}{label.ENDING}", {}, everything=False)
+
+
 def test_what_cannot_be_a_kind_is_asked_again(file: Path) -> None:
     work, shown = labelled(file, ["c", "", "c", "8 KG", "c", "5 kg", "q"])
     wrong = [text for text in shown if text.startswith("not kept")]
