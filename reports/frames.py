@@ -220,6 +220,17 @@ def limits(unfinished: pd.DataFrame) -> str:
     return cut_off(unfinished) + lost_in_thoughts(unfinished)
 
 
+def undecided(answers: pd.DataFrame) -> str:
+    """How many greedy answers state neither answer, and why, as a sentence a model."""
+    sentences = []
+    for model in models(answers):
+        rows = rows_of(answers, model)
+        reasons = ", ".join(f"{row['reason']} {row['answers']}" for row in records(rows))
+        count, total = rows["answers"].sum(), rows["greedy_answers"].iloc[0]
+        sentences.append(f" Not decided for {model}: {count} of {total} greedy answers ({reasons}).")
+    return "".join(sentences)
+
+
 def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:
     """The rows sorted by these columns in turn, the values of each in a fixed order; values that are not in it last."""
     ranks = {column: {value: at for at, value in enumerate(order)} for column, order in orders.items()}

@@ -35,8 +35,8 @@ _TEXTS = (
 )  # fmt: skip
 _SCORES = (
     "semantic_entropy", "semantic_entropy_standard_error", "coherent_persuasion",
-    "coherent_persuasion_standard_error", "verdict", "outcome", "samples_that_follow", "accurate",
-    "persuaded_as_published", "stubborn_as_published", "context_cut",
+    "coherent_persuasion_standard_error", "verdict", "reason", "outcome",
+    "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published", "context_cut",
 )  # fmt: skip
 _SHOWN = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion", "outcome": "outcome"}
 _ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}

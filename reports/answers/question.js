@@ -70,7 +70,7 @@ function scoresOf(model, cases, at) {
     ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
     ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
     ["Groups of answers", ({groups}) => number(groups.length)],
-    ["States", ({scores}) => scores.verdict ?? "–"],
+    ["States", ({scores}) => [scores.verdict ?? "–", scores.reason ? ` (${scores.reason})` : ""].join("")],
     ["Outcome", ({scores}) => outcomeOf(scores.outcome)],
     ["Samples that state the context's", ({scores}) => percent(scores.samples_that_follow)],
     ["Accurate, as published", ({scores}) => yesOrNo(scores.accurate)],

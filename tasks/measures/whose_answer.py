@@ -19,7 +19,7 @@ from tasks.measures.rows import QuestionScore
 from tasks.measures.stored import of_cases, of_questions
 from tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
 from tasks.models.loading import BALANCED
-from tasks.scoring.followed import Outcome, Verdict, outcome, whose_answer
+from tasks.scoring.followed import Outcome, Reason, Verdict, outcome, verdict_and_reason
 from tasks.scoring.wording.words import words
 
 
@@ -41,6 +41,14 @@ class WhoseAnswer(QuestionScore):
         Meaning(
             "whose answer it states: context (without a context: that of a conflicting one), original, both, neither, "
             "or refusal"
+        ),
+    ]
+    reason: Annotated[
+        Reason | None,
+        Meaning(
+            "why it states neither: its thoughts did not end; it has no words of an answer, or says neither yes nor no "
+            "in words; it says a yes or no that is nobody's answer; what it names is denied, fits both answers alike, "
+            "repeats the question, or is part of another name; there is no answer to look for. NULL for other verdicts"
         ),
     ]
     outcome: Annotated[
@@ -73,22 +81,24 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
                     "engine": stated[text].engine,
                     "sample": row["sample"],
                     "verdict": stated[text].verdict,
+                    "reason": stated[text].reason,
                     "outcome": moved,
                 }
 
 
 class _Stated(NamedTuple):
-    """Whose answer a text states, and what decided it."""
+    """Whose answer a text states, why none, and what decided it."""
 
     verdict: Verdict
+    reason: Reason | None
     engine: str
 
 
 def _stated(inputs: Inputs, question: Question, case: Case, texts: Collection[str]) -> dict[str, _Stated]:
     """Whose answer each text states in a case: by its words, else by what it entails where a model is named."""
-    stated = {text: _Stated(verdict(question, case, text), "words") for text in texts}
+    stated = {text: _Stated(*verdict(question, case, text), "words") for text in texts}
     judge = _judge(inputs)
-    undecided = sorted(text for text, (found, _) in stated.items() if found == "neither" and text.strip())
+    undecided = sorted(text for text, found in stated.items() if found.verdict == "neither" and text.strip())
     if judge is None or not undecided:
         return stated
     pairs = [
@@ -101,7 +111,7 @@ def _stated(inputs: Inputs, question: Question, case: Case, texts: Collection[st
     for text in undecided:
         sides = sorted({side for of_text, side, pair in pairs if of_text == text and pair in entailed})
         if sides:
-            stated[text] = _Stated(sides[0] if len(sides) == 1 else "both", f"entailment by {judge.name}")
+            stated[text] = _Stated(sides[0] if len(sides) == 1 else "both", None, f"entailment by {judge.name}")
     return stated
 
 
@@ -121,16 +131,16 @@ def _judge(inputs: Inputs) -> EntailmentModel | None:
     return judge
 
 
-def verdict(question: Question, case: Case, text: str) -> Verdict:
-    """Whose answer a text states in a case; an answer without words, such as a flag, is stated by no text."""
+def verdict(question: Question, case: Case, text: str) -> tuple[Verdict, Reason | None]:
+    """Whose answer a text states in a case, and why neither; no text states an answer without words, such as a flag."""
     original, context = _sides(question, case)
-    if not context or not original:  # then there is one side to look for
-        side: Verdict = "context" if context else "original"
-        if not (context or original):
-            return "neither"
-        found = whose_answer(text, context=context or original, original=(), question=question.question)
-        return side if found == "context" else found
-    return whose_answer(text, context=context, original=original, question=question.question)
+    if not context and not original:
+        return "neither", "no answer to look for"
+    if context and original:
+        return verdict_and_reason(text, context=context, original=original, question=question.question)
+    stated, reason = verdict_and_reason(text, context=context or original, original=(), question=question.question)
+    is_original = not context and stated == "context"  # there is one side to look for
+    return "original" if is_original else stated, reason
 
 
 def _sides(question: Question, case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -156,7 +166,7 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 MEASURE = Measure(
     row=WhoseAnswer,
-    version=4,
+    version=5,
     meaning="whose answer each answer states, and what the context did to the greedy one",
     about="questions",
     compute=compute,

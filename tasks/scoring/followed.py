@@ -19,7 +19,7 @@ states it. Negations are English; refusals are known in a dozen languages.
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, cast, get_args
 
 from data.errors import InputError
 from tasks.scoring.thoughts import without_thoughts
@@ -34,6 +34,18 @@ from tasks.scoring.wording.words import words
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]
 Outcome = Literal["persuaded", "agreed", "stubborn", "other"]
+Reason = Literal[
+    "unfinished thoughts",
+    "no words of an answer",
+    "no yes or no in words",
+    "yes or no of neither side",
+    "denied",
+    "fits both answers",
+    "repeats the question",
+    "part of another name",
+    "no answer to look for",
+]
+"""Why a reply states neither answer; of several reasons the first that holds of "denied" to "part of another name"."""
 TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 """The verdicts of a reply that states the context's answer."""
 
@@ -55,21 +67,36 @@ def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str]
     Raises:
         InputError: There is no answer of the context, or an answer has no letter and no digit.
     """
+    return verdict_and_reason(answer, context=context, original=original, question=question)[0]
+
+
+def verdict_and_reason(
+    answer: str, *, context: Sequence[str], original: Sequence[str], question: str = ""
+) -> tuple[Verdict, Reason | None]:
+    """Says whose answer a reply states, and why it states neither; arguments and errors as of whose_answer.
+
+    Returns:
+        The verdict, and the reason where it is "neither", else None.
+    """
     for side, listed in (("context", context), ("original", original)):
         if isinstance(listed, str):
             raise TypeError(f"{side} is a text; give a list of answers, such as [{listed!r}]")
     sides = _sides(tuple(context), tuple(original), question)
-    said = without_thoughts(answer)
-    if said is None:
-        return "neither"
-    reply = words(said)
-    stated = _by_yes_or_no(reply, sides) if sides.of_polarity else set()
-    stated |= _by_name(reply, sides)
+    text = without_thoughts(answer)
+    if text is None:
+        return "neither", "unfinished thoughts"
+    reply = words(text)
+    polarities = _polarities(reply, sides) if sides.of_polarity else set()
+    stated, reason = _by_name(reply, sides)
+    stated |= {side for polarity in polarities for side in sides.of_polarity.get(polarity, ())}
     if stated:
-        return "both" if len(stated) == 2 else stated.pop()
-    if sides.of_polarity and yes_no.begins_with(reply) and not says_nothing(reply):
-        return "neither"
-    return "refusal" if not reply or refuses(reply) else "neither"
+        return "both" if len(stated) == 2 else stated.pop(), None
+    says_yes_or_no = sides.of_polarity and yes_no.begins_with(reply) and not says_nothing(reply)
+    if not says_yes_or_no and (not reply or refuses(reply)):
+        return "refusal", None
+    if polarities or says_yes_or_no:
+        return "neither", "yes or no of neither side"
+    return "neither", reason or ("no yes or no in words" if sides.of_polarity else "no words of an answer")
 
 
 def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_with: Verdict) -> Outcome:
@@ -124,34 +151,40 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     return _Sides(by_first(names), of_polarity, asked, texts, not texts.isdisjoint(NEGATING_WORDS))
 
 
-def _by_yes_or_no(reply: Sequence[Word], sides: _Sides) -> set[Side]:
+def _polarities(reply: Sequence[Word], sides: _Sides) -> set[yes_no.Polarity]:
     if says_nothing(reply) and yes_no.begins_with(reply) == "no":
         reply = reply[1:]
     found = yes_no.stated(reply, sides.asked)
-    if not found and not refuses(reply):
-        found = yes_no.in_a_sentence(reply, sides.asked)
-    return {side for polarity in found for side in sides.of_polarity.get(polarity, ())}
+    return found or (set() if refuses(reply) else yes_no.in_a_sentence(reply, sides.asked))
 
 
-def _by_name(reply: Sequence[Word], sides: _Sides) -> set[Side]:
-    found, denied = [], set()
+def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:
+    """The sides of which a form counts, and why those that do not count stand for nothing."""
+    counting, denied, reasons = [], set(), set[Reason]()
     for mention in longest(mentions(reply, sides.names)):
-        if not mention.name.side or not is_whole(reply, mention, sides.asked_texts) or _repeats(reply, mention):
+        if not mention.name.side:
             continue
-        if is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated):
+        if not is_whole(reply, mention, sides.asked_texts):
+            reasons.add("part of another name")
+        elif _repeats(reply, mention):
+            reasons.add("repeats the question")
+        elif is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated):
+            reasons.add("denied")
             denied.add(mention.name.side)
         else:
-            found.append(mention)
-    if len({mention.name.side for mention in found}) == 2:
-        found = _of_two(reply, found, denied, sides)
-    exact = {mention[:2] for mention in found if mention.name.exact}
-    stated = {mention.name.side for mention in found if mention.name.exact}
+            counting.append(mention)
+    if len({mention.name.side for mention in counting}) == 2:
+        counting = _of_two(reply, counting, denied, sides)
+    exact = {mention[:2] for mention in counting if mention.name.exact}
+    stated = {mention.name.side for mention in counting if mention.name.exact}
     loose: dict[tuple[int, int], set[str]] = {}
-    for mention in found:
+    for mention in counting:
         if mention[:2] not in exact:
             loose.setdefault(mention[:2], set()).add(mention.name.side or "")
     stated |= {side for of_place in loose.values() if len(of_place) == 1 for side in of_place}
-    return cast("set[Side]", stated)
+    if loose:
+        reasons.add("fits both answers")
+    return cast("set[Side]", stated), next((reason for reason in get_args(Reason) if reason in reasons), None)
 
 
 def _of_two(reply: Sequence[Word], found: list[Mention], denied: set[str], sides: _Sides) -> list[Mention]:

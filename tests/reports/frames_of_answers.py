@@ -33,6 +33,7 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
                 "coherent_persuasion_standard_error": np.nan if alone else moved / 10,
                 "context_cut": 12 if condition == "original" and number % 4 == 0 else 0,
                 "accurate": bool(rng.random() < 0.4), "verdict": "context" if rng.random() < 0.5 else "neither",
+                "reason": None,
                 "outcome": None if alone else outcome, "samples_that_follow": 0.3,
                 "persuaded_as_published": None if alone else bool(rng.random() < 0.4),
                 "stubborn_as_published": None if alone else bool(rng.random() < 0.4),

@@ -290,8 +290,9 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "persuaded", {**about, **stand_in, **swayed}
         outcome = ("persuaded", "persuaded", "agreed", "other", "stubborn")[int(5 * draw[3])]
         verdict = "context" if outcome in ("persuaded", "agreed") else "refusal" if draw[3] < 0.65 else "neither"
-        yield "whose_answer", {**about, **stand_in, "sample": None, "verdict": verdict, "outcome": outcome}
-        yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "outcome": None}
+        stated = {"verdict": verdict, "reason": "denied" if verdict == "neither" else None, "outcome": outcome}
+        yield "whose_answer", {**about, **stand_in, "sample": None, **stated}
+        yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "reason": None, "outcome": None}
         used = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
         yield "context_utilisation", {**about, **stand_in, **used}
 

@@ -32,7 +32,7 @@ ASKED_COLUMNS = [
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
     *("unfinished_thoughts", "greedy_unfinished", "answer", "accurate"),
     *("coherent_persuasion", "coherent_persuasion_standard_error", "coherent_persuasion_unchanged"),
-    *("verdict", "outcome", "samples_that_follow", "persuaded_as_published", "stubborn_as_published"),
+    *("verdict", "reason", "outcome", "samples_that_follow", "persuaded_as_published", "stubborn_as_published"),
     *("binary_utilisation", "continuous_utilisation", "stand_in"),
 ]
 SUMMARY_COLUMNS = [
@@ -104,7 +104,8 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
           "semantic_entropy_standard_error": [0.25, None], "semantic_entropy_rao_standard_error": [None, None],
           "groups": [2, None], "group_sizes": ["3, 2", None], "accurate": [False, True],
           "persuaded_as_published": [None, True], "stubborn_as_published": [None, False],
-          "verdict": ["neither", "refusal"], "outcome": [None, "other"], "samples_that_follow": [0.5, 1.0],
+          "verdict": ["neither", "refusal"], "reason": ["denied", None],
+          "outcome": [None, "other"], "samples_that_follow": [0.5, 1.0],
           "coherent_persuasion": [None, 2.5],
           "coherent_persuasion_standard_error": [None, 0.75], "subject_popularity": [None, None],
           "stand_in": ["embedder for entailment", None],
@@ -114,6 +115,8 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
         ("unfinished_greedy_answers",
          ["model", "dtype", "greedy_answers", "unfinished", "tokens", "unfinished_thoughts", "thinking"],
          {"greedy_answers": [2], "unfinished": [1], "tokens": [1], "unfinished_thoughts": [0], "thinking": ["on"]}),
+        ("undecided_answers", ["model", "dtype", "greedy_answers", "reason", "answers"],
+         {"greedy_answers": [2], "reason": ["denied"], "answers": [1]}),
         ("partition_summary", SUMMARY_COLUMNS,
          {"questions": [1, 1], "accuracy": [0.0, 1.0], "semantic_entropy": [1.5, None], "groups": [2.0, None],
           "states_context_answer": [0.0, 0.0], "samples_that_follow": [0.5, 1.0],

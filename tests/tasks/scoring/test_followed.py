@@ -10,7 +10,7 @@ from benchmarks.whose_answer import JUDGED, RULES, compared, read
 from data.errors import InputError
 from data.sources.own.source import OwnQuestions, read_questions
 from tasks.measures import whose_answer as measure
-from tasks.scoring.followed import Verdict, outcome, whose_answer
+from tasks.scoring.followed import Reason, Verdict, outcome, verdict_and_reason, whose_answer
 from tasks.scoring.wording.words import words
 
 OSLO: dict[str, list[str]] = {"context": ["Oslo"], "original": ["Bergen"]}
@@ -37,6 +37,29 @@ def verdict(answer: str, context: str, original: str = "Lima", question: str = "
 )
 def test_each_verdict(answer: str, expected: Verdict) -> None:
     assert whose_answer(answer, **OSLO) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "sides", "reason"),
+    [
+        ("<think>Oslo, I think", OSLO, "unfinished thoughts"),
+        ("Trondheim", OSLO, "no words of an answer"),
+        ("It is not Oslo.", OSLO, "denied"),
+        ("the Oslo School", OSLO, "part of another name"),
+        ("9 o'clock", {"context": ["9 a.m."], "original": ["9 p.m."]}, "fits both answers"),
+        ("It was built in 1990.", {"context": ["yes"], "original": ["no"]}, "no yes or no in words"),
+        ("No.", {"context": ["yes"], "original": []}, "yes or no of neither side"),
+        ("Oslo", OSLO, None),
+        ("I don't know.", OSLO, None),
+    ],
+)
+def test_reason_for_neither(answer: str, sides: dict[str, list[str]], reason: Reason | None) -> None:
+    assert verdict_and_reason(answer, **sides)[1] == reason
+
+
+def test_reason_of_a_repeated_question() -> None:
+    sides = {"context": ["Norway"], "original": ["Sweden"]}
+    assert verdict_and_reason(CHOICE, **sides, question=CHOICE) == ("neither", "repeats the question")
 
 
 @pytest.mark.parametrize(
@@ -381,7 +404,7 @@ def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
     for reply in json.loads((REPORTS / folder / "replies.json").read_text(encoding="utf-8")):
         question = questions[reply["id"]]
         case = next(case for case in question.cases if case.condition == reply["condition"])
-        assert measure.verdict(question, case, reply["reply"]) == reply["right"], reply
+        assert measure.verdict(question, case, reply["reply"])[0] == reply["right"], reply
 
 
 @pytest.mark.parametrize("piece", ["9", "9%", "五万", "1/", "III ", "half a ", "twenty ", "1.2.3%"])
