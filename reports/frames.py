@@ -220,14 +220,14 @@ def limits(unfinished: pd.DataFrame) -> str:
     return cut_off(unfinished) + lost_in_thoughts(unfinished)
 
 
-def undecided(answers: pd.DataFrame) -> str:
+def stating_neither(answers: pd.DataFrame) -> str:
     """How many greedy answers state neither answer, and why, as a sentence a model."""
     sentences = []
     for model in models(answers):
         rows = rows_of(answers, model)
         reasons = ", ".join(f"{row['reason']} {row['answers']}" for row in records(rows))
         count, total = rows["answers"].sum(), rows["greedy_answers"].iloc[0]
-        sentences.append(f" Not decided for {model}: {count} of {total} greedy answers ({reasons}).")
+        sentences.append(f" Neither answer is stated by {count} of {total} greedy answers of {model} ({reasons}).")
     return "".join(sentences)
 
 

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from data.reasons import REASONS
-from reports.frames import Frames, in_order, limits, models, partitions, plural, rows_of, undecided
+from reports.frames import Frames, in_order, limits, models, partitions, plural, rows_of, stating_neither
 from reports.style import CONDITION_NAMES
 from reports.tables.of_persuasion import side_by_side
 from reports.tables.table import Table
@@ -94,12 +94,14 @@ OUTCOMES = Table(
     "it did without the context (agreed); or it does not, and is the answer without the context (stubborn) or another "
     "one (other). Following are persuaded and agreed together, of the measured instances whose context states an "
     "answer.",
-    ("outcomes", "unfinished_greedy_answers", "undecided_answers"),
+    ("outcomes", "unfinished_greedy_answers", "greedy_answers_of_neither"),
     lambda frames: by_condition(
         frames["outcomes"], "instances", "measured", "persuaded", "agreed", "stubborn", "other", "refusals",
         "share_following",
     ),
-    note=lambda frames: limits(frames["unfinished_greedy_answers"]) + undecided(frames["undecided_answers"]),
+    note=lambda frames: (
+        limits(frames["unfinished_greedy_answers"]) + stating_neither(frames["greedy_answers_of_neither"])
+    ),
 )  # fmt: skip
 ANSWERS = Table(
     "what-became-of-answers",

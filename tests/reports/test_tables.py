@@ -7,7 +7,7 @@ from statsmodels.stats.proportion import proportion_confint
 from flows.cli.views.audit import measured_of
 from reports.estimates import estimate, verdict
 from reports.findings import findings
-from reports.frames import as_published, by_entity, units
+from reports.frames import as_published, by_entity, stating_neither, units
 from reports.tables import TABLES, filled
 from tasks.statistics.formulas.share import share_interval
 from tests.reports.study import MODEL, frames, tables
@@ -171,6 +171,16 @@ def test_thoughts_that_do_not_end_are_why_nothing_is_judged(own: dict[str, pd.Da
     frames_of = {**own, "models_side_by_side": none, "unfinished_greedy_answers": pd.DataFrame([lost])}
     sentence = findings(frames_of)[f"{MODEL} (float32)"][-1]
     assert sentence == f"Not judged: 18 of 18 greedy answers of {MODEL} (float32), whose thoughts did not end."
+
+
+def test_what_states_neither_answer_is_counted_by_reason() -> None:
+    rows = [("m", "float32", 40, "denied", 7), ("m", "float32", 40, "part of another name", 5)]
+    frame = pd.DataFrame(rows, columns=["model", "dtype", "greedy_answers", "reason", "answers"])
+    text = stating_neither(frame)
+    assert text == (
+        " Neither answer is stated by 12 of 40 greedy answers of m (float32) (denied 7, part of another name 5)."
+    )
+    assert stating_neither(frame.iloc[:0]) == ""
 
 
 def test_headlines_lead_with_the_test_by_entity(known: dict[str, pd.DataFrame]) -> None:

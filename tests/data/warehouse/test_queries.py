@@ -115,7 +115,7 @@ def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
         ("unfinished_greedy_answers",
          ["model", "dtype", "greedy_answers", "unfinished", "tokens", "unfinished_thoughts", "thinking"],
          {"greedy_answers": [2], "unfinished": [1], "tokens": [1], "unfinished_thoughts": [0], "thinking": ["on"]}),
-        ("undecided_answers", ["model", "dtype", "greedy_answers", "reason", "answers"],
+        ("greedy_answers_of_neither", ["model", "dtype", "greedy_answers", "reason", "answers"],
          {"greedy_answers": [2], "reason": ["denied"], "answers": [1]}),
         ("partition_summary", SUMMARY_COLUMNS,
          {"questions": [1, 1], "accuracy": [0.0, 1.0], "semantic_entropy": [1.5, None], "groups": [2.0, None],
