@@ -46,7 +46,7 @@ class WhoseAnswer(QuestionScore):
     reason: Annotated[
         Reason | None,
         Meaning(
-            "why it states neither: its thoughts did not end; it has no words of an answer, or says neither yes nor no "
+            "why it states neither: its thoughts did not end; it states another answer or none, or neither yes nor no "
             "in words; it says a yes or no that is nobody's answer; what it names is denied, fits both answers alike, "
             "repeats the question, or is part of another name; there is no answer to look for. NULL for other verdicts"
         ),

@@ -36,7 +36,7 @@ Side = Literal["context", "original"]
 Outcome = Literal["persuaded", "agreed", "stubborn", "other"]
 Reason = Literal[
     "unfinished thoughts",
-    "no words of an answer",
+    "another answer or none",
     "no yes or no in words",
     "yes or no of neither side",
     "denied",
@@ -96,7 +96,7 @@ def verdict_and_reason(
         return "refusal", None
     if polarities or says_yes_or_no:
         return "neither", "yes or no of neither side"
-    return "neither", reason or ("no yes or no in words" if sides.of_polarity else "no words of an answer")
+    return "neither", reason or ("no yes or no in words" if sides.of_polarity else "another answer or none")
 
 
 def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_with: Verdict) -> Outcome:

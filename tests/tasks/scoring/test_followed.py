@@ -43,7 +43,7 @@ def test_each_verdict(answer: str, expected: Verdict) -> None:
     ("answer", "sides", "reason"),
     [
         ("<think>Oslo, I think", OSLO, "unfinished thoughts"),
-        ("Trondheim", OSLO, "no words of an answer"),
+        ("Trondheim", OSLO, "another answer or none"),
         ("It is not Oslo.", OSLO, "denied"),
         ("the Oslo School", OSLO, "part of another name"),
         ("9 o'clock", {"context": ["9 a.m."], "original": ["9 p.m."]}, "fits both answers"),
