@@ -25,9 +25,11 @@ from data.errors import InputError
 from tasks.scoring.thoughts import without_thoughts
 from tasks.scoring.wording import yes_no
 from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_conceded, is_denied, is_in_focus, is_succeeded
-from tasks.scoring.wording.forms import FUNCTION_WORDS, Name, forms
+from tasks.scoring.wording.forms.answer import Name
+from tasks.scoring.wording.forms.kinds import forms
 from tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
 from tasks.scoring.wording.refusals import refuses, says_nothing
+from tasks.scoring.wording.vocabulary import FUNCTION_WORDS
 from tasks.scoring.wording.word import Word
 from tasks.scoring.wording.words import words
 

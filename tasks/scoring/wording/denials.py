@@ -15,8 +15,8 @@ What it is not: a parser of sentences. Of other languages it knows the commonest
 
 from collections.abc import Collection, Sequence
 
-from tasks.scoring.wording.forms import FUNCTION_WORDS, texts_of
-from tasks.scoring.wording.word import Word, word_set
+from tasks.scoring.wording.vocabulary import FUNCTION_WORDS
+from tasks.scoring.wording.word import Word, texts_of, word_set
 from tasks.scoring.wording.words import words
 
 REACH = 6

@@ -1,6 +1,10 @@
 """The parts of a text that all of this package hands on."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
+
+Texts = tuple[str, ...]
+"""Words as they are compared."""
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -41,3 +45,8 @@ class Word(NamedTuple):
     article: bool = False
     kind: str = "word"
     stems: tuple[str, ...] = ()
+
+
+def texts_of(name: Iterable[Word]) -> Texts:
+    """The words as they are compared."""
+    return tuple(word.text for word in name)

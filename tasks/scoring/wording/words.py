@@ -2,8 +2,8 @@
 
 Unicode forms, full-width letters, digits of any script, marks of direction, accents, vowel marks, case, punctuation and
 hyphens, apostrophes, possessive and plural s, articles and common abbreviations (St., Mt., No.) make no difference.
-Numbers and units are as wording.numerals writes them, dates and times as wording.dates does; wording.stems says what a
-word may be without what its language joins to it. A sign that is part of a name stays: C++, C#, A+, AB-.
+Numbers, units, dates and times are as wording.numbers writes them; wording.stems says what a word may be without what
+its language joins to it. A sign that is part of a name stays: C++, C#, A+, AB-.
 What it is not: a splitter of scripts without spaces between words; their characters are the words.
 """
 
@@ -12,9 +12,9 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from tasks.scoring.wording.dates import with_dates
-from tasks.scoring.wording.figures import in_figures
-from tasks.scoring.wording.numerals import with_numerals
+from tasks.scoring.wording.numbers.dates import with_dates
+from tasks.scoring.wording.numbers.figures import in_figures
+from tasks.scoring.wording.numbers.numerals import with_numerals
 from tasks.scoring.wording.stems import stems, without_ending
 from tasks.scoring.wording.word import Token, Word
 

@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Literal
 
 from tasks.scoring.wording.denials import AUXILIARIES, NEGATING_WORDS
-from tasks.scoring.wording.forms import FUNCTION_WORDS
 from tasks.scoring.wording.opposites import FORBIDDING, is_opposite, is_synonym
+from tasks.scoring.wording.vocabulary import FUNCTION_WORDS
 from tasks.scoring.wording.word import Word, word_set
 
 Polarity = Literal["yes", "no"]
