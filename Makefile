@@ -62,7 +62,7 @@ test-mediawiki: setup ## install Debian's MediaWiki and run the clients against 
 	@$(BIN)/python -m pytest tests/mediawiki -m mediawiki $(ARGS)
 
 test-faults: setup ## a campaign of faults: ARGS="--kills 200 --flips 100000 --seed 7"; docs/reliability.md
-	@$(BIN)/python -P -m tests.faults.campaign $(ARGS)
+	@$(BIN)/python -m tests.faults.campaign $(ARGS)
 
 check: setup ## lint, types, import rules, spelling; goes through all four, fails if one did
 	@failed=0; \
@@ -71,7 +71,7 @@ check: setup ## lint, types, import rules, spelling; goes through all four, fail
 	done; exit $$failed
 
 ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0.1:4200 (PORT=…) until Ctrl-C
-	@exec $(BIN)/python -P -m flows.server.ui --port $(PORT)
+	@exec $(BIN)/python -m swaymeter.flows.server.ui --port $(PORT)
 
 # ---- setup -------------------------------------------------------------------------------------------------------
 # The stamp is the checksum of all that decides what is installed, written last. So a set-up that was interrupted, a

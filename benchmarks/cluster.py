@@ -21,11 +21,11 @@ import yaml
 from benchmarks import made_up, made_up_scores
 from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import MODEL, Table, arguments, publish
-from flows.execution.progress import Progress, report_to
-from flows.server.api import prefect_api
-from flows.stages import score as stage
-from flows.study.sections.runner import RunnerName
-from tasks.measures.run import Spent
+from swaymeter.flows.execution.progress import Progress, report_to
+from swaymeter.flows.server.api import prefect_api
+from swaymeter.flows.stages import score as stage
+from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.tasks.measures.run import Spent
 
 MODELS = 6
 SIZE = 2048  # of the matrices that say what the machine gave
@@ -166,7 +166,7 @@ def _prepared(folder: Path, relations: int, entities: int, models: list[str]) ->
 
 def _run(study: Path, runner: RunnerName, workers: int) -> Run:
     """Runs the stage `score`; SystemExit where a step failed."""
-    from flows.execution.flow import study as flow
+    from swaymeter.flows.execution.flow import study as flow
 
     content = yaml.safe_load(study.read_text(encoding="utf-8"))
     content["execution"] = {"runner": runner, "workers": workers}

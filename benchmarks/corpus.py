@@ -18,13 +18,13 @@ from typing import Any
 
 from benchmarks.machine import forget_peak, memory_in_use, peak_memory, this_machine
 from benchmarks.measuring import Table, arguments, publish
-from data.records import CountedPair
-from data.sources.corpus.reading import Piece, Reading
-from data.sources.corpus.shards import shards
-from data.storage.keys import generator
-from tasks.frequency.counting import count
-from tasks.frequency.names import Names
-from tasks.frequency.words import words
+from swaymeter.data.records import CountedPair
+from swaymeter.data.sources.corpus.reading import Piece, Reading
+from swaymeter.data.sources.corpus.shards import shards
+from swaymeter.data.storage.keys import generator
+from swaymeter.tasks.frequency.counting import count
+from swaymeter.tasks.frequency.names import Names
+from swaymeter.tasks.frequency.words import words
 
 MB, MIB = 1_000_000, 1 << 20
 WINDOW = 50

@@ -12,7 +12,7 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import DebertaConfig, DebertaForSequenceClassification, PreTrainedTokenizerFast
 
-from tasks.models.entailment import EntailmentModel
+from swaymeter.tasks.models.entailment import EntailmentModel
 
 LARGE: dict[str, int] = {
     "hidden_size": 1024, "num_hidden_layers": 24, "num_attention_heads": 16, "intermediate_size": 4096,

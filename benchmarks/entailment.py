@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from benchmarks import answers, deberta
 from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import Side, Table, arguments, interleaved, publish, times
-from tasks.models import Entailment, load_embedder, load_entailment
-from tasks.models.entailment import EmbeddingStandIn, EntailmentModel
-from tasks.models.loading import chosen_device
+from swaymeter.tasks.models import Entailment, load_embedder, load_entailment
+from swaymeter.tasks.models.entailment import EmbeddingStandIn, EntailmentModel
+from swaymeter.tasks.models.loading import chosen_device
 
 STAND_IN, THRESHOLD = "stand-in", 0.8
 COLUMNS = (

@@ -11,13 +11,13 @@ import torch
 
 from benchmarks.machine import this_machine
 from benchmarks.measuring import Table, arguments, publish
-from tasks.models import LanguageModel
-from tasks.scoring.generation import engine as engine_of_answers
-from tasks.scoring.generation import sample_answers
-from tasks.scoring.next_token import tokenized_prompts
-from tasks.scoring.next_token.plain import ALONE, EQUAL, PADDED, read_plain
-from tasks.scoring.next_token.reading import has_sliding_window
-from tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.generation import engine as engine_of_answers
+from swaymeter.tasks.scoring.generation import sample_answers
+from swaymeter.tasks.scoring.next_token import tokenized_prompts
+from swaymeter.tasks.scoring.next_token.plain import ALONE, EQUAL, PADDED, read_plain
+from swaymeter.tasks.scoring.next_token.reading import has_sliding_window
+from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.families import FAMILIES, family_model
 from tests.tasks.scoring.alone import every, log_probs, steps
 

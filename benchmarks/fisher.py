@@ -20,10 +20,10 @@ from scipy.stats import pearsonr, spearmanr
 from benchmarks import ways, workload
 from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
-from tasks.models import LanguageModel, load_language_model
-from tasks.scoring.fisher import fisher_susceptibility
-from tasks.scoring.next_token import tokenized_prompts
-from tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.scoring.fisher import fisher_susceptibility
+from swaymeter.tasks.scoring.next_token import tokenized_prompts
+from swaymeter.tasks.scoring.persuasion import persuasion
 
 FORMS = len(workload.FORMS)
 TOP_K, DRAWS = 10, 64

@@ -1,6 +1,7 @@
 """Seconds a question of sampled answers: the engine against transformers' generate, one answer at a time.
 
-    engine            tasks.scoring.generation: a question under each condition, ten samples and the greedy answer each,
+    engine            swaymeter.tasks.scoring.generation: a question under each condition, ten samples and the greedy
+    answer each,
                       all questions at once
     one at a time     as the published code has it: generate for each sample by itself, and for the greedy answer; its
                       log-probabilities and the mean distribution over its steps from the logits that generate returns
@@ -31,14 +32,14 @@ from transformers import PreTrainedTokenizerFast
 from benchmarks.gpu import SHAPES, random_model
 from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
-from data.records import PARTITIONS, Question
-from data.sources import sample
-from tasks.contexts.questions import choose_questions
-from tasks.models import LanguageModel, load_language_model
-from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.answer_prompts import answer_prompt
-from tasks.scoring.generation import Answer, engine, sample_answers
-from tasks.scoring.next_token import Distributions, read_plain
+from swaymeter.data.records import PARTITIONS, Question
+from swaymeter.data.sources import sample
+from swaymeter.tasks.contexts.questions import choose_questions
+from swaymeter.tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.scoring.generation import Answer, engine, sample_answers
+from swaymeter.tasks.scoring.next_token import Distributions, read_plain
 
 REFERENCE = "float32"
 SAMPLES, STEPS, TEMPERATURE = 10, 20, 0.5
@@ -122,7 +123,7 @@ def _prompts(model: LanguageModel, asked: argparse.Namespace) -> Prompts:
     chosen: list[Question] = []
     for partition in PARTITIONS:
         if asked.data:
-            from data.sources import dynamicqa  # needs requests, which a bare GPU machine lacks
+            from swaymeter.data.sources import dynamicqa  # needs requests, which a bare GPU machine lacks
 
             known = dynamicqa.questions(asked.data, partition)
         else:

@@ -24,8 +24,8 @@ from transformers import GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaFo
 from benchmarks import ways, workload
 from benchmarks.machine import forget_peak, memory_in_use, multiplication, peak_memory, this_machine
 from benchmarks.measuring import Side, Table, arguments, interleaved, publish, times
-from tasks.models import LanguageModel
-from tasks.scoring.next_token import Distributions, engine, next_token_by_query, read_plain, shared
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.next_token import Distributions, engine, next_token_by_query, read_plain, shared
 
 FORMS = len(workload.FORMS)
 PUBLISHED_QUERIES = 122 * 100 * 4

@@ -11,12 +11,12 @@ import numpy as np
 import yaml
 
 from benchmarks.made_up_scores import DTYPE, MODEL, write_made_up
-from data import catalog
-from data.records import Fact, RelationName, as_row
-from flows.graph.graph import Graph, Node
-from flows.graph.step import Run, Stage
-from flows.stages import resolve
-from flows.study.reading import read_study
+from swaymeter.data import catalog
+from swaymeter.data.records import Fact, RelationName, as_row
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.step import Run, Stage
+from swaymeter.flows.stages import resolve
+from swaymeter.flows.study.reading import read_study
 
 PAIRS, PER_KIND = 200, 2
 QUERIES, CONTEXTS = 4, 3 * PER_KIND  # of an entity

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from data.records.table import Table
-from flows.graph.step import Run, Step
-from tasks.measures.run import Spent, versions
+from swaymeter.data.records.table import Table
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.tasks.measures.run import Spent, versions
 
 MODEL, DTYPE = "smollm2-135m-instruct", "float32"
 STEP_SECONDS = 0.1  # of a step that only takes its time

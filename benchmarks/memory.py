@@ -15,8 +15,8 @@ import torch
 from benchmarks import workload
 from benchmarks.machine import forget_peak, memory_in_use, peak_memory, this_machine
 from benchmarks.measuring import MODEL, Table, arguments, publish
-from tasks.models import load_language_model
-from tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.models import load_language_model
+from swaymeter.tasks.scoring.persuasion import persuasion
 
 MIB = 1 << 20
 FORMS = len(workload.FORMS)

@@ -1,6 +1,6 @@
 """Prompts a second of the engine against two plain ways, and how far their scores lie apart.
 
-    engine         tasks.scoring.persuasion: every shared beginning computed once; all queries in every round
+    engine         swaymeter.tasks.scoring.persuasion: every shared beginning computed once; all queries in every round
     published      padded batches of 32 whole prompts in the order given, logits at every position, softmax and
                    logarithms in numpy, float32
     best plain     sorted by length, logits of the last token only, in the engine's dtype, its scores as the engine's
@@ -20,9 +20,9 @@ from scipy.stats import spearmanr
 from benchmarks import ways, workload
 from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
-from tasks.models import LanguageModel, load_language_model
-from tasks.scoring.next_token import engine, tokenized_prompts
-from tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.scoring.next_token import engine, tokenized_prompts
+from swaymeter.tasks.scoring.persuasion import persuasion
 
 FORMS = len(workload.FORMS)
 REFERENCE = "float32"

@@ -23,7 +23,7 @@ class Cost:
 
 def cost_of(command: str, study: Path) -> Cost:
     """What a command of the program costs on a study, in a fresh process; CalledProcessError where it failed."""
-    call = [sys.executable, "-P", "-m", "flows.cli.main", command, str(study)]
+    call = [sys.executable, "-m", "swaymeter.flows.cli.main", command, str(study)]
     before, start, peak = _children(), time.perf_counter(), 0
     with subprocess.Popen(call, stdout=subprocess.DEVNULL) as process:
         watched = psutil.Process(process.pid)

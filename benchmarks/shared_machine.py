@@ -24,7 +24,7 @@ import yaml
 from benchmarks.machine import this_machine
 from benchmarks.made_up import MODEL, write_facts, write_prompts, write_study
 from benchmarks.measuring import Table, arguments, publish
-from data.storage.files import verify
+from swaymeter.data.storage.files import verify
 
 BY_DEFAULT = {"GOMP_SPINCOUNT": "300000"}
 """GNU's OpenMP without any variable: 300,000 looks before a thread sleeps."""
@@ -87,7 +87,7 @@ def _scored(studies: Sequence[Path], variables: Mapping[str, str]) -> list[float
     """Scores the studies at once; the seconds of each in which prompts were scored."""
     for study in studies:
         shutil.rmtree(study.parent / "workspace" / "scores", ignore_errors=True)
-    command = [sys.executable, "-P", "-m", "flows.cli.main", "score", "--offline"]
+    command = [sys.executable, "-m", "swaymeter.flows.cli.main", "score", "--offline"]
     running = [
         subprocess.Popen([*command, str(study)], env={**os.environ, **variables}, stdout=subprocess.DEVNULL)
         for study in studies

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tasks.models import LanguageModel
-from tasks.scoring.next_token import Distributions, next_token_by_query, read_plain
-from tasks.scoring.next_token.plain import forward_options, left_padded
-from tasks.scoring.persuasion import persuasion_scores
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.next_token import Distributions, next_token_by_query, read_plain
+from swaymeter.tasks.scoring.next_token.plain import forward_options, left_padded
+from swaymeter.tasks.scoring.persuasion import persuasion_scores
 
 Tokens = Sequence[int]
 Scores = NDArray[np.float64]
@@ -26,7 +26,7 @@ QUERIES_AT_ONCE = 4
 
 
 def by_engine(model: LanguageModel, prompts: Sequence[Sequence[Tokens]], memory: int | None = None) -> Scores:
-    """As tasks.scoring.persuasion computes them, for prompts that have no text."""
+    """As swaymeter.tasks.scoring.persuasion computes them, for prompts that have no text."""
     contexts, queries = len(prompts), len(prompts[0])
     weights = torch.full((contexts,), 1 / contexts, device=model.device)
     found: dict[int, torch.Tensor] = {}

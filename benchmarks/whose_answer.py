@@ -1,6 +1,6 @@
 """Precision and recall of two rules for whose answer a reply states, by kind of answer, on answers judged by reading.
 
-    whose_answer   tasks.scoring.followed, as this project counts
+    whose_answer   swaymeter.tasks.scoring.followed, as this project counts
     ROUGE-L > 0.3  between the reply and an answer or one of its other names, as published
 
 Each is held against the judgements of benchmarks/judged: does the reply state the context's answer, and does it state
@@ -20,8 +20,8 @@ from scipy.stats import binomtest
 
 from benchmarks.machine import this_machine
 from benchmarks.measuring import Table, arguments, publish
-from tasks.scoring.accuracy import answers_match
-from tasks.scoring.followed import whose_answer
+from swaymeter.tasks.scoring.accuracy import answers_match
+from swaymeter.tasks.scoring.followed import whose_answer
 
 JUDGED = Path(__file__).parent / "judged"
 SIDES = {"context": ["context"], "original": ["original"], "either": ["context", "original"]}

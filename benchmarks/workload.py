@@ -87,10 +87,10 @@ def token_ids(vocabulary: int) -> Workload[list[int]]:
 
 def written() -> list[dict[str, Any]]:
     """The entries of the workload as texts, as the catalog's templates and the seed have them."""
-    from data import catalog
-    from data.storage.keys import drawn_first
-    from tasks.contexts.entities import Entity
-    from tasks.contexts.sentences import write_contexts, write_queries
+    from swaymeter.data import catalog
+    from swaymeter.data.storage.keys import drawn_first
+    from swaymeter.tasks.contexts.entities import Entity
+    from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
 
     relation = catalog.relation(RELATION)
     capitals = {fact.subject: fact.object for fact in catalog.facts(RELATION)} | MORE_CAPITALS
@@ -107,7 +107,7 @@ def written() -> list[dict[str, Any]]:
 
 def tokenized(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The same entries with token ids in place of texts; no token spans the seam of context and query."""
-    from tasks.models import load_language_model
+    from swaymeter.tasks.models import load_language_model
 
     tokenizer = load_language_model(TOKENIZER, device="cpu").tokenizer
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Protocol, TypeVar
 
-from data.errors import UnknownName
+from swaymeter.data.errors import UnknownName
 
 
 class Named(Protocol):

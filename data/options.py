@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from data.errors import nearest
+from swaymeter.data.errors import nearest
 
 
 class Problem(NamedTuple):

@@ -1,6 +1,6 @@
 """Why a fact, a dispute or a question of a source became no question of the dataset: a code each, and a sentence."""
 
-from data.sources.slots import RULES
+from swaymeter.data.sources.slots import RULES
 
 REASONS = {flag: f"A rule is broken: {rule}" for flag, rule in RULES.items()}
 """What each code means, for people who read the counts."""

@@ -4,7 +4,7 @@ from urllib.parse import urlencode
 
 import pandas as pd
 
-from reports.frames import Model, file_slug
+from swaymeter.reports.frames import Model, file_slug
 
 ANSWERS_PAGE, QUERIES_PAGE = "answers.html", "queries.html"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE
 
 FEWEST_FOR_R = 20
 """The fewest points of a panel whose correlation is shown: r of 20 lies within 0.44 of 0 where there is none."""

@@ -13,18 +13,18 @@ from typing import Any
 
 import pandas as pd
 
-from data.records import OWN_KINDS
-from data.records.statistics import FEWEST_FOR_INTERVAL
-from reports.estimates import estimate, percent
-from reports.figures.against_susceptibility import correlation
-from reports.figures.answer_set import MEASURE as ANSWER_SETS
-from reports.figures.answer_set import masses
-from reports.figures.followed import EVERY
-from reports.figures.how_known import COUNTS, DEGREES, spearman
-from reports.figures.panels import query_types
-from reports.figures.precision import cost
-from reports.figures.strength import tones
-from reports.frames import (
+from swaymeter.data.records import OWN_KINDS
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.reports.estimates import estimate, percent
+from swaymeter.reports.figures.against_susceptibility import correlation
+from swaymeter.reports.figures.answer_set import MEASURE as ANSWER_SETS
+from swaymeter.reports.figures.answer_set import masses
+from swaymeter.reports.figures.followed import EVERY
+from swaymeter.reports.figures.how_known import COUNTS, DEGREES, spearman
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.figures.precision import cost
+from swaymeter.reports.figures.strength import tones
+from swaymeter.reports.frames import (
     EQUIVALENCE,
     RUNS,
     Frames,
@@ -45,8 +45,8 @@ from reports.frames import (
     where,
     with_empty,
 )
-from reports.published import aliases, in_papers, significant
-from reports.style import QUERY_HUES
+from swaymeter.reports.published import aliases, in_papers, significant
+from swaymeter.reports.style import QUERY_HUES
 
 NOT_JUDGED = "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
 SAID = {"follows": "stated the context's answer", "keeps": "stayed the same"}

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from data import catalog
-from data.records import CONDITIONS, OWN_KINDS, PARTITIONS, identity
-from data.records.statistics import QUANTILES
-from data.records.statistics import SHARE as SHARE
-from data.storage.workspace import slug
+from swaymeter.data import catalog
+from swaymeter.data.records import CONDITIONS, OWN_KINDS, PARTITIONS, identity
+from swaymeter.data.records.statistics import QUANTILES
+from swaymeter.data.records.statistics import SHARE as SHARE
+from swaymeter.data.storage.workspace import slug
 
 Frames = Mapping[str, pd.DataFrame]
 """Frames by the named query of the warehouse that they answer."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from data.catalog import PublishedValue, models, paper_items, published
-from data.records import PARTITIONS
-from reports.frames import Frames, records
-from reports.style import EVERY_CONTEXT
+from swaymeter.data.catalog import PublishedValue, models, paper_items, published
+from swaymeter.data.records import PARTITIONS
+from swaymeter.reports.frames import Frames, records
+from swaymeter.reports.style import EVERY_CONTEXT
 
 MOST_LISTED = 6
 """Groups of rows whose values a caption lists; more stand in the rows below alone."""

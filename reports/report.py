@@ -11,21 +11,21 @@ from pathlib import Path
 
 import pandas as pd
 
-from data.errors import InputError
-from data.storage.artifact import write_manifest
-from data.storage.folders import replaced
-from data.storage.workspace import FOUND
-from reports.answers import ANSWERS_QUERIES, write_answers
-from reports.card import StudyCard
-from reports.figures import FIGURES
-from reports.figures.figure import draw_all
-from reports.figures.rendering import limits_for, rendered
-from reports.findings import FINDINGS, findings
-from reports.frames import RUNS, Frames, labelled, records, with_empty
-from reports.page import Picture, page
-from reports.page.example import EXAMPLE_QUERIES, example
-from reports.queries import READ_QUERIES, write_queries
-from reports.tables import TABLES, filled
+from swaymeter.data.errors import InputError
+from swaymeter.data.storage.artifact import write_manifest
+from swaymeter.data.storage.folders import replaced
+from swaymeter.data.storage.workspace import FOUND
+from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
+from swaymeter.reports.card import StudyCard
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures.figure import draw_all
+from swaymeter.reports.figures.rendering import limits_for, rendered
+from swaymeter.reports.findings import FINDINGS, findings
+from swaymeter.reports.frames import RUNS, Frames, labelled, records, with_empty
+from swaymeter.reports.page import Picture, page
+from swaymeter.reports.page.example import EXAMPLE_QUERIES, example
+from swaymeter.reports.queries import READ_QUERIES, write_queries
+from swaymeter.reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
 PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")

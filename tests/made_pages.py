@@ -8,28 +8,28 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from data import catalog
-from data.catalog import LITERAL_CLASSES, Relation
-from data.named import Registry
-from data.options import Options
-from data.sources.http.services import SERVICES
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from data.sources.source import FactsOptions, QuestionsOptions
-from data.warehouse.queries import NAMED_QUERIES
-from data.warehouse.schema import Schema
-from flows.steps.aggregate import schema
-from flows.study.sections.contexts import ContextsPart
-from flows.study.sections.execution import ExecutionPart
-from flows.study.sections.model import ModelPart
-from flows.study.sections.prompt import PromptPart
-from flows.study.sections.services import ServiceOptions, ServicesPart
-from flows.study.study import Study
-from reports.figures import FIGURES
-from reports.tables import TABLES
-from tasks.frequency import FREQUENCY_SOURCES
-from tasks.frequency.source import FrequencyOptions
-from tasks.measures import MEASURES
-from tasks.statistics.entropy_classes import EntropyClasses
+from swaymeter.data import catalog
+from swaymeter.data.catalog import LITERAL_CLASSES, Relation
+from swaymeter.data.named import Registry
+from swaymeter.data.options import Options
+from swaymeter.data.sources.http.services import SERVICES
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.data.sources.source import FactsOptions, QuestionsOptions
+from swaymeter.data.warehouse.queries import NAMED_QUERIES
+from swaymeter.data.warehouse.schema import Schema
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.sections.contexts import ContextsPart
+from swaymeter.flows.study.sections.execution import ExecutionPart
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections.prompt import PromptPart
+from swaymeter.flows.study.sections.services import ServiceOptions, ServicesPart
+from swaymeter.flows.study.study import Study
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.tables import TABLES
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.frequency.source import FrequencyOptions
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
-from data.named import Registry, T
+from swaymeter.data.named import Registry, T
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from data.sources.http.services import SERVICES, Service
+from swaymeter.data.sources.http.services import SERVICES, Service
 from tests.made_pages import MADE
 
 ROOT = Path(__file__).resolve().parents[1]

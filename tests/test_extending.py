@@ -10,14 +10,14 @@ import duckdb
 import pytest
 import yaml
 
-from data.sources.registry import FACT_SOURCES
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from flows.cli.pipeline import Selected
-from flows.graph.graph import Graph
-from flows.stages.resolve import graph_of
-from reports.figures import FIGURES
-from tasks.measures import MEASURES
-from tasks.statistics import STATISTICS
+from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.reports.figures import FIGURES
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.statistics import STATISTICS
 from tests.extensions import comparison, figure, measure, source
 from tests.flows.small_study import run
 from tests.registered import added

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import yaml
 
-from data.sources import dynamicqa
-from data.sources.own.columns import COLUMNS, FLAT
-from data.sources.own.files import read_file
-from data.sources.own.rows import Origin, ReadQuestions, questions_of
-from data.sources.own.source import OWN_QUESTIONS, OwnQuestions
-from flows.cli.views.audit import QUANTITIES, Threshold
-from flows.study.reading import read_study
+from swaymeter.data.sources import dynamicqa
+from swaymeter.data.sources.own.columns import COLUMNS, FLAT
+from swaymeter.data.sources.own.files import read_file
+from swaymeter.data.sources.own.rows import Origin, ReadQuestions, questions_of
+from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions
+from swaymeter.flows.cli.views.audit import QUANTITIES, Threshold
+from swaymeter.flows.study.reading import read_study
 from tests.flows.conftest import Command, swaymeter
 
 __all__ = ["swaymeter"]

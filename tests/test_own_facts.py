@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from data.records import Context, Query, is_relevant, of_row
-from flows.cli.pipeline import Selected
-from flows.graph.step import StepId
+from swaymeter.data.records import Context, Query, is_relevant, of_row
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import prepare
 
 PAGE = (Path(__file__).parent.parent / "docs" / "own-facts.md").read_text(encoding="utf-8")

@@ -1,23 +1,37 @@
-"""What an installation holds: every module and data file of the packages."""
+"""What the wheel holds: one name, with every module and data file of ours."""
 
-import tomllib
+import subprocess
+import sys
 from pathlib import Path
+from zipfile import ZipFile
 
-from setuptools import find_packages
+import pytest
 
 TOP = Path(__file__).parents[1]
-SETUPTOOLS = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]
+FOLDERS = ("data", "tasks", "reports", "flows")
 
 
-def test_every_file_of_the_packages_is_installed() -> None:
-    packages = find_packages(str(TOP), include=SETUPTOOLS["packages"]["find"]["include"])
-    patterns = [(package.replace(".", "/"), "*.py") for package in packages]
-    patterns += [(name.replace(".", "/"), one) for name, listed in SETUPTOOLS["package-data"].items() for one in listed]
-    installed = {file for folder, pattern in patterns for file in (TOP / folder).glob(pattern)}
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The files of the wheel, without what says where it is from; it is built from a copy, as build folders stay."""
+    copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
+    files = [*FOLDERS, "swaymeter", "pyproject.toml", "README.md", "LICENSE"]
+    subprocess.run(["cp", "--recursive", "--no-dereference", *files, str(copy)], cwd=TOP, check=True)
+    build = "from setuptools import build_meta; import sys; build_meta.build_wheel(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", build, str(out)], cwd=copy, check=True, capture_output=True)
+    (wheel,) = out.glob("*.whl")
+    return {name for name in ZipFile(wheel).namelist() if ".dist-info/" not in name}
+
+
+def test_it_has_one_name(names: set[str]) -> None:
+    assert {name.split("/")[0] for name in names} == {"swaymeter"}
+
+
+def test_it_has_every_file(names: set[str]) -> None:
     files = {
-        file
-        for package in ("data", "tasks", "reports", "flows")
-        for file in (TOP / package).rglob("*")
+        f"swaymeter/{file.relative_to(TOP)}"
+        for folder in FOLDERS
+        for file in (TOP / folder).rglob("*")
         if file.is_file() and "__pycache__" not in file.parts
     }
-    assert files - installed == set()
+    assert files | {"swaymeter/__init__.py", "swaymeter/py.typed"} == names

@@ -11,11 +11,11 @@ import duckdb
 import pytest
 import typer.main
 
-from data.catalog import facts, invented_entities, relation
-from data.warehouse.queries import NAMED_QUERIES
-from flows.cli.main import app
-from flows.study.reading import read_study
-from flows.study.study import Study
+from swaymeter.data.catalog import facts, invented_entities, relation
+from swaymeter.data.warehouse.queries import NAMED_QUERIES
+from swaymeter.flows.cli.main import app
+from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.study import Study
 from tests.data.warehouse.small_study import row, small_study, table, warehouse_of
 
 ROOT = Path(__file__).resolve().parents[1]

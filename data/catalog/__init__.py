@@ -1,17 +1,24 @@
 """Bundled reference data and what reads it; no other code lives here.
 
-Imports only PyYAML, pydantic, data.options, data.records and data.errors. Every file names its source and licence; a
-file that breaks its own form is refused with its name and the key or line at fault.
+Imports only PyYAML, pydantic, swaymeter.data.options, swaymeter.data.records and swaymeter.data.errors. Every file
+names its source and licence; a file that breaks its own form is refused with its name and the key or line at fault.
 """
 
-from data.catalog.group_texts import GroupTexts, Sentence, group_texts
-from data.catalog.language_models import AnswerPrompts, CatalogModel, dispute_prompt, models, names_prompt, prompts
-from data.catalog.name_parts import invented_entities
-from data.catalog.papers import Item, Paper, paper_items, papers
-from data.catalog.published_form import published_form
-from data.catalog.published_values import PublishedValue, published
-from data.catalog.reading import digest
-from data.catalog.relation_file import (
+from swaymeter.data.catalog.group_texts import GroupTexts, Sentence, group_texts
+from swaymeter.data.catalog.language_models import (
+    AnswerPrompts,
+    CatalogModel,
+    dispute_prompt,
+    models,
+    names_prompt,
+    prompts,
+)
+from swaymeter.data.catalog.name_parts import invented_entities
+from swaymeter.data.catalog.papers import Item, Paper, paper_items, papers
+from swaymeter.data.catalog.published_form import published_form
+from swaymeter.data.catalog.published_values import PublishedValue, published
+from swaymeter.data.catalog.reading import digest
+from swaymeter.data.catalog.relation_file import (
     ENTITY_CLASSES,
     LITERAL_CLASSES,
     Relation,
@@ -22,8 +29,8 @@ from data.catalog.relation_file import (
     relations,
     relations_of_yago,
 )
-from data.catalog.sample import CatalogFact, CatalogQuestion, facts, facts_digest, questions, questions_digest
-from data.catalog.templates import fill
+from swaymeter.data.catalog.sample import CatalogFact, CatalogQuestion, facts, facts_digest, questions, questions_digest
+from swaymeter.data.catalog.templates import fill
 
 __all__ = [
     "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion",

@@ -17,8 +17,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
-from data.catalog.reading import ENTRY, Text, Texts, entries
-from data.errors import UnknownName
+from swaymeter.data.catalog.reading import ENTRY, Text, Texts, entries
+from swaymeter.data.errors import UnknownName
 
 OWNERS = ("her", "his")
 """The words of two pairs; of no other word the next one says which counterpart is meant."""

@@ -1,9 +1,9 @@
 """Texts about entities in groups, such as names by gender or pairs of friends: queries, and sets of contexts.
 
 A YAML file in the form of the bundled ones, data/catalog/groups. A set of contexts is a list of sentences, or another
-set with the words of two groups exchanged (`data.catalog.exchange`). The slot of an entity is {entity}; of a pair there
-are two, {entity1} and {entity2}. A query has every slot; a sentence has every slot, and is then written about each
-entity, or none.
+set with the words of two groups exchanged (`swaymeter.data.catalog.exchange`). The slot of an entity is {entity}; of a
+pair there are two, {entity1} and {entity2}. A query has every slot; a sentence has every slot, and is then written
+about each entity, or none.
 """
 
 import re
@@ -15,15 +15,15 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from data.catalog.exchange import AnExchange
-from data.catalog.reading import Text, document
-from data.catalog.templates import beginning, question, sound
-from data.errors import InputError
-from data.options import Options, Problem, problems, refused
+from swaymeter.data.catalog.exchange import AnExchange
+from swaymeter.data.catalog.reading import Text, document
+from swaymeter.data.catalog.templates import beginning, question, sound
+from swaymeter.data.errors import InputError
+from swaymeter.data.options import Options, Problem, problems, refused
 
 ONE, PAIR = ("{entity}",), ("{entity1}", "{entity2}")
 """The slots of an entity, and of a pair."""
-FOLDER = Path(str(resources.files("data.catalog"))) / "groups"
+FOLDER = Path(str(resources.files("swaymeter.data.catalog"))) / "groups"
 """The bundled texts, and the bundled files of entities."""
 
 SetName = Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9]{0,63}$")]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import AfterValidator, Field, model_validator
 from pydantic.dataclasses import dataclass
 
-from data.catalog.reading import ENTRY, Text, entries, mapping, validated
+from swaymeter.data.catalog.reading import ENTRY, Text, entries, mapping, validated
 
 AnswerForm = Literal["default", "published"]
 Prompts = TypeVar("Prompts")

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from pydantic.dataclasses import dataclass
 
-from data.catalog.reading import ENTRY, Text, Texts, document, mapping, validated
-from data.catalog.relation_file import ENTITY_CLASSES
-from data.errors import InputError, UnknownName
+from swaymeter.data.catalog.reading import ENTRY, Text, Texts, document, mapping, validated
+from swaymeter.data.catalog.relation_file import ENTITY_CLASSES
+from swaymeter.data.errors import InputError, UnknownName
 
 FILE = "name_parts.yaml"
 SLOT = re.compile(r"\{(\w+)\}")

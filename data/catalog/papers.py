@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import model_validator
 from pydantic.dataclasses import dataclass
 
-from data.catalog.reading import ENTRY, Text, Texts, entries
+from swaymeter.data.catalog.reading import ENTRY, Text, Texts, entries
 
 
 @dataclass(frozen=True, config=ENTRY)

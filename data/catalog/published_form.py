@@ -12,8 +12,8 @@ Source: Du et al. 2024, section 4.1 and the released data; the lead-in is our ow
 import re
 from collections.abc import Mapping
 
-from data.catalog.relation_file import Relation
-from data.records import ContextKind
+from swaymeter.data.catalog.relation_file import Relation
+from swaymeter.data.records import ContextKind
 
 LEAD_IN = "Without any doubt, "
 _BE = re.compile(r"^(.*\b(?:is|are|was|were)$|(?:(?:The|An?|One) \w+ of )?\{entity\} (?:is|are|was|were)\b)(.*)$")

@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator
 from pydantic.dataclasses import dataclass
 
-from data.catalog.language_models import models
-from data.catalog.papers import paper_items
-from data.catalog.reading import ENTRY, Text, rows
-from data.errors import UnknownName
+from swaymeter.data.catalog.language_models import models
+from swaymeter.data.catalog.papers import paper_items
+from swaymeter.data.catalog.reading import ENTRY, Text, rows
+from swaymeter.data.errors import UnknownName
 
 FILE = "published.csv"
 

@@ -16,8 +16,8 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from data.errors import InputError
-from data.untrusted import UniqueKeyLoader, untrusted_yaml
+from swaymeter.data.errors import InputError
+from swaymeter.data.untrusted import UniqueKeyLoader, untrusted_yaml
 
 ENTRY = ConfigDict(extra="forbid", allow_inf_nan=False)
 """Of every entry's dataclass: a key that it does not know is refused."""
@@ -32,7 +32,7 @@ Entry = TypeVar("Entry")
 
 def content(filename: str) -> bytes:
     """The bytes of a catalog file; raises InputError when there is no such file."""
-    file = resources.files("data.catalog") / filename
+    file = resources.files("swaymeter.data.catalog") / filename
     if not file.is_file():
         raise InputError(f"the catalog has no file {filename!r}")
     return file.read_bytes()

@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, model_validator
 from pydantic.dataclasses import dataclass
 
-from data.catalog.reading import ENTRY, PropertyId, Text, digest_of, entries
-from data.catalog.templates import Beginning, ClosedQuestion, OpenQuestion, Sentence
-from data.errors import InputError, UnknownName
-from data.records import CONTEXT_KINDS, ContextKind
+from swaymeter.data.catalog.reading import ENTRY, PropertyId, Text, digest_of, entries
+from swaymeter.data.catalog.templates import Beginning, ClosedQuestion, OpenQuestion, Sentence
+from swaymeter.data.errors import InputError, UnknownName
+from swaymeter.data.records import CONTEXT_KINDS, ContextKind
 
 EntityClass = Literal[
     "person", "fictionalCharacter",

@@ -7,10 +7,10 @@ from typing import Annotated, Self
 from pydantic import AfterValidator, Json, NonNegativeInt, model_validator
 from pydantic.dataclasses import dataclass
 
-from data.catalog.reading import ENTRY, EntityId, PropertyId, Text, Texts, digest_of, rows
-from data.catalog.relation_file import FILE, relation, relations
-from data.errors import UnknownName
-from data.records import PARTITIONS, Partition
+from swaymeter.data.catalog.reading import ENTRY, EntityId, PropertyId, Text, Texts, digest_of, rows
+from swaymeter.data.catalog.relation_file import FILE, relation, relations
+from swaymeter.data.errors import UnknownName
+from swaymeter.data.records import PARTITIONS, Partition
 
 
 def _known(name: str) -> str:

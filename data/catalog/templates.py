@@ -12,8 +12,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from data.catalog.reading import Text
-from data.errors import InputError
+from swaymeter.data.catalog.reading import Text
+from swaymeter.data.errors import InputError
 
 _SLOT = re.compile(r"\{(entity[12]?|answer)\}")
 _ANY_SLOT = re.compile(r"\{[^{}]*\}|[{}]")

@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from data.errors import InputError
-from data.records import PARTITIONS, Dispute, Fact, Partition, Question, of_row
-from data.records.table import Table
-from data.records.tables import DISPUTES, FACTS, QUESTIONS
-from data.sources import dynamicqa
-from data.sources.graph.qec import read_qec
-from data.storage.files import read_parquet, verify
-from data.storage.keys import content_key
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import PARTITIONS, Dispute, Fact, Partition, Question, of_row
+from swaymeter.data.records.table import Table
+from swaymeter.data.records.tables import DISPUTES, FACTS, QUESTIONS
+from swaymeter.data.sources import dynamicqa
+from swaymeter.data.sources.graph.qec import read_qec
+from swaymeter.data.storage.files import read_parquet, verify
+from swaymeter.data.storage.keys import content_key
 
 VERSION_LENGTH = 16
 _EXPECTED = "name a workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json"

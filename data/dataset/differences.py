@@ -16,9 +16,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from data.dataset.dataset import Dataset
-from data.records import Fact, Question
-from data.records.tables import FACTS, QUESTIONS
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.records import Fact, Question
+from swaymeter.data.records.tables import FACTS, QUESTIONS
 
 Value = str | int | float | tuple[str, ...] | None
 Row = TypeVar("Row", Fact, Question)

@@ -1,14 +1,14 @@
 """Rows: frozen dataclasses, each the one declaration of its table, with identifiers that refuse nonsense.
 
-Imports data.errors alone of ours. Arrow is imported where rows become a table, so that scoring needs none.
+Imports swaymeter.data.errors alone of ours. Arrow is imported where rows become a table, so that scoring needs none.
 """
 
-from data.records.candidates import Dispute, Page, Rejected, Triple
-from data.records.corpus import CountedPair, Frequency, Shard, ShardCount
-from data.records.facts import Fact, InventedName
-from data.records.identifiers import CORPUS, NO_RELATIONS, RelationName, WikidataId, identity
-from data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
-from data.records.questions import (
+from swaymeter.data.records.candidates import Dispute, Page, Rejected, Triple
+from swaymeter.data.records.corpus import CountedPair, Frequency, Shard, ShardCount
+from swaymeter.data.records.facts import Fact, InventedName
+from swaymeter.data.records.identifiers import CORPUS, NO_RELATIONS, RelationName, WikidataId, identity
+from swaymeter.data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
+from swaymeter.data.records.questions import (
     ALONE,
     ANNOTATION_CHOICES,
     CONDITIONS,
@@ -25,8 +25,8 @@ from data.records.questions import (
     Partition,
     Question,
 )
-from data.records.row import as_row, of_row
-from data.records.score import Run
+from swaymeter.data.records.row import as_row, of_row
+from swaymeter.data.records.score import Run
 
 __all__ = [
     "ALONE", "ANNOTATION_CHOICES", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "CORPUS", "NO_RELATIONS", "OWN_KINDS",

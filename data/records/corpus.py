@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from data.records.row import Meaning, table
+from swaymeter.data.records.row import Meaning, table
 
 CountKind = Literal["words", "tokens", "approximate"]
 """What a count is of: words, as in decision 0050; tokens of an index, in the spellings of a name; or an estimate."""

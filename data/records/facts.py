@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
-from data.records.identifiers import RelationName, WikidataId
-from data.records.row import Meaning, table
+from swaymeter.data.records.identifiers import RelationName, WikidataId
+from swaymeter.data.records.row import Meaning, table
 
 
 @table("facts", "a subject and its object under a relation")

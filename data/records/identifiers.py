@@ -4,7 +4,7 @@ import hashlib
 import re
 from typing import ClassVar, Self
 
-from data.errors import InputError
+from swaymeter.data.errors import InputError
 
 
 class _Identifier(str):

@@ -4,8 +4,8 @@ import builtins
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from data.records.identifiers import RelationName, WikidataId
-from data.records.row import Meaning, table
+from swaymeter.data.records.identifiers import RelationName, WikidataId
+from swaymeter.data.records.row import Meaning, table
 
 Partition = Literal["static", "temporal", "disputable", "own"]
 """DynamicQA's three, and one's own questions."""

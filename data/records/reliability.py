@@ -2,8 +2,8 @@
 
 from typing import Annotated
 
-from data.records.row import Meaning, table
-from data.records.statistics import ModelScores
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.records.statistics import ModelScores
 
 
 @table(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
-from data.records.table import Column, Table
+from swaymeter.data.records.table import Column, Table
 
 RowType = TypeVar("RowType", bound=type)
 Row = TypeVar("Row")

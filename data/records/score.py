@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from data.records.row import Meaning, table
+from swaymeter.data.records.row import Meaning, table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

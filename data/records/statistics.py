@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from data.records.row import Meaning, table
+from swaymeter.data.records.row import Meaning, table
 
 ALL = "all"
 """Every relation, query type, partition or condition together."""

@@ -1,14 +1,14 @@
 """The tables of the records, by name; a measure's or a statistic's table comes with its own row type."""
 
-from data.records.candidates import Dispute, Page, Rejected, Triple
-from data.records.corpus import CountedPair, Frequency, Shard, ShardCount
-from data.records.facts import Fact, InventedName
-from data.records.prompts import Context, Query
-from data.records.questions import Annotation, Question
-from data.records.reliability import Reliability
-from data.records.row import table_of
-from data.records.score import Run
-from data.records.table import Table
+from swaymeter.data.records.candidates import Dispute, Page, Rejected, Triple
+from swaymeter.data.records.corpus import CountedPair, Frequency, Shard, ShardCount
+from swaymeter.data.records.facts import Fact, InventedName
+from swaymeter.data.records.prompts import Context, Query
+from swaymeter.data.records.questions import Annotation, Question
+from swaymeter.data.records.reliability import Reliability
+from swaymeter.data.records.row import table_of
+from swaymeter.data.records.score import Run
+from swaymeter.data.records.table import Table
 
 FACTS = table_of(Fact)
 INVENTED = table_of(InventedName)

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from data.sources.http.services import SERVICES, Service
+from swaymeter.data.sources.http.services import SERVICES, Service
 
 if TYPE_CHECKING:
-    from data.sources.http.session import Session
+    from swaymeter.data.sources.http.session import Session
 
 GraphName = Literal["yago", "wikidata"]
 CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
@@ -46,7 +46,7 @@ class Access:
 
     def session(self, service: str) -> "Session":
         """The session with a service, one for all threads of this process."""
-        from data.sources.http.session import shared_session  # needs requests, which a bare GPU machine lacks
+        from swaymeter.data.sources.http.session import shared_session  # needs requests, which a bare GPU machine lacks
 
         reruns = self.forced | (self.refreshed if service in CHANGES_DAILY else frozenset())
         cache = self.cache or self.downloads / "answers"
@@ -60,5 +60,5 @@ class Access:
 
 def close_sessions() -> None:
     """Closes all sessions of this process: waiting threads are woken, and the next run counts from 0."""
-    if loaded := sys.modules.get("data.sources.http.session"):  # else none was opened
+    if loaded := sys.modules.get("swaymeter.data.sources.http.session"):  # else none was opened
         loaded.close_sessions()

@@ -8,9 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from data import catalog
-from data.errors import InputError
-from data.records import RelationName, WikidataId
+from swaymeter.data import catalog
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import RelationName, WikidataId
 
 DISPUTABLE = RelationName("disputable")
 

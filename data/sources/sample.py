@@ -4,10 +4,10 @@ from typing import ClassVar, Literal
 
 from pydantic import field_validator
 
-from data import catalog
-from data.records import Fact, Partition, Question, RelationName, WikidataId, identity
-from data.sources.slots import fill_slot, flags_of
-from data.sources.source import (
+from swaymeter.data import catalog
+from swaymeter.data.records import Fact, Partition, Question, RelationName, WikidataId, identity
+from swaymeter.data.sources.slots import fill_slot, flags_of
+from swaymeter.data.sources.source import (
     Choice,
     FactsOptions,
     FactSource,

@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from data.records import SLOT, Partition, Question
+from swaymeter.data.records import SLOT, Partition, Question
 
 RULES: dict[str, str] = {}
 """The rule that each flag reports as broken, in a sentence."""

@@ -1,7 +1,8 @@
 """What a source declares: its keys in a study file, what its rows depend on, and how they are fetched.
 
-A source is one module with one `FactSource` or `QuestionSource`, which data.sources.registry names. The graph asks a
-source of questions only whether it fetches in several steps; those of Wikidata are listed in flows.stages.wikidata.
+A source is one module with one `FactSource` or `QuestionSource`, which swaymeter.data.sources.registry names. The graph
+asks a source of questions only whether it fetches in several steps; those of Wikidata are listed in
+swaymeter.flows.stages.wikidata.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,16 +13,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from data import catalog
-from data.catalog import Relation
-from data.errors import ServiceBudget, ServiceClosed, ServiceError, UnknownName
-from data.options import Options
-from data.records import PARTITIONS, Fact, Partition, Question, Rejected
-from data.sources.access import Access, GraphName
+from swaymeter.data import catalog
+from swaymeter.data.catalog import Relation
+from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, UnknownName
+from swaymeter.data.options import Options
+from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, Rejected
+from swaymeter.data.sources.access import Access, GraphName
 
 if TYPE_CHECKING:
-    from data.sources.graph.source import Graph
-    from data.sources.own.groups import Group
+    from swaymeter.data.sources.graph.source import Graph
+    from swaymeter.data.sources.own.groups import Group
 
 Choice = Literal["random", "degree"]
 NameSource = Literal["catalog", "names", "model"]
@@ -159,7 +160,7 @@ class FetchedQuestions:
 
 def named_graphs(options: FactsOptions, access: Access) -> list["Graph"]:
     """The graphs that the study names under `absent_from`."""
-    from data.sources.graph.source import Graph  # needs requests, which a bare GPU machine lacks
+    from swaymeter.data.sources.graph.source import Graph  # needs requests, which a bare GPU machine lacks
 
     return [Graph(name, access) for name in options.absent_from or ()]
 

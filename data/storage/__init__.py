@@ -1,4 +1,4 @@
 """Files of a workspace: keys, whole-file writes, verified reads, locks.
 
-Imports data.records and data.errors; no DuckDB, no network.
+Imports swaymeter.data.records and swaymeter.data.errors; no DuckDB, no network.
 """

@@ -17,9 +17,9 @@ from typing import Any, Literal, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.errors import DamagedFile, MissingFile
-from data.records.table import Table, table_digest
-from data.storage.files import (
+from swaymeter.data.errors import DamagedFile, MissingFile
+from swaymeter.data.records.table import Table, table_digest
+from swaymeter.data.storage.files import (
     CHARACTERS,
     digest_of_large,
     metadata_of,
@@ -28,8 +28,8 @@ from data.storage.files import (
     write_parquet,
     written_whole,
 )
-from data.storage.keys import content_key
-from data.storage.sealed import sealed, unsealed
+from swaymeter.data.storage.keys import content_key
+from swaymeter.data.storage.sealed import sealed, unsealed
 
 State = Literal["done", "missing", "damaged"]
 T = TypeVar("T")

@@ -12,9 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from data.errors import WorkspaceError
-from data.storage.files import written_whole
-from data.storage.sealed import sealed, unsealed
+from swaymeter.data.errors import WorkspaceError
+from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.sealed import sealed, unsealed
 
 log = logging.getLogger(__name__)
 

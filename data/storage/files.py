@@ -14,7 +14,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from data.errors import DamagedFile, MissingFile, WorkspaceError, first_line
+from swaymeter.data.errors import DamagedFile, MissingFile, WorkspaceError, first_line
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from data.errors import WorkspaceError
-from data.storage.files import sync
+from swaymeter.data.errors import WorkspaceError
+from swaymeter.data.storage.files import sync
 
 
 @contextmanager

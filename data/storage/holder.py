@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from data.storage.files import written_whole
-from data.storage.sealed import json_object
+from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.sealed import json_object
 
 NAME = ".holder.json"
 LONGEST_COMMAND = 200

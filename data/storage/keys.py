@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from data.errors import MissingFile
-from data.storage.files import is_endless, sha256_of
+from swaymeter.data.errors import MissingFile
+from swaymeter.data.storage.files import is_endless, sha256_of
 
 
 def content_key(made_from: Mapping[str, object]) -> str:

@@ -14,7 +14,7 @@
     reruns.json                                            what was asked to be made again
     workspace.json                                         the version of this layout, and the study that came first
 
-`data.storage.artifact` says what a file's key and digest are, and when it is done.
+`swaymeter.data.storage.artifact` says what a file's key and digest are, and when it is done.
 """
 
 import json
@@ -30,13 +30,13 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from data.errors import WorkspaceBusy, WorkspaceError, first_line
-from data.records.table import Table
-from data.storage.artifact import FilesArtifact, TableArtifact, is_joined
-from data.storage.files import CHARACTERS, TEMPORARY, written_whole
-from data.storage.holder import describe_holder, note_holder
-from data.storage.keys import content_key
-from data.storage.sealed import json_object, sealed, unsealed
+from swaymeter.data.errors import WorkspaceBusy, WorkspaceError, first_line
+from swaymeter.data.records.table import Table
+from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, is_joined
+from swaymeter.data.storage.files import CHARACTERS, TEMPORARY, written_whole
+from swaymeter.data.storage.holder import describe_holder, note_holder
+from swaymeter.data.storage.keys import content_key
+from swaymeter.data.storage.sealed import json_object, sealed, unsealed
 
 DATABASE = "study.duckdb"
 """The file name of the database."""

@@ -19,13 +19,23 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.errors import InputError, WorkspaceError, first_line
-from data.records.table import Table
-from data.records.tables import RUNS
-from data.storage.files import TEMPORARY, digest_of_large, put
-from data.warehouse.schema import ABOUT, FILES, ORIGINS, SHARED, Schema, is_large, own_columns, quoted, rows_table
-from data.warehouse.sources import checked_footer, only_finite, selected, shared_values
-from data.warehouse.warehouse import CONFIG, create_views, is_of
+from swaymeter.data.errors import InputError, WorkspaceError, first_line
+from swaymeter.data.records.table import Table
+from swaymeter.data.records.tables import RUNS
+from swaymeter.data.storage.files import TEMPORARY, digest_of_large, put
+from swaymeter.data.warehouse.schema import (
+    ABOUT,
+    FILES,
+    ORIGINS,
+    SHARED,
+    Schema,
+    is_large,
+    own_columns,
+    quoted,
+    rows_table,
+)
+from swaymeter.data.warehouse.sources import checked_footer, only_finite, selected, shared_values
+from swaymeter.data.warehouse.warehouse import CONFIG, create_views, is_of
 
 
 def update(

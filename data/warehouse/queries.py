@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 
-from data.named import Registry
-from data.storage.keys import content_key
+from swaymeter.data.named import Registry
+from swaymeter.data.storage.keys import content_key
 
 _UNIT = re.compile(r"^-- unit: (\w+) = (.+)$", re.MULTILINE)
 _BY_RELATION = re.compile(r"^-- by relation: (.+)$", re.MULTILINE)
@@ -68,7 +68,7 @@ class NamedQuery:
 
 
 def _bundled() -> list[NamedQuery]:
-    files = (file for file in resources.files("data.warehouse.sql").iterdir() if file.name.endswith(".sql"))
+    files = (file for file in resources.files("swaymeter.data.warehouse.sql").iterdir() if file.name.endswith(".sql"))
     texts = {file.name.removesuffix(".sql"): file.read_text(encoding="utf-8") for file in files}
     return [NamedQuery.of_text(name, texts[name]) for name in sorted(texts)]
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
 
-from data.records.row import Meaning, columns_of, table, table_of
-from data.records.score import Score
-from data.records.table import Column, Table
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
+from swaymeter.data.records.row import Meaning, columns_of, table, table_of
+from swaymeter.data.records.score import Score
+from swaymeter.data.records.table import Column, Table
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery, with_views
 
 SHARED = columns_of(Score)
 """The columns that say where a score comes from."""

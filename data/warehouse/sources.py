@@ -1,6 +1,7 @@
 """Parquet files as sources of SQL: what their footers must say before DuckDB reads the rows itself.
 
-Whoever names a file has verified its bytes (`data.storage`): DuckDB's reader would take a flipped bit for a score.
+Whoever names a file has verified its bytes (`swaymeter.data.storage`): DuckDB's reader would take a flipped bit for a
+score.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +13,9 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.errors import DamagedFile, InputError, first_line
-from data.records.table import Column, Table
-from data.warehouse.schema import SHARED, literal, quoted
+from swaymeter.data.errors import DamagedFile, InputError, first_line
+from swaymeter.data.records.table import Column, Table
+from swaymeter.data.warehouse.schema import SHARED, literal, quoted
 
 
 def checked_footer(table: Table, path: Path) -> pq.FileMetaData:

@@ -11,11 +11,11 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
-from data.records.table import Table
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from data.warehouse.schema import SCORED, Schema, is_large, literal, quoted
-from data.warehouse.sources import checked_footer, only_finite, selected
+from swaymeter.data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
+from swaymeter.data.records.table import Table
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, quoted
+from swaymeter.data.warehouse.sources import checked_footer, only_finite, selected
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",  # read and made offline: what is not there must not be fetched

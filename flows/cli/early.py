@@ -7,10 +7,10 @@ is done is decided by the graph, and what is wrong with the study file is said b
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from data.storage.workspace import Workspace
-from data.untrusted import text_of, untrusted_yaml
-from flows.server.api import Starting, is_named, temporary_api
-from flows.study.places import folder_of, study_file
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.data.untrusted import text_of, untrusted_yaml
+from swaymeter.flows.server.api import Starting, is_named, temporary_api
+from swaymeter.flows.study.places import folder_of, study_file
 
 FOLLOWS = ("run", "aggregate", "report")
 """The commands that make something from the tables of a workspace."""

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
-from data.sources.access import close_sessions
+from swaymeter.data.sources.access import close_sessions
 
 SECONDS = 4.0
 """From Ctrl-C to the end, where a thread does not stop by itself."""

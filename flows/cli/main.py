@@ -10,17 +10,17 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from data.errors import SwaymeterError
-from flows.cli.commands.annotate import annotate
-from flows.cli.commands.audits import audits
-from flows.cli.commands.catalog import catalog
-from flows.cli.commands.cluster import cluster
-from flows.cli.commands.datasets import datasets
-from flows.cli.commands.stages import stages
-from flows.cli.console import err, out
-from flows.cli.interrupt import end_when_interrupted
-from flows.execution.threads import limit_threads
-from flows.server.settings import keep_quiet
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.flows.cli.commands.annotate import annotate
+from swaymeter.flows.cli.commands.audits import audits
+from swaymeter.flows.cli.commands.catalog import catalog
+from swaymeter.flows.cli.commands.cluster import cluster
+from swaymeter.flows.cli.commands.datasets import datasets
+from swaymeter.flows.cli.commands.stages import stages
+from swaymeter.flows.cli.console import err, out
+from swaymeter.flows.cli.interrupt import end_when_interrupted
+from swaymeter.flows.execution.threads import limit_threads
+from swaymeter.flows.server.settings import keep_quiet
 
 keep_quiet()  # before anything imports Prefect
 limit_threads()  # before anything imports torch

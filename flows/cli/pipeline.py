@@ -11,32 +11,32 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from data import catalog
-from data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, first_line
-from data.records import NO_RELATIONS
-from data.storage.workspace import FOUND, Workspace
-from flows.cli.console import first_names, warn
-from flows.cli.terminal import TerminalProgress
-from flows.cli.views.status import StatusRow
-from flows.execution.progress import report_to
-from flows.graph.graph import Graph, Node
-from flows.graph.rerun import Kind, Rerun
-from flows.graph.selection import DISPUTABLE, OF_CLASSES, Selection
-from flows.graph.step import STAGES, Stage
-from flows.stages.build import amounts
-from flows.stages.contents import Contents
-from flows.stages.estimate import estimate
-from flows.stages.refusals import refusals
-from flows.stages.resolve import graph_of, workspace_of
-from flows.stages.score import measure_states
-from flows.stages.study_graph import CHOICE, FACTS
-from flows.study.models import check_models
-from flows.study.reading import read_study
-from flows.study.sections.runner import RunnerName
-from flows.study.study import Study
+from swaymeter.data import catalog
+from swaymeter.data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, first_line
+from swaymeter.data.records import NO_RELATIONS
+from swaymeter.data.storage.workspace import FOUND, Workspace
+from swaymeter.flows.cli.console import first_names, warn
+from swaymeter.flows.cli.terminal import TerminalProgress
+from swaymeter.flows.cli.views.status import StatusRow
+from swaymeter.flows.execution.progress import report_to
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.rerun import Kind, Rerun
+from swaymeter.flows.graph.selection import DISPUTABLE, OF_CLASSES, Selection
+from swaymeter.flows.graph.step import STAGES, Stage
+from swaymeter.flows.stages.build import amounts
+from swaymeter.flows.stages.contents import Contents
+from swaymeter.flows.stages.estimate import estimate
+from swaymeter.flows.stages.refusals import refusals
+from swaymeter.flows.stages.resolve import graph_of, workspace_of
+from swaymeter.flows.stages.score import measure_states
+from swaymeter.flows.stages.study_graph import CHOICE, FACTS
+from swaymeter.flows.study.models import check_models
+from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.study import Study
 
 if TYPE_CHECKING:
-    from flows.server.api import Starting
+    from swaymeter.flows.server.api import Starting
 
 Names = list[str] | None
 
@@ -137,7 +137,7 @@ class Selected:
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
             if not (undone or force or refresh or graph.reruns.requests):
                 return graph, None
-            from flows.server.api import prefect_api
+            from swaymeter.flows.server.api import prefect_api
 
             report_to(progress)
             kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
@@ -240,7 +240,7 @@ def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
         yield StatusRow(subject, model, name, node.id.stage, state, reason, rejected)
 
 
-FLOW = "flows.execution.flow"
+FLOW = "swaymeter.flows.execution.flow"
 """Imports Prefect, which takes longer than anything else."""
 
 PROGRAMS = {

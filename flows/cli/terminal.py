@@ -13,11 +13,10 @@ from rich.markup import escape
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from flows.cli.console import by_reason, first_names
-from flows.execution.progress import Progress
-from tasks.measures.run import Spent
+from swaymeter.flows.cli.console import by_reason, first_names
+from swaymeter.flows.execution.progress import Progress
+from swaymeter.tasks.measures.run import Spent
 
-PACKAGES = ("data", "tasks", "reports", "flows")
 SPEED_SECONDS = 600.0
 """Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
 HEARTBEAT_SECONDS = 60.0
@@ -138,10 +137,9 @@ def log_to(console: Console, verbose: bool) -> None:
     """Warnings of ours go to the terminal; everything of ours with `verbose`."""
     handler = RichHandler(console=console, show_time=False, show_path=False, markup=False)
     handler.setLevel(logging.DEBUG if verbose else logging.WARNING)
-    for package in PACKAGES:
-        logger = logging.getLogger(package)
-        logger.setLevel(logging.DEBUG if verbose else logging.INFO)
-        logger.addHandler(handler)
+    logger = logging.getLogger("swaymeter")
+    logger.setLevel(logging.DEBUG if verbose else logging.INFO)
+    logger.addHandler(handler)
 
 
 def show_findings(console: Console, findings: Mapping[str, Sequence[str]]) -> None:

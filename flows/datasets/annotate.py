@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
-from data.records import Annotation, Partition, Question, as_row
-from data.records.tables import ANNOTATIONS
-from data.sources.http.printable import printable
-from data.storage.workspace import Workspace
-from flows.stages.contents import Contents
-from tasks.contexts.annotation.agreement import Agreement, agreement
-from tasks.contexts.annotation.judging import (
+from swaymeter.data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
+from swaymeter.data.records import Annotation, Partition, Question, as_row
+from swaymeter.data.records.tables import ANNOTATIONS
+from swaymeter.data.sources.http.printable import printable
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.stages.contents import Contents
+from swaymeter.tasks.contexts.annotation.agreement import Agreement, agreement
+from swaymeter.tasks.contexts.annotation.judging import (
     annotator_name,
     changed_texts,
     decide,
@@ -27,8 +27,8 @@ from tasks.contexts.annotation.judging import (
     read_annotations,
     shown,
 )
-from tasks.contexts.annotation.sheet import COLUMNS, COLUMNS_OF_CONFLICTS, GUIDE, read_back, rows_for
-from tasks.contexts.annotation.spreadsheet import read_sheet, too_long, write_sheet
+from swaymeter.tasks.contexts.annotation.sheet import COLUMNS, COLUMNS_OF_CONFLICTS, GUIDE, read_back, rows_for
+from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet, too_long, write_sheet
 
 NAMED = 20  # questions that an error names
 

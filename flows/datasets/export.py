@@ -3,13 +3,13 @@
 from collections import Counter
 from pathlib import Path
 
-from data import catalog
-from data.errors import UsageError
-from data.records import Partition
-from data.sources.dynamicqa.export import Omitted, write_questions
-from data.sources.dynamicqa.layout import FILES
-from data.sources.graph.qec import write_qec
-from flows.stages.contents import Contents
+from swaymeter.data import catalog
+from swaymeter.data.errors import UsageError
+from swaymeter.data.records import Partition
+from swaymeter.data.sources.dynamicqa.export import Omitted, write_questions
+from swaymeter.data.sources.dynamicqa.layout import FILES
+from swaymeter.data.sources.graph.qec import write_qec
+from swaymeter.flows.stages.contents import Contents
 
 
 def export(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, int], tuple[str, ...]]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from data import catalog
-from data.errors import UsageError
-from data.sources.access import close_sessions
-from data.sources.graph.source import Predicate, predicates
-from data.sources.registry import FACT_SOURCES
-from flows.stages.contents import Contents
+from swaymeter.data import catalog
+from swaymeter.data.errors import UsageError
+from swaymeter.data.sources.access import close_sessions
+from swaymeter.data.sources.graph.source import Predicate, predicates
+from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.flows.stages.contents import Contents
 
 
 def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[Predicate, tuple[str, ...]]]:

@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from data import catalog
-from data.errors import UsageError
-from data.storage.workspace import DATABASE
-from flows.stages.build import part_of
-from flows.stages.contents import Contents
-from flows.stages.study_graph import REPORT
-from flows.steps.aggregate import schema
-from flows.steps.report import card_of
-from flows.study.places import study_file
-from flows.study.study import Study
-from reports.publish.publication import Known, Publication
-from tasks.models.hardware import processor
+from swaymeter.data import catalog
+from swaymeter.data.errors import UsageError
+from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.flows.stages.build import part_of
+from swaymeter.flows.stages.contents import Contents
+from swaymeter.flows.stages.study_graph import REPORT
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.steps.report import card_of
+from swaymeter.flows.study.places import study_file
+from swaymeter.flows.study.study import Study
+from swaymeter.reports.publish.publication import Known, Publication
+from swaymeter.tasks.models.hardware import processor
 
 
 def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: str = "") -> Path:
@@ -27,8 +27,8 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
     named: the study as the command named it. UsageError where its database is not up to date; WorkspaceError where the
     folder holds something else.
     """
-    from data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
-    from reports.publish import publish as write
+    from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from swaymeter.reports.publish import publish as write
 
     step = contents.graph.nodes[REPORT.id("study")].step
     if step is None:

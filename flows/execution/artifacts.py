@@ -21,11 +21,11 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
-from data.storage.workspace import FOUND
-from flows.execution.progress import Progress, progress, report_to
-from flows.graph.graph import Graph, Node
-from flows.server.api import configured_api_answers
-from tasks.measures.run import Spent
+from swaymeter.data.storage.workspace import FOUND
+from swaymeter.flows.execution.progress import Progress, progress, report_to
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.server.api import configured_api_answers
+from swaymeter.tasks.measures.run import Spent
 
 log = logging.getLogger(__name__)
 

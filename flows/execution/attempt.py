@@ -8,11 +8,11 @@ import traceback
 from contextlib import suppress
 from dataclasses import dataclass
 
-from data.errors import ServiceClosed, SwaymeterError, WorkspaceError
-from data.storage.workspace import Workspace
-from flows.graph.step import Run, Step
-from tasks.measures.run import Spent
-from tasks.models.files.hub import leave_alone
+from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.tasks.measures.run import Spent
+from swaymeter.tasks.models.files.hub import leave_alone
 
 log = logging.getLogger(__name__)
 

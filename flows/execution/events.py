@@ -3,9 +3,9 @@
 from contextlib import suppress
 from pathlib import Path
 
-from data.storage.files import written_whole
-from data.storage.sealed import sealed, unsealed
-from data.storage.workspace import Workspace
+from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.sealed import sealed, unsealed
+from swaymeter.data.storage.workspace import Workspace
 
 KEPT = 100
 """Events that are remembered: a second run for one comes within minutes."""

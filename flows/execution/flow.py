@@ -14,29 +14,29 @@ from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
-from data.errors import StudyFileError
-from data.sources.access import close_sessions
-from data.storage.workspace import Workspace
-from flows.execution.artifacts import show_outcome, shown_progress
-from flows.execution.events import is_first_run
-from flows.execution.names import run_name
-from flows.execution.progress import progress, report_within
-from flows.execution.runner import Runner
-from flows.execution.task import step_task
-from flows.execution.threads import limit_threads
-from flows.execution.workers.chosen import chosen_workers
-from flows.execution.workers.workers import Workers
-from flows.graph.graph import Graph, Node
-from flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
-from flows.graph.selection import Selection
-from flows.graph.step import STAGES, Run, Stage, Step, StepId
-from flows.stages.refusals import asked_models, refused_models
-from flows.stages.resolve import graph_of, reruns_of, workspace_of
-from flows.study.reading import read_study
-from flows.study.sections.model import ModelPart
-from flows.study.sections.runner import RunnerName
-from flows.study.study import Study
-from tasks.models.files.hub import leave_alone
+from swaymeter.data.errors import StudyFileError
+from swaymeter.data.sources.access import close_sessions
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.artifacts import show_outcome, shown_progress
+from swaymeter.flows.execution.events import is_first_run
+from swaymeter.flows.execution.names import run_name
+from swaymeter.flows.execution.progress import progress, report_within
+from swaymeter.flows.execution.runner import Runner
+from swaymeter.flows.execution.task import step_task
+from swaymeter.flows.execution.threads import limit_threads
+from swaymeter.flows.execution.workers.chosen import chosen_workers
+from swaymeter.flows.execution.workers.workers import Workers
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
+from swaymeter.flows.stages.refusals import asked_models, refused_models
+from swaymeter.flows.stages.resolve import graph_of, reruns_of, workspace_of
+from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.models.files.hub import leave_alone
 
 log = logging.getLogger(__name__)
 

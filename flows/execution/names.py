@@ -5,7 +5,7 @@ from pathlib import Path
 
 from prefect.runtime import flow_run
 
-from flows.graph.step import STAGES
+from swaymeter.flows.graph.step import STAGES
 
 
 def run_name() -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tasks.measures.run import Spent
+from swaymeter.tasks.measures.run import Spent
 
 
 class Progress:

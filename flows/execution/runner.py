@@ -14,11 +14,11 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
-from flows.execution.progress import Progress
-from flows.execution.workers.workers import Workers
-from flows.graph.graph import Graph, Node
-from flows.graph.selection import Selection
-from flows.graph.step import Step, StepId
+from swaymeter.flows.execution.progress import Progress
+from swaymeter.flows.execution.workers.workers import Workers
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Step, StepId
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
-from flows.execution.workers.workers import Workers
-from flows.graph.step import Run, Stage, Step
+from swaymeter.flows.execution.workers.workers import Workers
+from swaymeter.flows.graph.step import Run, Stage, Step
 
 TRANSIENT = "Transient"
 """The name of the state of a step that failed for a reason that may pass."""

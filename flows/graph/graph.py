@@ -10,11 +10,11 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from data.errors import SwaymeterError
-from data.storage.artifact import Artifact, Check, FilesArtifact, TableArtifact
-from data.storage.workspace import Workspace
-from flows.graph.rerun import REQUESTED, Reruns, asked_at
-from flows.graph.step import Output, Resource, Step, StepId, StepKind
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.storage.artifact import Artifact, Check, FilesArtifact, TableArtifact
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.rerun import REQUESTED, Reruns, asked_at
+from swaymeter.flows.graph.step import Output, Resource, Step, StepId, StepKind
 
 State = Literal["done", "missing", "damaged", "failed", "blocked"]
 

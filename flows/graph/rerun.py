@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 from pydantic import AwareDatetime, TypeAdapter
 
-from data.errors import DamagedFile, first_line
-from data.storage.files import written_whole
-from data.storage.sealed import sealed, unsealed
-from flows.graph.step import StepId
+from swaymeter.data.errors import DamagedFile, first_line
+from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.sealed import sealed, unsealed
+from swaymeter.flows.graph.step import StepId
 
 Kind = Literal["force", "refresh"]
 REQUESTED: tuple[Kind, Kind] = ("force", "refresh")

@@ -3,10 +3,10 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from data.records import CORPUS, NO_RELATIONS
-from flows.graph.graph import Graph, Node, upstream
-from flows.graph.step import STAGES, Stage, StepId
-from tasks.measures import MEASURES
+from swaymeter.data.records import CORPUS, NO_RELATIONS
+from swaymeter.flows.graph.graph import Graph, Node, upstream
+from swaymeter.flows.graph.step import STAGES, Stage, StepId
+from swaymeter.tasks.measures import MEASURES
 
 DISPUTABLE = "disputable"
 """The relation of questions about disputes."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from data.records import as_row, of_row
-from data.records.table import Table
-from data.storage.artifact import Artifact, Check, TableArtifact
-from tasks.measures.run import ALL, Share, Spent
+from swaymeter.data.records import as_row, of_row
+from swaymeter.data.records.table import Table
+from swaymeter.data.storage.artifact import Artifact, Check, TableArtifact
+from swaymeter.tasks.measures.run import ALL, Share, Spent
 
 Record = TypeVar("Record")
 Stage = Literal["fetch", "build", "score", "aggregate", "report"]

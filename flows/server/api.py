@@ -14,8 +14,8 @@ from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
-from flows.server.process import ANSWER_SECONDS, ServerError, api_child, wait_until_ready
-from flows.server.settings import STOP_SECONDS, TEMPORARY, client_of, keep_quiet
+from swaymeter.flows.server.process import ANSWER_SECONDS, ServerError, api_child, wait_until_ready
+from swaymeter.flows.server.settings import STOP_SECONDS, TEMPORARY, client_of, keep_quiet
 
 log = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """What a lasting server does by itself about runs: those of killed processes become Crashed, and a webhook is called.
 
-    python -P -m flows.server.automations
+    python -m swaymeter.flows.server.automations
 
 registers both on the configured server, in place of what it registered before. The webhook is that of the variable
 SWAYMETER_WEBHOOK; without it nobody is notified. `prefect.yaml` runs failed relations once more.
@@ -10,7 +10,7 @@ import os
 from datetime import timedelta
 from typing import Any
 
-from flows.server.settings import HEARTBEAT_SECONDS, keep_quiet
+from swaymeter.flows.server.settings import HEARTBEAT_SECONDS, keep_quiet
 
 MISSED = 4
 """Heartbeats that have to be missing before a run counts as killed."""

@@ -5,8 +5,8 @@ other end the parent holds (end of file comes at once, on every system), and the
 even where a forked sibling still holds the pipe). When the parent is gone, the child ends with all that it started.
 The flow runs of a worker that is killed end in the same way: each watches the worker's process id.
 
-    python -P -m flows.server.child api --parent PID --socket FD [--page]
-    python -P -m flows.server.child worker --parent PID [options of `prefect worker start`]
+    python -m swaymeter.flows.server.child api --parent PID --socket FD [--page]
+    python -m swaymeter.flows.server.child worker --parent PID [options of `prefect worker start`]
 """
 
 import argparse
@@ -29,7 +29,7 @@ LEADER = "SWAYMETER_LEADER"
 
 def main() -> None:
     """Watch the parent, then become the API or the worker."""
-    arguments = argparse.ArgumentParser(prog="flows.server.child", description=__doc__, allow_abbrev=False)
+    arguments = argparse.ArgumentParser(prog="swaymeter.flows.server.child", description=__doc__, allow_abbrev=False)
     arguments.add_argument("role", choices=["api", "worker"])
     arguments.add_argument("--parent", type=int, required=True)
     arguments.add_argument("--socket", type=int)

@@ -1,4 +1,4 @@
-"""Child processes of ours: started with our packages and never with the user's, stopped with all that they started."""
+"""Child processes of ours: stopped with all that they started."""
 
 import logging
 import os
@@ -17,8 +17,8 @@ from typing import IO
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
-from data.errors import SwaymeterError
-from flows.server.settings import STOP_SECONDS
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.flows.server.settings import STOP_SECONDS
 
 _log = logging.getLogger(__name__)
 
@@ -28,10 +28,7 @@ POLL_SECONDS = 0.05
 _ERROR = re.compile(r"^[\w.]+(Error|Exception): .*", re.MULTILINE)
 _OF_ITS_FOLDER = re.compile(r"disk|space|database|sqlite|malformed", re.IGNORECASE)
 
-ROOT = Path(__file__).resolve().parents[2]
-"""Where our packages are: the checkout of an editable install, `site-packages` of another one."""
-
-STARTUP = ROOT / "flows" / "server" / "startup"
+STARTUP = Path(__file__).parent / "startup"
 """The folder of the module that Python imports when it starts."""
 
 
@@ -39,15 +36,10 @@ class ServerError(SwaymeterError):
     """Prefect's API does not answer, or could not be started."""
 
 
-def isolated(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a Python process that imports our packages, whatever folder it runs in.
-
-    Without it a package of the user's that is named `flows` or `data` would be imported in place of ours: `python -m`
-    and Prefect put the current folder before everything else, and so does an empty entry of PYTHONPATH. What the
-    process starts inherits the environment: a worker's flow runs, too.
-    """
-    theirs = [entry for entry in environment.get("PYTHONPATH", "").split(os.pathsep) if entry]
-    return {**environment, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join([str(STARTUP), str(ROOT), *theirs])}
+def led(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a Python process whose flow runs, and what else it starts, end with it where it leads them."""
+    theirs = [environment["PYTHONPATH"]] if environment.get("PYTHONPATH") else []
+    return {**environment, "PYTHONPATH": os.pathsep.join([str(STARTUP), *theirs])}
 
 
 @contextmanager
@@ -56,11 +48,11 @@ def child(
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process of `flows.server.child` in that role; it stops on leaving, and when this process ends in any way."""
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "flows.server.child", role, "--parent", str(os.getpid()), *options],
+        [sys.executable, "-P", "-m", "swaymeter.flows.server.child", role, "--parent", str(os.getpid()), *options],
         stdin=subprocess.PIPE,  # held open, never written to: its end tells the child that we are gone
         stdout=log,
         stderr=log,
-        env=isolated({**os.environ, **settings}),
+        env=led({**os.environ, **settings}),
         pass_fds=pass_fds,
         start_new_session=True,  # Ctrl-C reaches us, and we still need the API to record that the run was cancelled
     )

@@ -22,7 +22,7 @@ QUIET = {
     "PREFECT_CLIENT_MAX_RETRIES": "1",
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": str(HEARTBEAT_SECONDS),
     # Warnings of our own packages belong to the run that met them; outside a run there is nothing to belong to.
-    "PREFECT_LOGGING_EXTRA_LOGGERS": "data,tasks,reports,flows",
+    "PREFECT_LOGGING_EXTRA_LOGGERS": "swaymeter",
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
 

@@ -7,10 +7,10 @@ import subprocess
 import sys
 import time
 
-from data.errors import SwaymeterError
-from flows.server.automations import register
-from flows.server.process import ServerError, api_child, child, isolated, wait_until_ready
-from flows.server.settings import CHILD, client_of, keep_quiet
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.flows.server.automations import register
+from swaymeter.flows.server.process import ServerError, api_child, child, led, wait_until_ready
+from swaymeter.flows.server.settings import CHILD, client_of, keep_quiet
 
 POOL = "swaymeter"
 
@@ -50,14 +50,14 @@ def _prefect(*arguments: str) -> None:
     # Without SWAYMETER_HOME its name goes into the deployment, not its value: every worker fills in its own.
     environment = {name: value for name, value in os.environ.items() if name != "SWAYMETER_HOME"}
     command = [sys.executable, "-P", "-m", "prefect", "--no-prompt", *arguments]
-    done = subprocess.run(command, env=isolated(environment), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=led(environment), capture_output=True, text=True, check=False)
     if done.returncode:
         raise ServerError(f"`prefect {' '.join(arguments)}` failed:\n{done.stdout}{done.stderr}")
 
 
 def main() -> None:
     """The command line behind `make ui`."""
-    parser = argparse.ArgumentParser(prog="python -P -m flows.server.ui", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m swaymeter.flows.server.ui", description=__doc__)
     parser.add_argument("--port", type=int, default=4200)
     arguments = parser.parse_args()
     for stop in (signal.SIGINT, signal.SIGTERM):

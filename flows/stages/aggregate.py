@@ -7,22 +7,22 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from data.errors import SwaymeterError, UnknownName, UsageError
-from data.storage.artifact import TableArtifact
-from data.warehouse.queries import queries_digest
-from data.warehouse.schema import Schema
-from flows.graph.graph import Graph, Node, Reference
-from flows.graph.step import Output
-from flows.stages import study_graph as kinds
-from flows.stages.build import Built
-from flows.stages.fetch import Fetched
-from flows.stages.score import resolved_dtype
-from flows.steps.aggregate import Loaded, schema
-from flows.study.sections.model import ModelPart
-from flows.study.study import Study
-from tasks.contexts.annotation.judging import imported
-from tasks.statistics import statistics_of
-from tasks.statistics.statistic import Statistic
+from swaymeter.data.errors import SwaymeterError, UnknownName, UsageError
+from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.data.warehouse.queries import queries_digest
+from swaymeter.data.warehouse.schema import Schema
+from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.step import Output
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.build import Built
+from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.score import resolved_dtype
+from swaymeter.flows.steps.aggregate import Loaded, schema
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.contexts.annotation.judging import imported
+from swaymeter.tasks.statistics import statistics_of
+from swaymeter.tasks.statistics.statistic import Statistic
 
 
 def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:

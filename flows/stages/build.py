@@ -8,17 +8,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from data.errors import SwaymeterError
-from data.records import Partition
-from data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
-from data.sources.own.by_relation import ContextRow, rows_by_relation
-from data.storage.artifact import TableArtifact
-from flows.graph.graph import Graph, Node, Reference
-from flows.graph.step import Output
-from flows.stages import study_graph as kinds
-from flows.stages.fetch import Fetched
-from flows.study.study import Study
-from tasks.contexts.annotation.judging import imported
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.records import Partition
+from swaymeter.data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
+from swaymeter.data.sources.own.by_relation import ContextRow, rows_by_relation
+from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.step import Output
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.contexts.annotation.judging import imported
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,15 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from data.errors import MissingFile
-from data.records import PARTITIONS, Fact, Partition, Question, of_row
-from data.sources.registry import QUESTION_SOURCES
-from data.storage.workspace import Workspace
-from flows.graph.graph import Graph, Node
-from flows.graph.step import StepKind
-from flows.stages import study_graph as kinds
-from flows.steps.build import candidates_of
-from flows.study.study import Study
+from swaymeter.data.errors import MissingFile
+from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, of_row
+from swaymeter.data.sources.registry import QUESTION_SOURCES
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.step import StepKind
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.steps.build import candidates_of
+from swaymeter.flows.study.study import Study
 
 
 @dataclass(frozen=True)

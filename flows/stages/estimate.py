@@ -7,15 +7,15 @@ tell an hour from a day, not from two.
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from flows.graph.graph import Graph, Node
-from flows.graph.selection import UNKNOWN_MEASURES, Selection
-from flows.stages.build import amounts
-from flows.stages.score import measure_states
-from flows.study.study import Study
-from tasks.measures import MEASURES
-from tasks.measures.measure import About
-from tasks.measures.passes import passes
-from tasks.models.size import parameters_of
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
+from swaymeter.flows.stages.build import amounts
+from swaymeter.flows.stages.score import measure_states
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import About
+from swaymeter.tasks.measures.passes import passes
+from swaymeter.tasks.models.size import parameters_of
 
 OPERATIONS_PER_SECOND = 100e12
 """What a data-centre GPU reaches on short prompts in 16 bits, about a tenth to a fourth of what its maker states."""

@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from data.errors import SwaymeterError
-from data.records import Partition
-from data.records.table import Table
-from data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
-from data.sources.access import Access
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.graph.graph import Graph, Node, Reference
-from flows.graph.step import Output, Resource, StepKind
-from flows.stages import study_graph as kinds
-from flows.stages.wikidata import fetch_wikidata
-from flows.study.study import Study
-from tasks.contexts.invented_names import invented_names_key
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.records import Partition
+from swaymeter.data.records.table import Table
+from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS, REJECTED
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.step import Output, Resource, StepKind
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.wikidata import fetch_wikidata
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.contexts.invented_names import invented_names_key
 
 
 @dataclass(frozen=True)

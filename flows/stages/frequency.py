@@ -3,19 +3,19 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from data.errors import SwaymeterError
-from data.records import CORPUS
-from data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
-from data.sources.corpus.aliases import read_aliases
-from flows.graph.graph import Graph, Node, Reference
-from flows.graph.step import Output
-from flows.stages import study_graph as kinds
-from flows.stages.build import Built
-from flows.steps.frequency import PartOfStudy
-from flows.study.study import Study
-from tasks.frequency import FREQUENCY_SOURCES
-from tasks.frequency.common_words import CommonWords
-from tasks.frequency.source import Part
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.records import CORPUS
+from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
+from swaymeter.data.sources.corpus.aliases import read_aliases
+from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.step import Output
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.build import Built
+from swaymeter.flows.steps.frequency import PartOfStudy
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.frequency.common_words import CommonWords
+from swaymeter.tasks.frequency.source import Part
 
 
 def frequency(graph: Graph, study: Study, built: Built) -> list[Reference]:

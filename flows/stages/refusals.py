@@ -6,19 +6,19 @@ Only steps that are not done are considered: scores that a GPU gave are aggregat
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
-from data import catalog
-from data.errors import InputError, ModelError
-from data.records import RelationName
-from data.sources.registry import FACT_SOURCES
-from flows.graph.graph import Graph
-from flows.graph.step import StepId
-from flows.stages import study_graph as kinds
-from flows.stages.build import own_contexts
-from flows.study.sections.model import ModelPart
-from flows.study.sections.runner import RunnerName
-from flows.study.study import Study
-from tasks.contexts.entities import choose_entities, unknown_names
-from tasks.measures.asked import PerQuery, check_enough
+from swaymeter.data import catalog
+from swaymeter.data.errors import InputError, ModelError
+from swaymeter.data.records import RelationName
+from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.build import own_contexts
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
+from swaymeter.tasks.measures.asked import PerQuery, check_enough
 
 
 def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force: bool = False) -> Iterator[str]:
@@ -59,8 +59,8 @@ def asked_models(
 
 def refused_models(asked: Mapping[int, ModelPart], runner: RunnerName) -> Iterator[str]:
     """Why models cannot be asked where they are to, each with its place in the study file."""
-    from tasks.models.loading import BALANCED
-    from tasks.models.size import why_not_here
+    from swaymeter.tasks.models.loading import BALANCED
+    from swaymeter.tasks.models.size import why_not_here
 
     if runner == "dask":
         return  # the devices are those of its workers, which are asked

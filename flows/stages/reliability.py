@@ -8,16 +8,16 @@ can vary only of a query that every sample has. Of each further seed there are c
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from data.errors import SwaymeterError
-from data.records.tables import RELIABILITY
-from flows.graph.graph import Graph, Reference
-from flows.graph.step import Output
-from flows.stages.build import Built, part_of, prompts_of
-from flows.stages.fetch import Fetched
-from flows.stages.score import passes_of, resolved_dtype
-from flows.stages.study_graph import RELIABILITY as KIND
-from flows.study.sections.model import ModelPart
-from flows.study.study import MEASURES_OF_SEEDS, Study
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.records.tables import RELIABILITY
+from swaymeter.flows.graph.graph import Graph, Reference
+from swaymeter.flows.graph.step import Output
+from swaymeter.flows.stages.build import Built, part_of, prompts_of
+from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.score import passes_of, resolved_dtype
+from swaymeter.flows.stages.study_graph import RELIABILITY as KIND
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.study import MEASURES_OF_SEEDS, Study
 
 
 def reliability(

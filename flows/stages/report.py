@@ -6,17 +6,17 @@ import sys
 from importlib import resources
 from pathlib import Path
 
-from data import catalog
-from data.storage.files import sha256_of
-from data.storage.keys import content_key
-from data.warehouse.queries import NAMED_QUERIES, queries_digest
-from flows.graph.graph import Graph, Node
-from flows.stages.build import Built
-from flows.stages.fetch import Fetched
-from flows.stages.score import measure_states
-from flows.stages.study_graph import REPORT
-from flows.study.study import Study
-from reports.card import NotRun
+from swaymeter.data import catalog
+from swaymeter.data.storage.files import sha256_of
+from swaymeter.data.storage.keys import content_key
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.stages.build import Built
+from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.score import measure_states
+from swaymeter.flows.stages.study_graph import REPORT
+from swaymeter.flows.study.study import Study
+from swaymeter.reports.card import NotRun
 
 PRINTED = ("models.yaml", "papers.yaml", "published.csv")
 """The files of the catalog that reports print: what a model is called, what papers show, and their values."""
@@ -54,7 +54,7 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
 def _added() -> dict[str, list[str]]:
     """The figures and tables that were added from outside, by name, with the digest of the file that draws each."""
     added = {}
-    for module, name in (("reports.figures", "FIGURES"), ("reports.tables", "TABLES")):
+    for module, name in (("swaymeter.reports.figures", "FIGURES"), ("swaymeter.reports.tables", "TABLES")):
         registry = getattr(sys.modules.get(module), name, None)  # else nobody has added any
         for item in (registry[name] for name in sorted(registry.added)) if registry else ():
             code = inspect.unwrap(getattr(item, "draw", None) or item.rows)
@@ -66,6 +66,6 @@ def _added() -> dict[str, list[str]]:
 @functools.cache
 def _digest_of_reports() -> str:
     """The digest of the code that draws: a figure that is added or changed is drawn, without importing any here."""
-    folder = Path(str(resources.files("reports")))
+    folder = Path(str(resources.files("swaymeter.reports")))
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".html", ".css", ".js"))
     return content_key({path.relative_to(folder).as_posix(): sha256_of(path) for path in files})

@@ -1,25 +1,25 @@
-"""The graph of a study: its steps as `flows.stages.study_graph` lists them, resolved as far as its workspace allows."""
+"""The graph of a study: its steps as `study_graph` lists them, resolved as far as its workspace allows."""
 
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from data.errors import UsageError
-from data.storage.workspace import Workspace
-from flows.graph.graph import Graph
-from flows.graph.rerun import Rerun, Reruns, read_reruns
-from flows.graph.selection import Selection
-from flows.graph.step import StepId
-from flows.stages import study_graph as kinds
-from flows.stages.aggregate import aggregate
-from flows.stages.build import build
-from flows.stages.fetch import fetch
-from flows.stages.frequency import frequency
-from flows.stages.reliability import reliability
-from flows.stages.report import report
-from flows.stages.score import score
-from flows.study.places import folder_of
-from flows.study.study import Study
+from swaymeter.data.errors import UsageError
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.rerun import Rerun, Reruns, read_reruns
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.aggregate import aggregate
+from swaymeter.flows.stages.build import build
+from swaymeter.flows.stages.fetch import fetch
+from swaymeter.flows.stages.frequency import frequency
+from swaymeter.flows.stages.reliability import reliability
+from swaymeter.flows.stages.report import report
+from swaymeter.flows.stages.score import score
+from swaymeter.flows.study.places import folder_of
+from swaymeter.flows.study.study import Study
 
 
 def graph_of(

@@ -4,20 +4,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from data.errors import ModelError, SwaymeterError
-from data.storage.keys import content_key
-from flows.graph.graph import Graph, Node, Reference, State
-from flows.graph.selection import UNKNOWN_MEASURES
-from flows.graph.step import Output
-from flows.stages.build import Built
-from flows.stages.study_graph import SCORES
-from flows.steps.score import Score
-from flows.study.sections.model import ModelPart
-from flows.study.study import Study
-from tasks.measures import MEASURES
-from tasks.measures.measure import INPUTS
-from tasks.measures.passes import Pass, declaration, passes
-from tasks.models.backends import identify_language_model
+from swaymeter.data.errors import ModelError, SwaymeterError
+from swaymeter.data.storage.keys import content_key
+from swaymeter.flows.graph.graph import Graph, Node, Reference, State
+from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
+from swaymeter.flows.graph.step import Output
+from swaymeter.flows.stages.build import Built
+from swaymeter.flows.stages.study_graph import SCORES
+from swaymeter.flows.steps.score import Score
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import INPUTS
+from swaymeter.tasks.measures.passes import Pass, declaration, passes
+from swaymeter.tasks.models.backends import identify_language_model
 
 
 def score(graph: Graph, study: Study, built: Built) -> list[Reference]:
@@ -116,6 +116,6 @@ def resolved_dtype(model: ModelPart) -> str:
     """The dtype that a model computes in; auto is resolved by the device."""
     if model.dtype != "auto":
         return model.dtype
-    from tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds
+    from swaymeter.tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds
 
     return resolve_dtype(model.dtype, model.device)

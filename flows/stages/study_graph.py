@@ -31,20 +31,20 @@ and some ask no model, as they follow from other scores. A partition is one of s
 questions; a dispute is a wording on a page that was reverted again and again. Scores of a second seed go to the
 comparison of seeds and nowhere else.
 
-The modules beside this one, one of each stage, give a study's steps of these kinds, and `flows.stages.resolve` joins
-them. What the functions do stands in `flows.steps`.
+The modules beside this one, one of each stage, give a study's steps of these kinds, and
+`swaymeter.flows.stages.resolve` joins them. What the functions do stands in `swaymeter.flows.steps`.
 """
 
-from flows.graph.selection import OF_CLASSES
-from flows.graph.step import StepKind
-from flows.steps.aggregate import compute_statistics, load_database
-from flows.steps.build import build_prompts, build_questions, choose
-from flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
-from flows.steps.frequency import add_up, collect_names, count_part
-from flows.steps.reliability import compute_reliability
-from flows.steps.report import draw_report
-from flows.steps.score import run_pass
-from flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
+from swaymeter.flows.graph.selection import OF_CLASSES
+from swaymeter.flows.graph.step import StepKind
+from swaymeter.flows.steps.aggregate import compute_statistics, load_database
+from swaymeter.flows.steps.build import build_prompts, build_questions, choose
+from swaymeter.flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
+from swaymeter.flows.steps.frequency import add_up, collect_names, count_part
+from swaymeter.flows.steps.reliability import compute_reliability
+from swaymeter.flows.steps.report import draw_report
+from swaymeter.flows.steps.score import run_pass
+from swaymeter.flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
 
 # ---- fetch: from files and public services ---------------------------------------------------------------------------
 

@@ -15,21 +15,21 @@ from typing import Any
 
 import pyarrow as pa
 
-from data import catalog
-from data.catalog import dispute_prompt
-from data.errors import SwaymeterError
-from data.records import Partition, Triple, as_row, of_row
-from data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
-from data.sources.wikimedia.options import WikidataQuestions
-from data.storage.keys import content_key, drawn_first, file_digest
-from flows.graph.graph import Graph, Node, Reference
-from flows.graph.selection import DISPUTABLE
-from flows.graph.step import Output, StepId
-from flows.stages import study_graph as kinds
-from flows.steps import wikidata as steps
-from flows.study.study import Study
-from tasks.models.backends import identify_language_model
-from tasks.models.files.identity import identify_model
+from swaymeter.data import catalog
+from swaymeter.data.catalog import dispute_prompt
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.records import Partition, Triple, as_row, of_row
+from swaymeter.data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
+from swaymeter.data.sources.wikimedia.options import WikidataQuestions
+from swaymeter.data.storage.keys import content_key, drawn_first, file_digest
+from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.selection import DISPUTABLE
+from swaymeter.flows.graph.step import Output, StepId
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.steps import wikidata as steps
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.models.backends import identify_language_model
+from swaymeter.tasks.models.files.identity import identify_model
 
 Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]
 

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
-from data.errors import InputError, ScoreError, SwaymeterError
-from data.records.table import Table
-from data.records.tables import RECORD_TABLES
-from data.storage.artifact import TableArtifact, write_manifest
-from data.storage.workspace import DATABASE
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from flows.graph.step import Run, Step
-from flows.steps.kept_rows import Done, digests_of, kept_rows, relation_of
-from tasks.measures import MEASURES
-from tasks.statistics import STATISTICS, statistics_of
-from tasks.statistics.frames import categorical
-from tasks.statistics.statistic import Statistic
+from swaymeter.data.errors import InputError, ScoreError, SwaymeterError
+from swaymeter.data.records.table import Table
+from swaymeter.data.records.tables import RECORD_TABLES
+from swaymeter.data.storage.artifact import TableArtifact, write_manifest
+from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.steps.kept_rows import Done, digests_of, kept_rows, relation_of
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.statistics import STATISTICS, statistics_of
+from swaymeter.tasks.statistics.frames import categorical
+from swaymeter.tasks.statistics.statistic import Statistic
 
 RELATIONS_AT_A_TIME = 10
 """Relations whose prompts are read together: more would not fit the database's memory, and spill to the disk."""
@@ -67,7 +67,7 @@ def compute_statistics(step: Step, run: Run) -> None:
 
     The queries are asked in a thread of their own: DuckDB answers one while Python computes with those before it.
     """
-    from data.warehouse.warehouse import over  # here, as pandas takes long to import
+    from swaymeter.data.warehouse.warehouse import over  # here, as pandas takes long to import
 
     seed, classes = step.arguments
     done, answers, failed = _done(step), dict[str, Any](), list[str]()
@@ -119,7 +119,7 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], relations: set[str
     """The rows of a query that goes through every prompt, about these relations or, for None, about all."""
     import pyarrow as pa
 
-    from data.warehouse.warehouse import over
+    from swaymeter.data.warehouse.warehouse import over
 
     leading = sorted({relation_of(one) for one in done if one[0].table.name == query.by_relation[0]})
     read = [name for name in leading if relations is None or name in relations]
@@ -143,7 +143,7 @@ def load_database(step: Step, run: Run) -> None:
 
     A database that holds other bytes than were written, or that was asked for anew, is made from nothing.
     """
-    from data.warehouse.loading import update
+    from swaymeter.data.warehouse.loading import update
 
     artifact: Any = step.outputs["files"]
     loaded: Loaded = step.arguments

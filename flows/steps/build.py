@@ -5,21 +5,21 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from data.dataset.dataset import with_current_counts
-from data.errors import InputError
-from data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
-from data.records.tables import DISPUTES, QUESTIONS
-from data.sources.own.by_relation import ContextRow
-from data.sources.own.groups import Group
-from data.sources.registry import QUESTION_SOURCES
-from data.sources.slots import with_flags_across
-from flows.graph.step import Run, Step
-from flows.study.study import Study
-from tasks.contexts.annotation.judging import decide
-from tasks.contexts.entities import choose_entities, objects
-from tasks.contexts.labelled import labelled_contexts, labelled_queries
-from tasks.contexts.questions import choose_questions
-from tasks.contexts.sentences import own_contexts, write_contexts, write_queries
+from swaymeter.data.dataset.dataset import with_current_counts
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
+from swaymeter.data.records.tables import DISPUTES, QUESTIONS
+from swaymeter.data.sources.own.by_relation import ContextRow
+from swaymeter.data.sources.own.groups import Group
+from swaymeter.data.sources.registry import QUESTION_SOURCES
+from swaymeter.data.sources.slots import with_flags_across
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.contexts.annotation.judging import decide
+from swaymeter.tasks.contexts.entities import choose_entities, objects
+from swaymeter.tasks.contexts.labelled import labelled_contexts, labelled_queries
+from swaymeter.tasks.contexts.questions import choose_questions
+from swaymeter.tasks.contexts.sentences import own_contexts, write_contexts, write_queries
 
 
 def build_prompts(step: Step, run: Run) -> None:

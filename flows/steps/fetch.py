@@ -1,13 +1,13 @@
 """The steps that fetch: facts of a relation, invented names of a class, questions of a partition."""
 
-from data.errors import InputError
-from data.records import InventedName
-from data.sources.access import Access
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from data.storage.workspace import Workspace
-from flows.graph.step import Run, Step
-from flows.study.study import Study
-from tasks.contexts.invented_names import fetch_invented_names
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import InventedName
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.contexts.invented_names import fetch_invented_names
 
 
 def access_for(study: Study, step: Step, run: Run) -> Access:

@@ -8,16 +8,16 @@ from typing import Any, get_args
 
 import numpy as np
 
-from data.errors import InputError
-from data.records import CountedPair, Frequency, Shard, of_row
-from data.records.corpus import CountKind
-from data.records.tables import SHARD_COUNTS, SHARDS
-from flows.graph.step import Run, Step
-from flows.steps.fetch import access_for
-from flows.study.study import Study
-from tasks.frequency import FREQUENCY_SOURCES
-from tasks.frequency.common_words import CommonWords
-from tasks.frequency.source import Part
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import CountedPair, Frequency, Shard, of_row
+from swaymeter.data.records.corpus import CountKind
+from swaymeter.data.records.tables import SHARD_COUNTS, SHARDS
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.steps.fetch import access_for
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.frequency.common_words import CommonWords
+from swaymeter.tasks.frequency.source import Part
 
 log = logging.getLogger(__name__)
 KINDS: tuple[CountKind, ...] = get_args(CountKind)

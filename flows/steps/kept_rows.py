@@ -7,8 +7,8 @@ over from the file before.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from data.storage.artifact import Check, TableArtifact
-from data.storage.keys import content_key
+from swaymeter.data.storage.artifact import Check, TableArtifact
+from swaymeter.data.storage.keys import content_key
 
 Done = tuple[Any, Check]
 """An artifact that is done, and how it stands."""

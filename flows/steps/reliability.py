@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flows.graph.step import Run, Step
+from swaymeter.flows.graph.step import Run, Step
 
 TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", {"text": "context"})}
 """The id of each kind of prompt, and what its text is called among the scores."""
@@ -10,7 +10,7 @@ TEXTS = {"queries": ("query_id", {"text": "query"}), "contexts": ("context_id", 
 
 def compute_reliability(step: Step, run: Run) -> None:
     """Writes the variances over seeds and over query forms; arguments: measures, and seeds, the study's first."""
-    from tasks.statistics.reliability import reliability  # here, as pandas takes long to import
+    from swaymeter.tasks.statistics.reliability import reliability  # here, as pandas takes long to import
 
     measures, seeds = step.arguments
     table = step.table("reliability")

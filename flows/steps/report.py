@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from data import catalog
-from data.dataset.dataset import Dataset
-from data.records import Fact, Question, of_row
-from data.records.tables import FACTS, QUESTIONS
-from data.storage.workspace import DATABASE
-from flows.graph.step import Run, Step
-from flows.steps.aggregate import schema
-from flows.study.study import Study
-from reports.card import StudyCard
+from swaymeter.data import catalog
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.records import Fact, Question, of_row
+from swaymeter.data.records.tables import FACTS, QUESTIONS
+from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.study import Study
+from swaymeter.reports.card import StudyCard
 
 PROGRAMS = (
     "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "statsmodels", "matplotlib",
@@ -23,8 +23,8 @@ PROGRAMS = (
 
 def draw_report(step: Step, run: Run) -> None:
     """Draws the page, its figures and tables from the database."""
-    from data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
-    from reports.report import queries, write_report
+    from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
+    from swaymeter.reports.report import queries, write_report
 
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:

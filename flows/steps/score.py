@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from data.catalog import AnswerPrompts
-from data.errors import ModelError
-from data.records import Context, Query, Question
-from data.storage.keys import content_key
-from data.storage.workspace import Workspace
-from flows.graph.step import Run, Step
-from flows.study.sections.model import ModelPart
-from tasks.measures import MEASURES
-from tasks.measures.asked import PerQuery
-from tasks.measures.measure import INPUTS, Inputs
-from tasks.measures.passes import declaration
-from tasks.measures.run import Spent, measure_relation, rejected_of
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.errors import ModelError
+from swaymeter.data.records import Context, Query, Question
+from swaymeter.data.storage.keys import content_key
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.asked import PerQuery
+from swaymeter.tasks.measures.measure import INPUTS, Inputs
+from swaymeter.tasks.measures.passes import declaration
+from swaymeter.tasks.measures.run import Spent, measure_relation, rejected_of
 
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
 
@@ -41,7 +41,7 @@ class Score:
 
 def run_pass(step: Step, run: Run) -> Spent:
     """Computes the scores of a pass that are missing, or older than a rerun that asks for them."""
-    from tasks.models import load_language_model
+    from swaymeter.tasks.models import load_language_model
 
     arguments: Score = step.arguments
     _check(arguments)

@@ -10,28 +10,28 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from data.errors import InputError
-from data.reasons import DOUBLED
-from data.records import Dispute, Rejected, Triple, WikidataId
-from data.sources import triples
-from data.sources.access import Access
-from data.sources.graph.sparql import Endpoint
-from data.sources.source import alternative
-from data.sources.wikimedia import pageviews
-from data.sources.wikimedia.mediawiki import Wiki
-from data.sources.wikimedia.options import WikidataQuestions
-from data.sources.wikimedia.pageviews import PageViews
-from data.sources.wikimedia.wembedder import Wembedder
-from data.sources.wikimedia.wikidata import Wikidata
-from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
-from flows.graph.step import Run, Step
-from flows.steps.fetch import access_for
-from flows.study.sections.model import ModelPart
-from flows.study.study import Study
-from tasks.contexts.wikidata.questions import Clients, questions_of_property
+from swaymeter.data.errors import InputError
+from swaymeter.data.reasons import DOUBLED
+from swaymeter.data.records import Dispute, Rejected, Triple, WikidataId
+from swaymeter.data.sources import triples
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.graph.sparql import Endpoint
+from swaymeter.data.sources.source import alternative
+from swaymeter.data.sources.wikimedia import pageviews
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
+from swaymeter.data.sources.wikimedia.options import WikidataQuestions
+from swaymeter.data.sources.wikimedia.pageviews import PageViews
+from swaymeter.data.sources.wikimedia.wembedder import Wembedder
+from swaymeter.data.sources.wikimedia.wikidata import Wikidata
+from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.steps.fetch import access_for
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
 
 if TYPE_CHECKING:
-    from tasks.contexts.disputes.of_page import PageDisputes
+    from swaymeter.tasks.contexts.disputes.of_page import PageDisputes
 
 ADVICE = (
     "without it, use the published or the bundled questions (`source: dynamicqa` or `source: sample` under `questions`)"
@@ -108,7 +108,7 @@ def fetch_pages(step: Step, run: Run) -> None:
 
 def fetch_disputes(step: Step, run: Run) -> None:
     """Searches the history of a page for disputes."""
-    from tasks.contexts.disputes.of_page import disputes_of_page  # imports mwparserfromhell
+    from swaymeter.tasks.contexts.disputes.of_page import disputes_of_page  # imports mwparserfromhell
 
     study, titles = step.arguments
     options, access = _options(study), access_for(study, step, run)
@@ -131,8 +131,8 @@ def write_page(step: Step, run: Run) -> None:
     rejected: Sequence[Any] = ()
     questions: Sequence[Any] = ()
     if disputes:
-        from tasks.contexts.disputes.questions import write_questions  # imports torch
-        from tasks.models import load_language_model
+        from swaymeter.tasks.contexts.disputes.questions import write_questions  # imports torch
+        from swaymeter.tasks.models import load_language_model
 
         with _one_model_at_a_time:
             model = load_language_model(writer.name, dtype=writer.dtype, device=writer.device)
@@ -152,7 +152,7 @@ def _months(options: WikidataQuestions) -> tuple[str, str]:
 
 
 def _embed(options: WikidataQuestions) -> Callable[[Sequence[str]], NDArray[np.float32]]:
-    from tasks.models.embedder import load_embedder
+    from swaymeter.tasks.models.embedder import load_embedder
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32]:
         with _one_model_at_a_time:
@@ -171,7 +171,7 @@ def _without_doubles(result: "PageDisputes", title: str, titles: Sequence[str]) 
     page = next(iter(pages), title)
     if page == title or page not in titles:
         return result
-    from tasks.contexts.disputes.of_page import RELATION
+    from swaymeter.tasks.contexts.disputes.of_page import RELATION
 
     doubled = Rejected(
         partition="disputable", relation=RELATION, part=title, subject=title, reason=DOUBLED, source=SOURCE,

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from data import catalog
-from data.errors import StudyFileError
-from data.sources.registry import QUESTION_SOURCES
-from flows.study.study import Study
-from tasks.models.backends import capabilities
-from tasks.models.files.identity import ModelKind, identify_model
+from swaymeter.data import catalog
+from swaymeter.data.errors import StudyFileError
+from swaymeter.data.sources.registry import QUESTION_SOURCES
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.models.backends import capabilities
+from swaymeter.tasks.models.files.identity import ModelKind, identify_model
 
 
 def check_models(study: Study, *, also_asked: bool = True) -> None:

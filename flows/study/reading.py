@@ -7,11 +7,11 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from data.errors import StudyFileError
-from data.options import problems
-from data.untrusted import text_of, untrusted_yaml
-from flows.study.places import STUDIES, study_file
-from flows.study.study import Study
+from swaymeter.data.errors import StudyFileError
+from swaymeter.data.options import problems
+from swaymeter.data.untrusted import text_of, untrusted_yaml
+from swaymeter.flows.study.places import STUDIES, study_file
+from swaymeter.flows.study.study import Study
 
 RENAMED = {
     "services.*.requests_a_minute": "requests_per_minute",

@@ -6,15 +6,15 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, create_model
 
-from data.named import Registry
-from data.options import Options
-from data.sources.http.services import SERVICES
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from data.sources.source import FactsOptions
-from flows.study.sections.services import ServiceOptions, ServicesPart
-from flows.study.study import Study
-from tasks.frequency import FREQUENCY_SOURCES
-from tasks.measures import MEASURES
+from swaymeter.data.named import Registry
+from swaymeter.data.options import Options
+from swaymeter.data.sources.http.services import SERVICES
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.data.sources.source import FactsOptions
+from swaymeter.flows.study.sections.services import ServiceOptions, ServicesPart
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.measures import MEASURES
 
 
 def study_schema() -> dict[str, Any]:

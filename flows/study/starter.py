@@ -8,17 +8,17 @@ from typing import Any
 
 import yaml
 
-from data.errors import UsageError
-from data.options import Options
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.study.sections.contexts import ContextsPart
-from flows.study.sections.execution import ExecutionPart
-from flows.study.sections.model import ModelPart
-from flows.study.sections.prompt import PromptPart
-from flows.study.sections.services import ServicesPart
-from flows.study.study import Study
-from tasks.measures import MEASURES
-from tasks.statistics.entropy_classes import EntropyClasses
+from swaymeter.data.errors import UsageError
+from swaymeter.data.options import Options
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.flows.study.sections.contexts import ContextsPart
+from swaymeter.flows.study.sections.execution import ExecutionPart
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections.prompt import PromptPart
+from swaymeter.flows.study.sections.services import ServicesPart
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 
 SCHEMA = "swaymeter.schema.json"
 """The file beside a study in which editors look for the schema."""

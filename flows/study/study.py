@@ -7,20 +7,20 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from data.catalog import AnswerPrompts
-from data.options import Options, Problem, refused
-from data.sources.access import Access
-from flows.study.sections.contexts import ContextsPart
-from flows.study.sections.execution import ExecutionPart
-from flows.study.sections.measures import Measures
-from flows.study.sections.model import ModelPart
-from flows.study.sections.prompt import PromptPart
-from flows.study.sections.runner import RunnerName
-from flows.study.sections.services import ServicesPart
-from flows.study.sections.sources import Facts, Frequency, Questions
-from tasks.measures import MEASURES
-from tasks.measures.measure import Measure
-from tasks.statistics.entropy_classes import EntropyClasses
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.options import Options, Problem, refused
+from swaymeter.data.sources.access import Access
+from swaymeter.flows.study.sections.contexts import ContextsPart
+from swaymeter.flows.study.sections.execution import ExecutionPart
+from swaymeter.flows.study.sections.measures import Measures
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections.prompt import PromptPart
+from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.sections.services import ServicesPart
+from swaymeter.flows.study.sections.sources import Facts, Frequency, Questions
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import Measure
+from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 
 Seed = Annotated[int, Field(strict=True, ge=0, lt=2**63)]  # the database keeps it as BIGINT
 MEASURES_OF_SEEDS = ("persuasion", "susceptibility")

@@ -10,11 +10,11 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from reports.answers.blocks import blocks, options
-from reports.card import StudyCard
-from reports.frames import limits, thinking
-from reports.page import linked
-from reports.page.shell import asset, digest, template, themes
+from swaymeter.reports.answers.blocks import blocks, options
+from swaymeter.reports.card import StudyCard
+from swaymeter.reports.frames import limits, thinking
+from swaymeter.reports.page import linked
+from swaymeter.reports.page.shell import asset, digest, template, themes
 
 FILE = "answers.html"
 ANSWERS_QUERIES = (
@@ -37,12 +37,12 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         return ""
     hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))
     known = options(frames)
-    cards = asset("reports.answers", "cards.css")
+    cards = asset("swaymeter.reports.answers", "cards.css")
     if len(known["conditions"]) <= FEW_CONDITIONS:
         cards = f"@media (max-width:56rem){{{cards}}}"
-    css = themes() + asset("reports.page", "page.css") + asset("reports.answers", "answers.css") + cards + hues
-    script = "\n".join(asset("reports.answers", file) for file in SCRIPTS)
-    pieces = template("reports.answers", "answers.html", {"linked": linked}).generate(
+    css = "".join((themes(), asset("swaymeter.reports.page", "page.css"), asset(__name__, "answers.css"), cards, hues))
+    script = "\n".join(asset("swaymeter.reports.answers", file) for file in SCRIPTS)
+    pieces = template("swaymeter.reports.answers", "answers.html", {"linked": linked}).generate(
         card=card,
         options=known,
         questions=len(frames["questions_to_read"]),

@@ -21,10 +21,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
-from data.errors import InputError
-from data.records import CONDITIONS, SUPPORTING
-from reports.frames import Frames, are_own, models, partitions, present, records, rows_of
-from reports.style import CONDITION_NAMES
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import CONDITIONS, SUPPORTING
+from swaymeter.reports.frames import Frames, are_own, models, partitions, present, records, rows_of
+from swaymeter.reports.style import CONDITION_NAMES
 
 SHARD = 100
 MOST_CHOICES = 50

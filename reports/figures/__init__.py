@@ -4,8 +4,8 @@ A module declares a `Figure`: its question, the named queries of the warehouse t
 model. What it paints is a function of axes and data.
 """
 
-from data.named import Registry
-from reports.figures import (
+from swaymeter.data.named import Registry
+from swaymeter.reports.figures import (
     answer_set,
     both_susceptibilities,
     distributions,
@@ -32,7 +32,7 @@ from reports.figures import (
     susceptibility,
     templates,
 )
-from reports.figures.figure import Figure
+from swaymeter.reports.figures.figure import Figure
 
 FIGURES: Registry[Figure] = Registry("figure", (
     labels.BY_TYPE,

@@ -4,7 +4,7 @@ from functools import partial
 
 import pandas as pd
 
-from reports.figures.against_susceptibility import (
+from swaymeter.reports.figures.against_susceptibility import (
     contexts_of,
     correlation_note,
     paint,
@@ -12,9 +12,9 @@ from reports.figures.against_susceptibility import (
     sorted_means,
     with_readable,
 )
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, plural, span, where
-from reports.style import QUERY_HUES
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames, Model, finite, plural, span, where
+from swaymeter.reports.style import QUERY_HUES
 
 MEASURE = "answer_set_susceptibility"
 

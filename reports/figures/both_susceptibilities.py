@@ -6,11 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures.against_susceptibility import contexts_of, logarithmic_upward
-from reports.figures.boxes import column_of_values, how_to_read, named_columns
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, in_order, plural, present, records, where
-from reports.style import QUERY_HUES, blank
+from swaymeter.reports.figures.against_susceptibility import contexts_of, logarithmic_upward
+from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames, Model, finite, in_order, plural, present, records, where
+from swaymeter.reports.style import QUERY_HUES, blank
 
 LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
 """What each measure is called on its axis; the first is that of contexts."""

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from reports.estimates import interval_over
-from reports.style import INK
+from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.style import INK
 
 FEWEST = 30
 """The fewest values that have a box."""

@@ -8,11 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records import CONDITIONS
-from reports.addresses import of_each
-from reports.estimates import interval_over
-from reports.figures.figure import Drawing, Figure
-from reports.frames import (
+from swaymeter.data.records import CONDITIONS
+from swaymeter.reports.addresses import of_each
+from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import (
     Frames,
     Model,
     finite,
@@ -25,7 +25,18 @@ from reports.frames import (
     where,
     without_unit,
 )
-from reports.style import CONDITION_NAMES, FEW_DOTS, INK, MUTED, PARTITION_HUES, blank, legend_above, link, mark, plain
+from swaymeter.reports.style import (
+    CONDITION_NAMES,
+    FEW_DOTS,
+    INK,
+    MUTED,
+    PARTITION_HUES,
+    blank,
+    legend_above,
+    link,
+    mark,
+    plain,
+)
 
 FEWEST = 30
 MOST_GROUPS = 12

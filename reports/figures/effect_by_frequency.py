@@ -10,12 +10,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records.statistics import ALPHA
-from reports.figures.figure import Drawing, Figure
-from reports.figures.how_known import counted_in, missing, of_values, spearman
-from reports.figures.panels import query_types
-from reports.frames import Frames, Model, plural
-from reports.style import INK, QUERY_HUES, blank, headed, legend_above, mark
+from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.how_known import counted_in, missing, of_values, spearman
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.frames import Frames, Model, plural
+from swaymeter.reports.style import INK, QUERY_HUES, blank, headed, legend_above, mark
 
 COUNTS = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}
 EFFECT = "familiarity_effect_size"

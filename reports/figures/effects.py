@@ -6,11 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records.statistics import ALPHA
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import query_types, relation_panels, relations_by
-from reports.frames import Frames, Model, as_published, by_entity, in_order, span, unit_of, units, where
-from reports.style import INK, QUERY_HUES, legend_above, mark, strokes
+from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import query_types, relation_panels, relations_by
+from swaymeter.reports.frames import Frames, Model, as_published, by_entity, in_order, span, unit_of, units, where
+from swaymeter.reports.style import INK, QUERY_HUES, legend_above, mark, strokes
 
 SHOWN = (
     "relation", "query_type", "group_a", "group_b", "n_a", "n_b", "mean_a", "mean_b", "effect_size", "p", "p_adjusted",

@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records import CONTEXT_KINDS
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import relation_panels, relations_by
-from reports.frames import Frames, Model, in_order, plural, records, span, without_unit
-from reports.style import INK, KIND_MARKERS, QUERY_HUES, legend_above, mark, strokes
+from swaymeter.data.records import CONTEXT_KINDS
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import relation_panels, relations_by
+from swaymeter.reports.frames import Frames, Model, in_order, plural, records, span, without_unit
+from swaymeter.reports.style import INK, KIND_MARKERS, QUERY_HUES, legend_above, mark, strokes
 
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
 

@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.addresses import of_each
-from reports.estimates import too_few_for_r
-from reports.figures.figure import Drawing, Figure
-from reports.frames import (
+from swaymeter.reports.addresses import of_each
+from swaymeter.reports.estimates import too_few_for_r
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import (
     Frames,
     Model,
     conditions,
@@ -22,7 +22,7 @@ from reports.frames import (
     where,
     without_unit,
 )
-from reports.style import (
+from swaymeter.reports.style import (
     ANSWER_MARKERS,
     CONDITION_NAMES,
     FEW_DOTS,

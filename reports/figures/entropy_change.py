@@ -6,11 +6,31 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records import CONDITIONS
-from reports.estimates import interval_over
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, grouping, in_order, partitions, present, records, where, without_unit
-from reports.style import ANSWER_MARKERS, EVERY_CONTEXT, INK, MUTED, PARTITION_HUES, blank, legend_above, mark, plain
+from swaymeter.data.records import CONDITIONS
+from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import (
+    Frames,
+    Model,
+    grouping,
+    in_order,
+    partitions,
+    present,
+    records,
+    where,
+    without_unit,
+)
+from swaymeter.reports.style import (
+    ANSWER_MARKERS,
+    EVERY_CONTEXT,
+    INK,
+    MUTED,
+    PARTITION_HUES,
+    blank,
+    legend_above,
+    mark,
+    plain,
+)
 
 CHANGE = "semantic_entropy_change"
 OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")

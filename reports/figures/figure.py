@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
-from data.catalog import paper_items
-from data.errors import InputError
-from reports.frames import EVERY_MODEL, RUNS, Frames, Model, models, rows_of, stood_in, with_empty
-from reports.published import Printed, printed_of
+from swaymeter.data.catalog import paper_items
+from swaymeter.data.errors import InputError
+from swaymeter.reports.frames import EVERY_MODEL, RUNS, Frames, Model, models, rows_of, stood_in, with_empty
+from swaymeter.reports.published import Printed, printed_of
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from reports.figures.against_susceptibility import (
+from swaymeter.reports.figures.against_susceptibility import (
     contexts_of,
     correlation_note,
     paint,
@@ -13,8 +13,8 @@ from reports.figures.against_susceptibility import (
     sorted_means,
     with_readable,
 )
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, plural, records, span, unit_of, where
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames, Model, finite, plural, records, span, unit_of, where
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:

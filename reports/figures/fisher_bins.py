@@ -7,13 +7,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.estimates import percent
-from reports.figures.against_susceptibility import contexts_of, logarithmic_upward
-from reports.figures.boxes import column_of_values, how_to_read, named_columns
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import type_panels
-from reports.frames import Frames, Model, finite, in_order, plural, records, unit_of, where, without_unit
-from reports.style import QUERY_HUES
+from swaymeter.reports.estimates import percent
+from swaymeter.reports.figures.against_susceptibility import contexts_of, logarithmic_upward
+from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import type_panels
+from swaymeter.reports.frames import Frames, Model, finite, in_order, plural, records, unit_of, where, without_unit
+from swaymeter.reports.style import QUERY_HUES
 
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
 _EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))

@@ -8,11 +8,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records.statistics import ALPHA
-from reports.estimates import interval_over, percent
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
-from reports.frames import (
+from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.estimates import interval_over, percent
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
+from swaymeter.reports.frames import (
     RUNS,
     Frames,
     Model,
@@ -24,8 +24,8 @@ from reports.frames import (
     where,
     without_unit,
 )
-from reports.published import aliases, significant
-from reports.style import QUERY_HUES, headed, legend_above, mark
+from swaymeter.reports.published import aliases, significant
+from swaymeter.reports.style import QUERY_HUES, headed, legend_above, mark
 
 FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
 EVERY = "every context"

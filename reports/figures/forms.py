@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures.boxes import FEWEST, column_of_values, how_to_read, named_columns
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, in_order, records, span, where, without_unit
-from reports.style import QUERY_HUES, blank, legend_above, mark
+from swaymeter.reports.figures.boxes import FEWEST, column_of_values, how_to_read, named_columns
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames, Model, finite, in_order, records, span, where, without_unit
+from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark
 
 RELATION = "officialLanguage"
 MOST_FORMS = 6

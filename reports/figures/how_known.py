@@ -16,11 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
 
-from reports.estimates import too_few_for_r
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import query_types
-from reports.frames import Frames, Model, finite, plural, records, where
-from reports.style import FEW_DOTS, INK, QUERY_HUES, blank, dots, headed, legend_above, mark
+from swaymeter.reports.estimates import too_few_for_r
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.frames import Frames, Model, finite, plural, records, where
+from swaymeter.reports.style import FEW_DOTS, INK, QUERY_HUES, blank, dots, headed, legend_above, mark
 
 FEWEST = 20
 _NONE, _SPREAD = 0.33, 0.12

@@ -8,12 +8,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records.statistics import ALPHA
-from reports.figures.boxes import column_of_values, how_to_read
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import query_types
-from reports.frames import Frames, Model, in_order, plural, records, where, without_unit
-from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
+from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.figures.boxes import column_of_values, how_to_read
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.frames import Frames, Model, in_order, plural, records, where, without_unit
+from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
 EVERY = "all"
 _GAP = 0.7

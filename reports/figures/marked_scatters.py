@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.addresses import of_each
-from reports.figures.figure import Drawing, Figure
-from reports.figures.most_edited import MARKS, WHEN, WHICH, counted
-from reports.frames import Frames, Model, are_own, finite, in_order, partitions, records, without_unit
-from reports.style import FEW_DOTS, MUTED, blank, dots, legend_above, link, mark
+from swaymeter.reports.addresses import of_each
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.most_edited import MARKS, WHEN, WHICH, counted
+from swaymeter.reports.frames import Frames, Model, are_own, finite, in_order, partitions, records, without_unit
+from swaymeter.reports.style import FEW_DOTS, MUTED, blank, dots, legend_above, link, mark
 
 SCORES = (*(f"semantic_entropy_{when}" for when in WHEN), "coherent_persuasion")
 CLASSES = {"low": ("<", "#2f7fb5"), "middle": ("o", "#8c7a00"), "high": (">", "#c4503c")}

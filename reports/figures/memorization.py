@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.estimates import percent
-from reports.figures.boxes import column_of_values, how_to_read, named_columns
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import query_types
-from reports.frames import Frames, Model, finite, in_order, plural, records, where, without_unit
-from reports.style import QUERY_HUES, blank
+from swaymeter.reports.estimates import percent
+from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.frames import Frames, Model, finite, in_order, plural, records, where, without_unit
+from swaymeter.reports.style import QUERY_HUES, blank
 
 RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
 _FIFTHS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")

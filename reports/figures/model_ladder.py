@@ -10,10 +10,10 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from data.records.statistics import FEWEST_FOR_INTERVAL
-from reports.estimates import percent
-from reports.figures.figure import Drawing, Figure
-from reports.frames import (
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.reports.estimates import percent
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import (
     RUNS,
     SHARE,
     Frames,
@@ -27,8 +27,8 @@ from reports.frames import (
     span,
     where,
 )
-from reports.published import aliases, significant
-from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
+from swaymeter.reports.published import aliases, significant
+from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation", "followed")
 _SHAPES: Mapping[str, str] = {"open": "o", "closed": "s"}

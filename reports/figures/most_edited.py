@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.estimates import interval_over
-from reports.figures.distributions import values_of_partitions
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, are_own, finite, records, where
-from reports.style import blank, legend_above, mark
+from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.figures.distributions import values_of_partitions
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames, Model, are_own, finite, records, where
+from swaymeter.reports.style import blank, legend_above, mark
 
 WHEN = ("without", "with")
 SHOWN = ("all", "persuaded", "stubborn")

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.style import INK, QUERY_HUES, blank, plain
+from swaymeter.reports.style import INK, QUERY_HUES, blank, plain
 
 FEW_RELATIONS = 40
 

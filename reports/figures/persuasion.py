@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records import CONTEXT_KINDS
-from reports.estimates import interval_over
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import query_types, relation_lines
-from reports.frames import Frames, Model, in_order, present, records, where, without_unit
-from reports.style import QUERY_HUES, blank, legend_above, mark
+from swaymeter.data.records import CONTEXT_KINDS
+from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import query_types, relation_lines
+from swaymeter.reports.frames import Frames, Model, in_order, present, records, where, without_unit
+from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark
 
 _EVERY = "(mean of relations)"
 

@@ -6,13 +6,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records import CONDITIONS
-from data.records.statistics import EDITS
-from reports.estimates import interval_over
-from reports.figures.entropy import correlation_in_words
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, in_order, present, records, where, without_unit
-from reports.style import CONDITION_NAMES, MUTED, PARTITION_HUES, blank, legend_above, mark
+from swaymeter.data.records import CONDITIONS
+from swaymeter.data.records.statistics import EDITS
+from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.figures.entropy import correlation_in_words
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames, Model, in_order, present, records, where, without_unit
+from swaymeter.reports.style import CONDITION_NAMES, MUTED, PARTITION_HUES, blank, legend_above, mark
 
 CONTEXTS = {**CONDITION_NAMES, "all": "any context"}
 

@@ -6,11 +6,22 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.estimates import too_few_for_r
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import type_panels
-from reports.frames import Frames, Model, finite, in_order, models, plural, records, unit_of, where, without_unit
-from reports.style import INK, QUERY_HUES, plain
+from swaymeter.reports.estimates import too_few_for_r
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import type_panels
+from swaymeter.reports.frames import (
+    Frames,
+    Model,
+    finite,
+    in_order,
+    models,
+    plural,
+    records,
+    unit_of,
+    where,
+    without_unit,
+)
+from swaymeter.reports.style import INK, QUERY_HUES, plain
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 

@@ -14,9 +14,9 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import MaxNLocator
 
-from reports.figures.axes import Limits, set_limits
-from reports.figures.figure import Drawn
-from reports.style import drawing
+from swaymeter.reports.figures.axes import Limits, set_limits
+from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.style import drawing
 
 COLUMN = 3.3
 """Width of a column in inches."""

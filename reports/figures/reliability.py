@@ -6,10 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures.boxes import column_of_values, how_to_read, named_columns
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, in_order, plural, present, records, span, where
-from reports.style import QUERY_HUES, blank, legend_above, mark
+from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames, Model, in_order, plural, present, records, span, where
+from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark
 
 MEASURES = ("persuasion", "susceptibility")
 OVER = {"seeds": "over seeds", "forms": "over forms"}

@@ -12,9 +12,9 @@ from html import unescape
 from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
-from reports.figures.axes import Limits, limits_of, set_limits, shared
-from reports.figures.figure import Drawn
-from reports.style import PAPER, THEMES, WIDTH, drawing, plain
+from swaymeter.reports.figures.axes import Limits, limits_of, set_limits, shared
+from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.style import PAPER, THEMES, WIDTH, drawing, plain
 
 SVG_DPI, PNG_DPI = 120, 160
 _POINTS = 72

@@ -10,12 +10,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from data.records.statistics import ALPHA
-from reports.estimates import interval_over
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import query_types
-from reports.frames import Frames, Model, in_order, plural, records, span, where, without_unit
-from reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
+from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.frames import Frames, Model, in_order, plural, records, span, where, without_unit
+from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 TONES = ("negative", "neutral", "positive")
 """Labels of contexts that have an order; the strengths of the first run downwards."""

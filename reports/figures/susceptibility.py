@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.estimates import interval_over
-from reports.figures.figure import Drawing, Figure
-from reports.figures.panels import relation_panels, relations_by
-from reports.frames import Frames, Model, in_order, records, span, without_unit
-from reports.style import QUERY_HUES, legend_above, mark, strokes
+from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import relation_panels, relations_by
+from swaymeter.reports.frames import Frames, Model, in_order, records, span, without_unit
+from swaymeter.reports.style import QUERY_HUES, legend_above, mark, strokes
 
 _OFFSET = 0.17
 

@@ -13,14 +13,14 @@ from urllib.parse import quote
 import pandas as pd
 from markupsafe import Markup
 
-from data.catalog import paper_items, papers
-from reports.addresses import of_relation
-from reports.card import StudyCard
-from reports.figures.figure import Drawn
-from reports.figures.rendering import Links
-from reports.page.cells import cell, heading, linked, numeric
-from reports.page.shell import asset, digest, template, themes
-from reports.tables import Filled
+from swaymeter.data.catalog import paper_items, papers
+from swaymeter.reports.addresses import of_relation
+from swaymeter.reports.card import StudyCard
+from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.rendering import Links
+from swaymeter.reports.page.cells import cell, heading, linked, numeric
+from swaymeter.reports.page.shell import asset, digest, template, themes
+from swaymeter.reports.tables import Filled
 
 __all__ = ["MOST_ROWS", "Picture", "cell", "heading", "in_common", "linked", "page"]
 
@@ -72,9 +72,9 @@ def page(
     example: a part of the page, as Markup. answers, queries: the files to read them in, where there are any;
     relations: those on the page of queries.
     """
-    css = themes() + asset("reports.page", "page.css")
+    css = themes() + asset("swaymeter.reports.page", "page.css")
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": numeric, "of_relation": of_relation}
-    return template("reports.page", "page.html", filters).render(
+    return template("swaymeter.reports.page", "page.html", filters).render(
         card=card, findings=findings, papers=_by_paper(pictures), omitted=omitted, tables=tables, overview=overview,
         runs=runs, readings=readings, stand_ins=stand_ins, example=example, answers=answers, queries=queries,
         relations=relations,

@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from reports.addresses import of_query, of_question
-from reports.frames import EQUIVALENCE, Frames, Model, records, rows_of, stood_in
-from reports.page.cells import cell
-from reports.page.shell import template
-from reports.style import CONDITION_NAMES
+from swaymeter.reports.addresses import of_query, of_question
+from swaymeter.reports.frames import EQUIVALENCE, Frames, Model, records, rows_of, stood_in
+from swaymeter.reports.page.cells import cell
+from swaymeter.reports.page.shell import template
+from swaymeter.reports.style import CONDITION_NAMES
 
 EXAMPLE_QUERIES = ("worked_query", "worked_question")
 _FOLLOWS = {"context": "the context's", "original": "the original one", "other": "another one"}
@@ -23,7 +23,7 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
     judge = stood_in(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
     filters = {"cell": cell, "nats": _nats, "of_question": _address, "of_query": of_query}
     return Markup(
-        template("reports.page", "example.html", filters).render(
+        template("swaymeter.reports.page", "example.html", filters).render(
             query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy, said=_said,
             judge=judge, names=CONDITION_NAMES, unfinished=any(map(_is_cut_off, question)),
         )

@@ -9,7 +9,7 @@ from typing import Any
 
 import jinja2
 
-from reports.style import PARTITION_HUES, QUERY_HUES, THEMES
+from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, THEMES
 
 
 def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Template:
@@ -19,7 +19,7 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
     """
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        loader=jinja2.FunctionLoader(partial(asset, "reports.page")),
+        loader=jinja2.FunctionLoader(partial(asset, "swaymeter.reports.page")),
     )  # fmt: skip
     environment.filters.update(filters)
     return environment.from_string(asset(package, file))

@@ -15,22 +15,22 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from data.errors import WorkspaceError
-from data.storage.files import sha256_of
-from data.storage.folders import replaced
-from data.warehouse.warehouse import Warehouse
-from reports.figures import FIGURES
-from reports.figures.figure import draw_all
-from reports.figures.printing import printed
-from reports.figures.rendering import limits_for
-from reports.frames import Frames, labelled, with_empty
-from reports.publish import latex, markdown
-from reports.publish.croissant import metadata
-from reports.publish.dataset_card import LICENCES, dataset_card, licences_of
-from reports.publish.evals import evaluations
-from reports.publish.publication import Exported, Known, Publication
-from reports.report import queries, write_csv
-from reports.tables import TABLES, filled
+from swaymeter.data.errors import WorkspaceError
+from swaymeter.data.storage.files import sha256_of
+from swaymeter.data.storage.folders import replaced
+from swaymeter.data.warehouse.warehouse import Warehouse
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures.figure import draw_all
+from swaymeter.reports.figures.printing import printed
+from swaymeter.reports.figures.rendering import limits_for
+from swaymeter.reports.frames import Frames, labelled, with_empty
+from swaymeter.reports.publish import latex, markdown
+from swaymeter.reports.publish.croissant import metadata
+from swaymeter.reports.publish.dataset_card import LICENCES, dataset_card, licences_of
+from swaymeter.reports.publish.evals import evaluations
+from swaymeter.reports.publish.publication import Exported, Known, Publication
+from swaymeter.reports.report import queries, write_csv
+from swaymeter.reports.tables import TABLES, filled
 
 __all__ = ["Known", "Publication", "publish"]
 

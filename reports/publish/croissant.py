@@ -7,9 +7,9 @@ repeated text, which is as far as 1.0 goes.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from data.records.table import Column
-from reports.publish.licences import addresses
-from reports.publish.publication import Exported, Publication
+from swaymeter.data.records.table import Column
+from swaymeter.reports.publish.licences import addresses
+from swaymeter.reports.publish.publication import Exported, Publication
 
 CONTEXT: Mapping[str, Any] = {
     "@language": "en",

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import pandas as pd
 import yaml
 
-from reports.frames import records
-from reports.publish.croissant import described
-from reports.publish.licences import hub
-from reports.publish.markdown import escaped, grid
-from reports.publish.publication import Exported, Publication
+from swaymeter.reports.frames import records
+from swaymeter.reports.publish.croissant import described
+from swaymeter.reports.publish.licences import hub
+from swaymeter.reports.publish.markdown import escaped, grid
+from swaymeter.reports.publish.publication import Exported, Publication
 
 LICENCES = "LICENSE.md"
 """The file of what each part of the data is under."""

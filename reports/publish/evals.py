@@ -15,8 +15,8 @@ from typing import Any
 
 import pandas as pd
 
-from reports.frames import SHARE, Model, file_slug, models, records, rows_of
-from reports.publish.publication import Known, Publication
+from swaymeter.reports.frames import SHARE, Model, file_slug, models, records, rows_of
+from swaymeter.reports.publish.publication import Known, Publication
 
 SCHEMA_VERSION = "0.2.2"
 _BETTER = frozenset({"correct"})

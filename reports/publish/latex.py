@@ -12,9 +12,9 @@ from typing import Any
 
 import pandas as pd
 
-from reports.figures.figure import Drawn
-from reports.page import MOST_ROWS, cell, heading
-from reports.tables import Filled
+from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.page import MOST_ROWS, cell, heading
+from swaymeter.reports.tables import Filled
 
 LONG = 40
 """Rows of a table that still fit on a page."""

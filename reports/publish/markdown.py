@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from reports.page import MOST_ROWS, cell, heading
-from reports.tables import Filled
+from swaymeter.reports.page import MOST_ROWS, cell, heading
+from swaymeter.reports.tables import Filled
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$&#!])")
 

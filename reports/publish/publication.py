@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from data.records.table import Table
-from reports.card import StudyCard
+from swaymeter.data.records.table import Table
+from swaymeter.reports.card import StudyCard
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from reports.addresses import QUERIES_PAGE
-from reports.card import StudyCard
-from reports.frames import Model, file_slug, models, records
-from reports.page.cells import cell
-from reports.page.shell import asset, digest, template, themes
+from swaymeter.reports.addresses import QUERIES_PAGE
+from swaymeter.reports.card import StudyCard
+from swaymeter.reports.frames import Model, file_slug, models, records
+from swaymeter.reports.page.cells import cell
+from swaymeter.reports.page.shell import asset, digest, template, themes
 
 READ_QUERIES = (
     "chosen_queries", "contexts_of_chosen_queries", "greedy_of_chosen_queries", "tokens_of_chosen_queries",
@@ -31,10 +31,10 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     chosen, scored = frames["chosen_queries"], frames["contexts_of_chosen_queries"]
     if chosen.empty or scored.empty:
         return ""
-    css = themes() + asset("reports.page", "page.css") + asset("reports.queries", "queries.css")
+    css = themes() + asset("swaymeter.reports.page", "page.css") + asset("swaymeter.reports.queries", "queries.css")
     known = models(scored)
     filters = {"cell": cell, "slug": file_slug}
-    pieces = template("reports.queries", "queries.html", filters).generate(
+    pieces = template("swaymeter.reports.queries", "queries.html", filters).generate(
         card=card, models=known, relations=_by_relation(frames, known), counts=_counts(frames),
         greedy=bool(scored["greedy"].notna().any()), tokens=not frames["tokens_of_chosen_queries"].empty,
         css=Markup(css), style_hash=digest(css),

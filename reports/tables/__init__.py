@@ -3,8 +3,8 @@
 Rows come from the warehouse; a table chooses columns and an order.
 """
 
-from data.named import Registry
-from reports.tables import (
+from swaymeter.data.named import Registry
+from swaymeter.reports.tables import (
     of_corpus,
     of_groups,
     of_models,
@@ -14,7 +14,7 @@ from reports.tables import (
     of_setup,
     of_susceptibilities,
 )
-from reports.tables.table import Filled, Table, filled
+from swaymeter.reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
 

@@ -1,6 +1,6 @@
 """Tables about the corpus in which names were counted: its files, and the entities that are left out."""
 
-from reports.tables.table import Table
+from swaymeter.reports.tables.table import Table
 
 SHARDS = Table(
     "corpus",

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from reports.frames import Frames, units
-from reports.tables.table import Table
+from swaymeter.reports.frames import Frames, units
+from swaymeter.reports.tables.table import Table
 
 
 def _comparisons(frames: Frames) -> pd.DataFrame:

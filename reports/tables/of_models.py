@@ -5,9 +5,9 @@ from typing import Any
 
 import pandas as pd
 
-from data.records.statistics import FEWEST_FOR_INTERVAL
-from reports.estimates import estimate, verdict
-from reports.frames import (
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.reports.estimates import estimate, verdict
+from swaymeter.reports.frames import (
     EQUIVALENCE,
     SHARE,
     Frames,
@@ -21,8 +21,8 @@ from reports.frames import (
     thinking,
     where,
 )
-from reports.style import CONDITION_NAMES
-from reports.tables.table import Table
+from swaymeter.reports.style import CONDITION_NAMES
+from swaymeter.reports.tables.table import Table
 
 QUANTITIES = {
     "follows": "states the context's answer",

@@ -5,13 +5,13 @@ from typing import Any
 
 import pandas as pd
 
-from data.records import CONDITIONS
-from reports.estimates import estimate
-from reports.figures.marked_scatters import cut_in_words
-from reports.frames import RUNS, Frames, in_order, models, partitions, records, rows_of
-from reports.published import with_published
-from reports.style import EVERY_CONTEXT, plain
-from reports.tables.table import Table
+from swaymeter.data.records import CONDITIONS
+from swaymeter.reports.estimates import estimate
+from swaymeter.reports.figures.marked_scatters import cut_in_words
+from swaymeter.reports.frames import RUNS, Frames, in_order, models, partitions, records, rows_of
+from swaymeter.reports.published import with_published
+from swaymeter.reports.style import EVERY_CONTEXT, plain
+from swaymeter.reports.tables.table import Table
 
 CONTEXTS = ("none", "all", *CONDITIONS[1:])
 PREDICTORS = {

@@ -5,14 +5,14 @@ from typing import Any
 
 import pandas as pd
 
-from data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
-from reports.estimates import estimate
-from reports.figures.effects import SHOWN
-from reports.frames import RUNS, Frames, as_published, in_order, records, unit_of, units
-from reports.published import TESTS as IN_PAPERS
-from reports.published import aliases, significant, with_published
-from reports.style import QUERY_HUES
-from reports.tables.table import Table
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.reports.estimates import estimate
+from swaymeter.reports.figures.effects import SHOWN
+from swaymeter.reports.frames import RUNS, Frames, as_published, in_order, records, unit_of, units
+from swaymeter.reports.published import TESTS as IN_PAPERS
+from swaymeter.reports.published import aliases, significant, with_published
+from swaymeter.reports.style import QUERY_HUES
+from swaymeter.reports.tables.table import Table
 
 
 def _correlations(frames: Frames) -> pd.DataFrame:

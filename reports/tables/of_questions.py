@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from data.reasons import REASONS
-from reports.frames import Frames, in_order, limits, models, partitions, plural, rows_of, stating_neither
-from reports.style import CONDITION_NAMES
-from reports.tables.of_persuasion import side_by_side
-from reports.tables.table import Table
+from swaymeter.data.reasons import REASONS
+from swaymeter.reports.frames import Frames, in_order, limits, models, partitions, plural, rows_of, stating_neither
+from swaymeter.reports.style import CONDITION_NAMES
+from swaymeter.reports.tables.of_persuasion import side_by_side
+from swaymeter.reports.tables.table import Table
 
 
 def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:

@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from data.catalog import PublishedValue, paper_items, published
-from reports.frames import Frames, records, span
-from reports.tables.table import Table
+from swaymeter.data.catalog import PublishedValue, paper_items, published
+from swaymeter.reports.frames import Frames, records, span
+from swaymeter.reports.tables.table import Table
 
 _ABOUT = ("models", "study", "contexts")
 ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")

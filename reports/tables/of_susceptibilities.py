@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from reports.frames import RUNS, Frames, in_order, models, records, rows_of, span, where
-from reports.published import with_published
-from reports.tables.table import Table
+from swaymeter.reports.frames import RUNS, Frames, in_order, models, records, rows_of, span, where
+from swaymeter.reports.published import with_published
+from swaymeter.reports.tables.table import Table
 
 _MEASURE = "susceptibility"
 _COLUMNS = ["model", "dtype", "contexts", "query_type", "queries", "mean", "low", "high", "published"]

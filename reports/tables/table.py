@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from reports.figures.figure import as_in
-from reports.frames import RUNS, Frames, models, with_empty
-from reports.published import Printed, printed_of
+from swaymeter.reports.figures.figure import as_in
+from swaymeter.reports.frames import RUNS, Frames, models, with_empty
+from swaymeter.reports.published import Printed, printed_of
 
 
 @dataclass(frozen=True)

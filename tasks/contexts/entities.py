@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from data.errors import InputError
-from data.records import Fact, RelationName, WikidataId
-from data.storage.keys import drawn_first, generator
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Fact, RelationName, WikidataId
+from swaymeter.data.storage.keys import drawn_first, generator
 
 Choice = Literal["random", "degree"]
 

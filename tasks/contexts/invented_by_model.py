@@ -9,14 +9,14 @@ What it is not: a proof that a name does not exist. Models repeat what they have
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from data.catalog import names_prompt
-from data.catalog.name_parts import class_of_names
-from data.errors import InputError, UsageError
-from data.invented import invented_names
-from tasks.contexts.listed_names import folded, names_in
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import filled, prompt_form, turn_prompt
-from tasks.scoring.generation import sample_answers
+from swaymeter.data.catalog import names_prompt
+from swaymeter.data.catalog.name_parts import class_of_names
+from swaymeter.data.errors import InputError, UsageError
+from swaymeter.data.invented import invented_names
+from swaymeter.tasks.contexts.listed_names import folded, names_in
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.answer_prompts import filled, prompt_form, turn_prompt
+from swaymeter.tasks.scoring.generation import sample_answers
 
 TEMPERATURE = 0.8
 SAMPLES = 8

@@ -9,16 +9,16 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, Literal
 
-from data import catalog
-from data.catalog import names_prompt
-from data.errors import InputError
-from data.invented import GENERATOR_VERSION, invented_names
-from data.sources.access import Access
-from data.sources.graph import yago
-from data.sources.graph.dump import Dump
-from data.sources.registry import FACT_SOURCES
-from data.sources.source import FactsOptions, alternative
-from tasks.models.backends import identify_language_model
+from swaymeter.data import catalog
+from swaymeter.data.catalog import names_prompt
+from swaymeter.data.errors import InputError
+from swaymeter.data.invented import GENERATOR_VERSION, invented_names
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.graph import yago
+from swaymeter.data.sources.graph.dump import Dump
+from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.data.sources.source import FactsOptions, alternative
+from swaymeter.tasks.models.backends import identify_language_model
 
 VERSION = 2
 DTYPE: Literal["bfloat16"] = "bfloat16"
@@ -86,8 +86,10 @@ def _maker(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int
         return lambda count: list(catalog.invented_entities(entity_class))
     if options.invented == "names":
         return partial(invented_names, entity_class, seed=seed)
-    from tasks.contexts.invented_by_model import names_by_model  # imports torch, which most studies do not need
-    from tasks.models import load_language_model
+    from swaymeter.tasks.contexts.invented_by_model import (
+        names_by_model,  # imports torch, which most studies do not need
+    )
+    from swaymeter.tasks.models import load_language_model
 
     assert options.invented_model is not None
     model = load_language_model(options.invented_model, dtype=DTYPE)

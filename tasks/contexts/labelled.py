@@ -5,10 +5,10 @@ entity, or each pair, and relevant to the queries about it alone; one without sl
 relevant to none. All contexts of a set stand before every query.
 """
 
-from data import catalog
-from data.catalog import Sentence
-from data.records import Context, Query, QueryType, RelationName, identity
-from data.sources.own.groups import Group, LabelledEntity
+from swaymeter.data import catalog
+from swaymeter.data.catalog import Sentence
+from swaymeter.data.records import Context, Query, QueryType, RelationName, identity
+from swaymeter.data.sources.own.groups import Group, LabelledEntity
 
 
 def labelled_queries(relation: RelationName, group: Group) -> list[Query]:

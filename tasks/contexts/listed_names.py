@@ -8,7 +8,7 @@ repeats one word. The meaning of a name is not considered.
 import re
 import unicodedata
 
-from data.invented import LENGTHS
+from swaymeter.data.invented import LENGTHS
 
 _MOST_WORDS = 12
 _MOST_WORDS_OF_A_SENTENCE = 5

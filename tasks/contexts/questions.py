@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from data import reasons
-from data.errors import InputError
-from data.records import CONFLICTING, Question, Rejected
-from data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
-from data.storage.keys import drawn_first
-from tasks.scoring.followed import whose_answer
-from tasks.scoring.wording.words import words
+from swaymeter.data import reasons
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import CONFLICTING, Question, Rejected
+from swaymeter.data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
+from swaymeter.data.storage.keys import drawn_first
+from swaymeter.tasks.scoring.followed import whose_answer
+from swaymeter.tasks.scoring.wording.words import words
 
 LONGEST = 8
 """Words of an answer that a reply can be expected to repeat."""

@@ -7,13 +7,13 @@ the facts; the first negation denies the entity's own object, further ones deny 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from data import catalog
-from data.catalog import Relation
-from data.errors import InputError
-from data.records import Context, ContextKind, Query, QueryType, RelationName, identity
-from data.sources.own.by_relation import ContextRow
-from data.storage.keys import generator
-from tasks.contexts.entities import Entity
+from swaymeter.data import catalog
+from swaymeter.data.catalog import Relation
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Context, ContextKind, Query, QueryType, RelationName, identity
+from swaymeter.data.sources.own.by_relation import ContextRow
+from swaymeter.data.storage.keys import generator
+from swaymeter.tasks.contexts.entities import Entity
 
 log = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ documents.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tasks.frequency.words import words
+from swaymeter.tasks.frequency.words import words
 
 
 @dataclass(frozen=True)

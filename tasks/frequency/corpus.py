@@ -8,16 +8,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from data.errors import InputError
-from data.options import NamedPath
-from data.records import CountedPair, Shard, ShardCount
-from data.sources.access import Access
-from data.sources.corpus.reading import LEAVE_OUT, Reading
-from data.sources.corpus.shards import KEY, shards
-from data.storage.digests import remembered_digests
-from tasks.frequency.counting import count
-from tasks.frequency.names import Names
-from tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
+from swaymeter.data.errors import InputError
+from swaymeter.data.options import NamedPath
+from swaymeter.data.records import CountedPair, Shard, ShardCount
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.corpus.reading import LEAVE_OUT, Reading
+from swaymeter.data.sources.corpus.shards import KEY, shards
+from swaymeter.data.storage.digests import remembered_digests
+from swaymeter.tasks.frequency.counting import count
+from swaymeter.tasks.frequency.names import Names
+from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
 
 
 class CorpusOptions(FrequencyOptions):

@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from data.sources.corpus.reading import Piece
-from tasks.frequency.names import Ints, Names
-from tasks.frequency.words import spaced
+from swaymeter.data.sources.corpus.reading import Piece
+from swaymeter.tasks.frequency.names import Ints, Names
+from swaymeter.tasks.frequency.words import spaced
 
 BATCH = 2 << 20
 """Bytes of text that are counted at once."""

@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from math import ceil
 
-from data.records import CountedPair, ShardCount
-from data.records.corpus import CountKind
-from data.sources.corpus.reading import Piece
-from data.sources.infini_gram.index import Ids, Index, Passage, joined
-from tasks.frequency.counting import Counts, count
-from tasks.frequency.names import Names
-from tasks.frequency.source import Progress
-from tasks.frequency.words import words
+from swaymeter.data.records import CountedPair, ShardCount
+from swaymeter.data.records.corpus import CountKind
+from swaymeter.data.sources.corpus.reading import Piece
+from swaymeter.data.sources.infini_gram.index import Ids, Index, Passage, joined
+from swaymeter.tasks.frequency.counting import Counts, count
+from swaymeter.tasks.frequency.names import Names
+from swaymeter.tasks.frequency.source import Progress
+from swaymeter.tasks.frequency.words import words
 
 _KEPT = 16
 """Names of which passages are kept, for further pairs of an entity."""

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
-from data.errors import InputError, SwaymeterError
-from data.options import NamedPath
-from data.records import CountedPair, Shard
-from data.sources.access import Access
-from data.sources.infini_gram.index import Index
-from data.sources.infini_gram.local import LocalIndex, files_of
-from data.sources.source import alternative
-from tasks.frequency.index_counts import IndexCounts
-from tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
+from swaymeter.data.errors import InputError, SwaymeterError
+from swaymeter.data.options import NamedPath
+from swaymeter.data.records import CountedPair, Shard
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.infini_gram.index import Index
+from swaymeter.data.sources.infini_gram.local import LocalIndex, files_of
+from swaymeter.data.sources.source import alternative
+from swaymeter.tasks.frequency.index_counts import IndexCounts
+from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
 
 if TYPE_CHECKING:
-    from tasks.models.tokenizer import Tokenizer
+    from swaymeter.tasks.models.tokenizer import Tokenizer
 
 SERVICE = "infini_gram"
 _INSTEAD = "or count a corpus of your own (`source: corpus`), or an index on this machine (`folder`)"
@@ -53,7 +53,7 @@ class InfiniGramOptions(FrequencyOptions):
 
 
 def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[Part]:
-    from tasks.models.tokenizer import tokenizer_revision
+    from swaymeter.tasks.models.tokenizer import tokenizer_revision
 
     try:
         tokenizer = once(tokenizer_revision, options.tokenizer) if options.tokenizer else None
@@ -71,7 +71,7 @@ def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[P
 def _count(
     options: InfiniGramOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
 ) -> Counted:
-    from tasks.models.tokenizer import load_tokenizer
+    from swaymeter.tasks.models.tokenizer import load_tokenizer
 
     tokenizer: Tokenizer | None = load_tokenizer(options.tokenizer) if options.tokenizer else None
     with alternative(_INSTEAD if part.asks else ""):
@@ -87,7 +87,9 @@ def _count(
 
 def _opened(options: InfiniGramOptions, part: Part, access: Access, tokenizer: "Tokenizer | None") -> Index:
     if options.index:
-        from data.sources.infini_gram.api import InfiniGramApi  # needs requests, which a bare GPU machine lacks
+        from swaymeter.data.sources.infini_gram.api import (
+            InfiniGramApi,  # needs requests, which a bare GPU machine lacks
+        )
 
         return InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
     return LocalIndex(part.what, tokenizer)

@@ -12,8 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records.corpus import CountedPair
-from tasks.frequency.words import words
+from swaymeter.data.records.corpus import CountedPair
+from swaymeter.tasks.frequency.words import words
 
 Ints = NDArray[np.int64]
 

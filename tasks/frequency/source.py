@@ -1,7 +1,7 @@
 """What a source of counts declares: its keys in a study file, the parts that are counted, and how one is counted.
 
-A source is one module with one `FrequencySource`, which tasks.frequency names. Nothing outside that module asks which
-source a study has.
+A source is one module with one `FrequencySource`, which swaymeter.tasks.frequency names. Nothing outside that module
+asks which source a study has.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import Field
 
-from data.options import NamedPath, Options
-from data.records import CountedPair, Shard, ShardCount
-from data.sources.access import Access
+from swaymeter.data.options import NamedPath, Options
+from swaymeter.data.records import CountedPair, Shard, ShardCount
+from swaymeter.data.sources.access import Access
 
 Once = Callable[[Callable[[str], Any], str], Any]
 """Calls a function of a name once in a run, however often the study's steps are listed."""

@@ -1,11 +1,11 @@
 """The measures, a module each, and the list that names them.
 
 A module declares a `Measure`: its row type, what it needs, and `compute`, which turns prompts into rows. Formulas lie
-in tasks.scoring. Importing this package imports no torch: `compute` imports what it needs when it is called.
+in swaymeter.tasks.scoring. Importing this package imports no torch: `compute` imports what it needs when it is called.
 docs/extending.md explains how to add one; tests/extensions has a measure, a figure and a comparison as whole modules.
 """
 
-from tasks.measures import (
+from swaymeter.tasks.measures import (
     accuracy,
     answer_set_persuasion,
     answer_set_susceptibility,
@@ -26,7 +26,7 @@ from tasks.measures import (
     susceptibility,
     whose_answer,
 )
-from tasks.measures.measure import Measures
+from swaymeter.tasks.measures.measure import Measures
 
 MEASURES = Measures((
     persuasion.MEASURE,

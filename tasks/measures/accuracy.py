@@ -10,11 +10,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from data.records import Question
-from data.records.row import Meaning, table
-from tasks.measures.measure import Inputs, Measure, Parameters, Row
-from tasks.measures.rows import QUESTION_KEY, QuestionScore
-from tasks.measures.stored import QuestionKey, of_cases, of_questions
+from swaymeter.data.records import Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore
+from swaymeter.tasks.measures.stored import QuestionKey, of_cases, of_questions
 
 
 class AccuracyParameters(Parameters):
@@ -28,7 +28,7 @@ class AccuracyParameters(Parameters):
 
     def compared(self, answer: str) -> str:
         """A model's answer as it is compared."""
-        from tasks.scoring.accuracy import cleaned_as_released
+        from swaymeter.tasks.scoring.accuracy import cleaned_as_released
 
         return cleaned_as_released(answer) if self.cleaning == "released" else answer
 
@@ -45,7 +45,7 @@ class Accuracy(QuestionScore):
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Compares every greedy answer with the one that its context states; without one, with the original."""
-    from tasks.scoring.accuracy import answers_match
+    from swaymeter.tasks.scoring.accuracy import answers_match
 
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
     greedy = greedy_answers(inputs, questions)

@@ -10,11 +10,11 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
-from data.records import Query, QueryType
-from data.records.row import Meaning, table
-from tasks.measures.measure import Inputs, Measure, Parameters, Row
-from tasks.measures.rows import PairScore, pair_rows
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.records import Query, QueryType
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
+from swaymeter.tasks.measures.rows import PairScore, pair_rows
+from swaymeter.tasks.models.language_model import LanguageModel
 
 
 class AnswerSetParameters(Parameters):
@@ -41,7 +41,7 @@ class AnswerSetPersuasion(PairScore):
 
 def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """The contexts of a relation before its queries, open and closed queries with their own answers."""
-    from tasks.scoring.answer_set import answer_set_persuasion
+    from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 
     parameters: AnswerSetParameters = inputs.parameters["answer_set_persuasion"]
     for query_type, grouped in groupby(queries, key=lambda query: query.query_type):

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Annotated
 
-from data.records import Query
-from data.records.row import Meaning, table
-from tasks.measures.answer_set_persuasion import complete_answers
-from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.rows import QUERY_KEY, QueryScore
-from tasks.measures.stored import inherited, matrix
-from tasks.measures.susceptibility import weighted_mean
+from swaymeter.data.records import Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.answer_set_persuasion import complete_answers
+from swaymeter.tasks.measures.chunks import cut_by_form
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
+from swaymeter.tasks.measures.stored import inherited, matrix
+from swaymeter.tasks.measures.susceptibility import weighted_mean
 
 
 @table("answer_set_susceptibility", "a query", key=QUERY_KEY)

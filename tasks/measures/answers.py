@@ -6,17 +6,17 @@ One pass samples the answers and, where they are asked for with them, clusters t
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
-from data import catalog
-from data.records import Question
-from data.records.row import Meaning, table
-from data.storage.keys import content_key
-from tasks.measures.clusters import cluster_rows, load_judge, prefixes
-from tasks.measures.coherent_persuasion import persuasion_rows
-from tasks.measures.measure import Computed, Inputs, Measure, Row
-from tasks.measures.rows import QuestionScore
-from tasks.measures.sampled import AnswersParameters, Sampled, sample, too_long
-from tasks.models.entailment import Entailment
-from tasks.models.language_model import LanguageModel
+from swaymeter.data import catalog
+from swaymeter.data.records import Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.storage.keys import content_key
+from swaymeter.tasks.measures.clusters import cluster_rows, load_judge, prefixes
+from swaymeter.tasks.measures.coherent_persuasion import persuasion_rows
+from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QuestionScore
+from swaymeter.tasks.measures.sampled import AnswersParameters, Sampled, sample, too_long
+from swaymeter.tasks.models.entailment import Entailment
+from swaymeter.tasks.models.language_model import LanguageModel
 
 
 @table("answers", "an answer")

@@ -9,9 +9,9 @@ Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context: 256 co
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from data.errors import InputError
-from data.records import Context, Query, is_relevant
-from data.storage.keys import generator
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Context, Query, is_relevant
+from swaymeter.data.storage.keys import generator
 
 
 @dataclass(frozen=True)

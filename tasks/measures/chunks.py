@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from data.records import Query
-from tasks.measures.measure import Chunk, Inputs, Measure
+from swaymeter.data.records import Query
+from swaymeter.tasks.measures.measure import Chunk, Inputs, Measure
 
 LEAST_QUERIES = 32
 LEAST_PROMPTS = 8192

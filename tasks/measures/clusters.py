@@ -1,8 +1,8 @@
 """Clusters: which sampled answers to a question are equivalent, as an entailment model judges the stored texts.
 
 An answer joins the first cluster all of whose members it is equivalent to, else it opens one; or clusters overlap, as a
-study chooses; see tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples, and the
-standard errors of scores of sampled answers, follow from them.
+study chooses; see swaymeter.tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples,
+and the standard errors of scores of sampled answers, follow from them.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from data.records import Question
-from data.records.row import Meaning, table
-from tasks.measures.chunks import cut_questions
-from tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
-from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import QuestionKey, of_cases, of_questions, rows_of
-from tasks.models.entailment import Entailment, identify_entailment, load_entailment
-from tasks.models.loading import BALANCED
+from swaymeter.data.records import Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.chunks import cut_questions
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
+from swaymeter.tasks.measures.rows import QuestionScore
+from swaymeter.tasks.measures.stored import QuestionKey, of_cases, of_questions, rows_of
+from swaymeter.tasks.models.entailment import Entailment, identify_entailment, load_entailment
+from swaymeter.tasks.models.loading import BALANCED
 
 
 class ClustersParameters(Parameters):
@@ -75,7 +75,7 @@ def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Itera
 
 def cluster_rows(inputs: Inputs, equivalent: NDArray[np.bool_], samples: Sequence[int], common: Row) -> Iterator[Row]:
     """A row for each of the samples of a question: its number, cluster and equivalences, and what all of them share."""
-    from tasks.scoring.semantic_entropy import group_answers, last_group_of_each
+    from swaymeter.tasks.scoring.semantic_entropy import group_answers, last_group_of_each
 
     groups = last_group_of_each(group_answers(equivalent, grouping=inputs.parameters["clusters"].grouping))
     cluster = {member: number for number, group in enumerate(groups) for member in group}
@@ -106,8 +106,8 @@ def clusters_of(
     inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
     """The clusters of the answers to a question with a context, and those of each of a measure's half-samples."""
-    from tasks.scoring.half_samples import draw_halves
-    from tasks.scoring.semantic_entropy import group_answers
+    from swaymeter.tasks.scoring.half_samples import draw_halves
+    from swaymeter.tasks.scoring.semantic_entropy import group_answers
 
     grouping = inputs.parameters["clusters"].grouping
     halves = draw_halves(len(equivalent), inputs.parameters[measure].half_samples, inputs.seed, *key)
@@ -120,8 +120,8 @@ def other_halves_of(
     inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey
 ) -> list[list[list[int]]]:
     """The clusters of what each of a measure's half-samples leaves out."""
-    from tasks.scoring.half_samples import draw_halves
-    from tasks.scoring.semantic_entropy import group_answers
+    from swaymeter.tasks.scoring.half_samples import draw_halves
+    from swaymeter.tasks.scoring.semantic_entropy import group_answers
 
     number, grouping = len(equivalent), inputs.parameters["clusters"].grouping
     halves = draw_halves(number, inputs.parameters[measure].half_samples, inputs.seed, *key)

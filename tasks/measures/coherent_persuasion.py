@@ -13,17 +13,23 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import Question
-from data.records.row import Meaning, table
-from tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, other_halves_of, standard_error_of
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.rows import QUESTION_KEY, QuestionScore
-from tasks.measures.sampled import Sampled, sample
-from tasks.measures.stored import of_cases, of_questions, rows_of
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.records import Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.clusters import (
+    HalfSampleParameters,
+    clusters_of,
+    equivalences,
+    other_halves_of,
+    standard_error_of,
+)
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore
+from swaymeter.tasks.measures.sampled import Sampled, sample
+from swaymeter.tasks.measures.stored import of_cases, of_questions, rows_of
+from swaymeter.tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
-    from tasks.scoring.coherent_persuasion import Distribution, GroupedAnswers
+    from swaymeter.tasks.scoring.coherent_persuasion import Distribution, GroupedAnswers
 
 
 @table("coherent_persuasion", "a question with a context", key=QUESTION_KEY)
@@ -60,7 +66,7 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
 
 def _along_stored(model: LanguageModel, case: Sampled, stored: Sequence[Row]) -> "list[Distribution]":
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
-    from tasks.scoring.generation.answers import mean_distribution
+    from swaymeter.tasks.scoring.generation.answers import mean_distribution
 
     known = {(answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()}
     keys = [(tuple(row["thought_ids"]), tuple(row["token_ids"])) for row in stored]
@@ -84,7 +90,7 @@ def persuasion_rows(
     sampled: those of a question one after the other, first without a context; distributions: the mean distribution,
     (V,), along each of their answers; equivalent: which of these are equivalent, (n, n) for each.
     """
-    from tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves
+    from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves
 
     grouped = []
     for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
@@ -112,7 +118,7 @@ def persuasion_rows(
 def _scores(
     without: "GroupedAnswers", contexts: "Sequence[tuple[Sampled, GroupedAnswers]]"
 ) -> list[tuple[float, float | None]]:
-    from tasks.scoring.coherent_persuasion import coherent_persuasions
+    from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasions
 
     answers = [of_context for _, of_context in contexts]
     if not answers:

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from data import catalog
-from data.catalog import AnswerPrompts
-from data.errors import ScoreError
-from data.records import Question
-from data.records.row import Meaning, table
-from data.storage.keys import content_key
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
-from tasks.measures.sampled import page_of, unfit
-from tasks.models.language_model import LanguageModel
+from swaymeter.data import catalog
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records import Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.storage.keys import content_key
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
+from swaymeter.tasks.measures.sampled import page_of, unfit
+from swaymeter.tasks.models.language_model import LanguageModel
 
 
 @table("context_utilisation", "a context of a question", key=QUESTION_KEY)
@@ -55,11 +55,11 @@ def _asked(inputs: Inputs) -> AnswerPrompts:
 
 def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
     """The utilisation of every context of every question."""
-    from tasks.scoring.answer_prompts import answer_prompt
-    from tasks.scoring.first_token import first_tokens, next_tokens
-    from tasks.scoring.next_token import PLAIN
-    from tasks.scoring.thoughts import begins_thoughts, opened_thoughts
-    from tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
+    from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+    from swaymeter.tasks.scoring.first_token import first_tokens, next_tokens
+    from swaymeter.tasks.scoring.next_token import PLAIN
+    from swaymeter.tasks.scoring.thoughts import begins_thoughts, opened_thoughts
+    from swaymeter.tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
     cases = [(question, case) for question in questions for case in question.cases]
     asked = _asked(inputs)

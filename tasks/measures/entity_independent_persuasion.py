@@ -8,12 +8,12 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import Query, QueryType
-from data.records.row import Meaning, table
-from data.records.score import Score
-from tasks.measures.chunks import by_form
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.stored import inherited, matrix, of_queries
+from swaymeter.data.records import Query, QueryType
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.records.score import Score
+from swaymeter.tasks.measures.chunks import by_form
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.stored import inherited, matrix, of_queries
 
 FORM_KEY = ("model", "dtype", "relation", "query_type", "form")
 
@@ -37,7 +37,7 @@ class EntityIndependentPersuasion(FormScore):
 
 def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean persuasion of every context over the entities of every form."""
-    from tasks.scoring.entity_independent import entity_independent_persuasion
+    from swaymeter.tasks.scoring.entity_independent import entity_independent_persuasion
 
     for common, scores in of_forms(inputs, queries):
         for context, score in zip(inputs.contexts, entity_independent_persuasion(scores), strict=True):

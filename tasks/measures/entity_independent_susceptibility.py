@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from data.records import Query
-from data.records.row import Meaning, table
-from tasks.measures.entity_independent_persuasion import FORM_KEY, FormScore, of_forms
-from tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.data.records import Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.entity_independent_persuasion import FORM_KEY, FormScore, of_forms
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 
 
 @table("entity_independent_susceptibility", "a query form", key=FORM_KEY)
@@ -21,7 +21,7 @@ class EntityIndependentSusceptibility(FormScore):
 
 def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean over contexts and entities of every form."""
-    from tasks.scoring.entity_independent import entity_independent_susceptibility
+    from swaymeter.tasks.scoring.entity_independent import entity_independent_susceptibility
 
     for common, scores in of_forms(inputs, queries):
         score = entity_independent_susceptibility(scores)

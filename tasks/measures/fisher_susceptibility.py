@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from data.records import Query
-from data.records.row import Meaning, table
-from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
-from tasks.measures.rows import QUERY_KEY, QueryScore
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.records import Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.chunks import cut_by_form
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
+from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
+from swaymeter.tasks.models.language_model import LanguageModel
 
 UNIT = "nats per squared embedding unit"
 
@@ -37,7 +37,7 @@ class FisherSusceptibility(QueryScore):
 
 def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """Every query alone; with draws the whole vocabulary is estimated, else the likeliest answers alone."""
-    from tasks.scoring.fisher import fisher_susceptibility
+    from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     top_k, draws = parameters.top_k, parameters.draws

@@ -5,11 +5,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from data.records import Query
-from data.records.row import Meaning, table
-from tasks.measures.measure import Inputs, Measure, Parameters, Row
-from tasks.measures.rows import PairScore, of_pair
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.records import Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
+from swaymeter.tasks.measures.rows import PairScore, of_pair
+from swaymeter.tasks.models.language_model import LanguageModel
 
 
 class GreedyAnswersParameters(Parameters):
@@ -38,7 +38,7 @@ class GreedyAnswer(PairScore):
 
 def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """The greedy continuation of every query after each of its contexts."""
-    from tasks.scoring.memorization import conflict, follows, greedy_answers
+    from swaymeter.tasks.scoring.memorization import conflict, follows, greedy_answers
 
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
     for some, contexts in inputs.asked(queries):

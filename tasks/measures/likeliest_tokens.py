@@ -8,13 +8,13 @@ from typing import Annotated
 
 from pydantic import Field
 
-from data.records import Context, Query
-from data.records.row import Meaning, table
-from tasks.measures.chunks import cut
-from tasks.measures.measure import Inputs, Measure, Parameters, Row
-from tasks.measures.rows import QueryScore
-from tasks.measures.stored import matrix
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.records import Context, Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.chunks import cut
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
+from swaymeter.tasks.measures.rows import QueryScore
+from swaymeter.tasks.measures.stored import matrix
+from swaymeter.tasks.models.language_model import LanguageModel
 
 ALONE = "none"
 QUERIES_AT_ONCE = 16
@@ -45,8 +45,8 @@ class LikeliestToken(QueryScore):
 
 def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """The likeliest tokens after every query, alone and after its chosen contexts."""
-    from tasks.scoring.first_token import next_tokens
-    from tasks.scoring.next_token import tokenized_prompts
+    from swaymeter.tasks.scoring.first_token import next_tokens
+    from swaymeter.tasks.scoring.next_token import tokenized_prompts
 
     parameters: LikeliestTokensParameters = inputs.parameters["likeliest_tokens"]
     chosen = [

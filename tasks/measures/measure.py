@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from pydantic import AfterValidator
 
-from data import catalog
-from data.catalog import AnswerPrompts
-from data.named import Registry
-from data.options import Options
-from data.records import Context, Query, Question
-from data.records.row import table_of
-from data.records.score import Score
-from data.records.table import Table
-from tasks.measures.asked import PerQuery, own_sample
-from tasks.models.backend import Capability
+from swaymeter.data import catalog
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.named import Registry
+from swaymeter.data.options import Options
+from swaymeter.data.records import Context, Query, Question
+from swaymeter.data.records.row import table_of
+from swaymeter.data.records.score import Score
+from swaymeter.data.records.table import Table
+from swaymeter.tasks.measures.asked import PerQuery, own_sample
+from swaymeter.tasks.models.backend import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -125,8 +125,9 @@ class Measure:
         every_context: whether it needs every context of a relation before every query, and no samples of them.
         needs_answers: whether it is of what is true of an entity, or stated: queries of groups have no such answer.
         unfit: (inputs, model, question) -> why the model cannot be asked a question, None where it can.
-        chunks: (inputs, model) -> what is computed and stored together; by default see `tasks.measures.chunks`.
-        prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
+        chunks: (inputs, model) -> what is computed and stored together; by default see
+        `swaymeter.tasks.measures.chunks`. prompts: (parameters, queries, contexts) -> how many prompts a model reads
+        for so many of them; by default all
             of those that it is about. --dry-run gives all queries of a relation, of which `chunks` may choose some;
             a run gives those of a chunk.
     """

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
 
-from data.records import Query
-from data.records.row import Meaning, table
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.rows import QUERY_KEY, QueryScore
-from tasks.measures.stored import inherited
+from swaymeter.data.records import Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
+from swaymeter.tasks.measures.stored import inherited
 
 
 @table("memorization_ratio", "a query", key=QUERY_KEY)
@@ -30,7 +30,7 @@ class MemorizationRatio(QueryScore):
 
 def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The counts and ratios of every query over its own answers."""
-    from tasks.scoring.memorization import count
+    from swaymeter.tasks.scoring.memorization import count
 
     stored = inputs.scores["greedy_answers"]
     origins = inherited(stored, "query_id")

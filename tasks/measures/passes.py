@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tasks.measures import MEASURES
-from tasks.measures.measure import Measure
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import Measure
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,18 @@
 """Persuaded and stubborn: what a context does to the stored greedy answer; no model is needed.
 
-tasks.scoring.persuaded has the rules. An empty answer equals nothing, not even another empty one: it is neither
-persuaded nor stubborn.
+swaymeter.tasks.scoring.persuaded has the rules. An empty answer equals nothing, not even another empty one: it is
+neither persuaded nor stubborn.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from data.records import Question
-from data.records.row import Meaning, table
-from tasks.measures.accuracy import AccuracyParameters, greedy_answers
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.rows import QUESTION_KEY, QuestionScore
+from swaymeter.data.records import Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.accuracy import AccuracyParameters, greedy_answers
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore
 
 
 @table("persuaded", "a question with a context that states an answer", key=QUESTION_KEY)
@@ -31,7 +31,7 @@ class Persuaded(QuestionScore):
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Compares every greedy answer with a context with that without it, and with the context's answer."""
-    from tasks.scoring.persuaded import compare_answers
+    from swaymeter.tasks.scoring.persuaded import compare_answers
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
     greedy = greedy_answers(inputs, questions)

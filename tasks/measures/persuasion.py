@@ -5,11 +5,11 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Annotated, TypeVar
 
-from data.records import Context, Query
-from data.records.row import Meaning, table
-from tasks.measures.measure import Computed, Inputs, Measure, Row
-from tasks.measures.rows import PairScore, pair_rows
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.records import Context, Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import PairScore, pair_rows
+from swaymeter.tasks.models.language_model import LanguageModel
 
 Asked = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
 """Queries, the contexts before them, and the [context][query] tokens of both."""
@@ -27,8 +27,8 @@ class Persuasion(PairScore):
 
 def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Query]]) -> Computed:
     """The contexts of a relation before its queries; the next chunk is tokenised while the model reads one."""
-    from tasks.scoring.next_token import tokenized_prompts
-    from tasks.scoring.persuasion import counted, persuasion
+    from swaymeter.tasks.scoring.next_token import tokenized_prompts
+    from swaymeter.tasks.scoring.persuasion import counted, persuasion
 
     def tokens(queries: Sequence[Query]) -> list[Asked]:
         asked = []

@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from data.records import Query
-from data.records.row import Meaning, table
-from data.storage.keys import drawn_first
-from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Inputs, Measure, Parameters, Row
-from tasks.measures.rows import QUERY_KEY, QueryScore
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.records import Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.storage.keys import drawn_first
+from swaymeter.tasks.measures.chunks import cut_by_form
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
+from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
+from swaymeter.tasks.models.language_model import LanguageModel
 
 
 class PrecisionParameters(Parameters):
@@ -41,7 +41,7 @@ class Precision(QueryScore):
 
 def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
     """The sampled queries after each of their contexts, in both dtypes."""
-    from tasks.scoring.persuasion import persuasion
+    from swaymeter.tasks.scoring.persuasion import persuasion
 
     reference = _reference(inputs, model)
     for some, contexts in inputs.asked(queries):
@@ -61,7 +61,7 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
 
 
 def _reference(inputs: Inputs, model: LanguageModel) -> LanguageModel:
-    from tasks.models.backends import load_language_model
+    from swaymeter.tasks.models.backends import load_language_model
 
     parameters: PrecisionParameters = inputs.parameters["precision"]
     return load_language_model(model.name, dtype=parameters.reference, device=inputs.device, revision=model.revision)

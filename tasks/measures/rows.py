@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import Case, Condition, Context, Query, Question, is_relevant
-from data.records.row import Meaning
-from data.records.score import Score
-from tasks.measures.measure import Row
+from swaymeter.data.records import Case, Condition, Context, Query, Question, is_relevant
+from swaymeter.data.records.row import Meaning
+from swaymeter.data.records.score import Score
+from swaymeter.tasks.measures.measure import Row
 
 QUERY_KEY = ("model", "dtype", "relation", "query_id")
 QUESTION_KEY = ("model", "dtype", "relation", "question_id", "context_id")

@@ -16,11 +16,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from data.errors import ScoreError
-from data.storage.artifact import TableArtifact
-from tasks.measures.chunks import chunks_of
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
-from tasks.measures.passes import passes
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.tasks.measures.chunks import chunks_of
+from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
+from swaymeter.tasks.measures.passes import passes
 
 log = logging.getLogger(__name__)
 

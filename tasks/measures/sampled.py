@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from data.catalog import AnswerPrompts
-from data.errors import ScoreError
-from data.records import Case, Question
-from tasks.measures.measure import Inputs, Parameters, Row
-from tasks.measures.rows import of_case
-from tasks.measures.stored import QuestionKey
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records import Case, Question
+from swaymeter.tasks.measures.measure import Inputs, Parameters, Row
+from swaymeter.tasks.measures.rows import of_case
+from swaymeter.tasks.measures.stored import QuestionKey
+from swaymeter.tasks.models.language_model import LanguageModel
 
 if TYPE_CHECKING:
-    from tasks.scoring.answer_prompts import AnswerPrompt
-    from tasks.scoring.generation import Answer, SampledAnswers
+    from swaymeter.tasks.scoring.answer_prompts import AnswerPrompt
+    from swaymeter.tasks.scoring.generation import Answer, SampledAnswers
 
 
 class ThinkingPart(Parameters):
@@ -90,7 +90,7 @@ def too_long(inputs: Inputs, model: LanguageModel, question: Question) -> str | 
 
 def _thinking(inputs: Inputs, model: LanguageModel) -> tuple[int, AnswerPrompts, int | None]:
     """The tokens that a reply may have, how questions are put, and the most tokens of thoughts; None for none."""
-    from tasks.scoring.answer_prompts import thinks_always
+    from swaymeter.tasks.scoring.answer_prompts import thinks_always
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     texts, thinking = inputs.answer_prompts, parameters.thinking
@@ -102,7 +102,7 @@ def _thinking(inputs: Inputs, model: LanguageModel) -> tuple[int, AnswerPrompts,
 
 def unfit(model: LanguageModel, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0) -> str | None:
     """Why a question does not fit the model's window, even without its context; None where it does."""
-    from tasks.scoring.answer_prompts import answer_prompt
+    from swaymeter.tasks.scoring.answer_prompts import answer_prompt
 
     asked: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
     try:
@@ -116,8 +116,8 @@ def unfit(model: LanguageModel, prompts: AnswerPrompts, question: Question, *, r
 
 def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:
     """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
-    from tasks.scoring.answer_prompts import answer_header, answer_prompt, prompt_form, thinking_words
-    from tasks.scoring.generation import engine, sample_answers
+    from swaymeter.tasks.scoring.answer_prompts import answer_header, answer_prompt, prompt_form, thinking_words
+    from swaymeter.tasks.scoring.generation import engine, sample_answers
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]

@@ -1,18 +1,18 @@
 """Semantic entropy: over how many meanings sampled answers spread, from stored answers and clusters.
 
-No model is needed. Four kinds; tasks.scoring.semantic_entropy has their formulas, tasks.scoring.half_samples that
-of the standard errors.
+No model is needed. Four kinds; swaymeter.tasks.scoring.semantic_entropy has their formulas,
+swaymeter.tasks.scoring.half_samples that of the standard errors.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from data.records import Question
-from data.records.row import Meaning, table
-from tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.rows import QUESTION_KEY, QuestionScore
-from tasks.measures.stored import of_cases, of_questions
+from swaymeter.data.records import Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore
+from swaymeter.tasks.measures.stored import of_cases, of_questions
 
 KINDS = {
     "sum": "semantic_entropy",
@@ -43,7 +43,7 @@ class SemanticEntropy(QuestionScore):
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """The entropies of the stored answers to every question in each of its cases."""
-    from tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
+    from swaymeter.tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
 
     answers = of_questions(inputs, "answers", questions, "token_log_probs")
     origins = of_cases(inputs.scores["clusters"])

@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from data.errors import ScoreError
-from data.records import Context, Query, Question
-from data.records.score import Score
-from tasks.measures.measure import Inputs, Row
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records import Context, Query, Question
+from swaymeter.data.records.score import Score
+from swaymeter.tasks.measures.measure import Inputs, Row
 
 QuestionKey = tuple[str, str]
 """The id of a question, and of the context before it."""

@@ -10,12 +10,12 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import Context, Query
-from data.records.row import Meaning, table
-from tasks.measures.chunks import cut_by_form
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.rows import QUERY_KEY, QueryScore
-from tasks.measures.stored import inherited, matrix
+from swaymeter.data.records import Context, Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.chunks import cut_by_form
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
+from swaymeter.tasks.measures.stored import inherited, matrix
 
 
 @table("susceptibility", "a query", key=QUERY_KEY)
@@ -40,7 +40,7 @@ def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[R
 
 def weighted_mean(scores: NDArray[np.float64], contexts: Sequence[Context]) -> NDArray[np.float64]:
     """The mean of scores (n_queries, n_contexts) over contexts, equal texts as often as they occur: (n_queries,)."""
-    from tasks.scoring.persuasion import counted
+    from swaymeter.tasks.scoring.persuasion import counted
 
     distinct, weights, places = counted([context.text for context in contexts])
     first = [places.index(number) for number in range(len(distinct))]

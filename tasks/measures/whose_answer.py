@@ -1,26 +1,26 @@
 """Whose answer a stored answer states, and what a context did to the greedy one; no language model is needed.
 
-tasks.scoring.followed has the rules. Where the study names an entailment model, an answer that states neither by its
-words states a side's if, behind the question, it entails that side's answer behind the question. Without a context,
-an answer is held against the original one and those that the question's conflicting contexts state. With a context
-that supports the original answer, this is the context's, and there is no other. A context that states no answer has
-none that could be followed.
+swaymeter.tasks.scoring.followed has the rules. Where the study names an entailment model, an answer that states neither
+by its words states a side's if, behind the question, it entails that side's answer behind the question. Without a
+context, an answer is held against the original one and those that the question's conflicting contexts state. With a
+context that supports the original answer, this is the context's, and there is no other. A context that states no answer
+has none that could be followed.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
 
-from data.errors import UsageError
-from data.records import ALONE, CONFLICTING, SUPPORTING, Case, Question
-from data.records.row import Meaning, table
-from tasks.measures.measure import Inputs, Measure, Parameters, Row
-from tasks.measures.rows import QuestionScore
-from tasks.measures.stored import of_cases, of_questions
-from tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
-from tasks.models.loading import BALANCED
-from tasks.scoring.followed import Outcome, Reason, Verdict, outcome, verdict_and_reason
-from tasks.scoring.wording.words import words
+from swaymeter.data.errors import UsageError
+from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Case, Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
+from swaymeter.tasks.measures.rows import QuestionScore
+from swaymeter.tasks.measures.stored import of_cases, of_questions
+from swaymeter.tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
+from swaymeter.tasks.models.loading import BALANCED
+from swaymeter.tasks.scoring.followed import Outcome, Reason, Verdict, outcome, verdict_and_reason
+from swaymeter.tasks.scoring.wording.words import words
 
 
 class WhoseAnswerParameters(Parameters):

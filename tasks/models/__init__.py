@@ -1,21 +1,22 @@
 """Names become loaded models: language models, entailment, embeddings. The only package that loads weights.
 
-Imports torch, transformers, numpy, data.errors and data.catalog; nothing that a bare GPU machine lacks. The names below
-are looked up when they are used, so that importing this, or asking for a model's identity, does not import torch.
+Imports torch, transformers, numpy, swaymeter.data.errors and swaymeter.data.catalog; nothing that a bare GPU machine
+lacks. The names below are looked up when they are used, so that importing this, or asking for a model's identity, does
+not import torch.
 """
 
 from importlib import import_module
 from typing import Any
 
 _MODULES = {
-    "LanguageModel": "tasks.models.language_model",
-    "load_language_model": "tasks.models.backends",
-    "identify_language_model": "tasks.models.backends",
-    "Embedder": "tasks.models.embedder",
-    "load_embedder": "tasks.models.embedder",
-    "Entailment": "tasks.models.entailment",
-    "identify_entailment": "tasks.models.entailment",
-    "load_entailment": "tasks.models.entailment",
+    "LanguageModel": "swaymeter.tasks.models.language_model",
+    "load_language_model": "swaymeter.tasks.models.backends",
+    "identify_language_model": "swaymeter.tasks.models.backends",
+    "Embedder": "swaymeter.tasks.models.embedder",
+    "load_embedder": "swaymeter.tasks.models.embedder",
+    "Entailment": "swaymeter.tasks.models.entailment",
+    "identify_entailment": "swaymeter.tasks.models.entailment",
+    "load_entailment": "swaymeter.tasks.models.entailment",
 }
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tasks.models.files.identity import ModelIdentity
-from tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.files.identity import ModelIdentity
+from swaymeter.tasks.models.language_model import LanguageModel
 
 Capability = Literal["next_token_logits", "samples", "answer_scores", "gradients"]
 

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from data.errors import ModelError, UnknownName
-from tasks.models.backend import Backend, Capability
-from tasks.models.files.identity import ModelIdentity, aliases
-from tasks.models.language_model import LanguageModel
-from tasks.models.transformers_backend import TRANSFORMERS
+from swaymeter.data.errors import ModelError, UnknownName
+from swaymeter.tasks.models.backend import Backend, Capability
+from swaymeter.tasks.models.files.identity import ModelIdentity, aliases
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.transformers_backend import TRANSFORMERS
 
 BACKENDS: tuple[Backend, ...] = (TRANSFORMERS,)
 """The first that accepts a name serves it."""

@@ -15,11 +15,11 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoModel, AutoTokenizer
 
-from data.errors import ModelError
-from tasks.models.batches import Encoder
-from tasks.models.files.hub import snapshot_folder
-from tasks.models.files.identity import ModelIdentity, identify_model
-from tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models.batches import Encoder
+from swaymeter.tasks.models.files.hub import snapshot_folder
+from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
+from swaymeter.tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
 
 
 @dataclass(eq=False)

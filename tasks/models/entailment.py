@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data.catalog import models
-from data.errors import InputError, ModelError, UsageError
-from tasks.models.batches import Encoder
-from tasks.models.files.identity import ModelIdentity, identify_model
-from tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
+from swaymeter.data.catalog import models
+from swaymeter.data.errors import InputError, ModelError, UsageError
+from swaymeter.tasks.models.batches import Encoder
+from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
+from swaymeter.tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
 
 if TYPE_CHECKING:
-    from tasks.models.embedder import Embedder
+    from swaymeter.tasks.models.embedder import Embedder
 
 REFERENCE = "microsoft/deberta-large-mnli"
 CLOSE_LOGITS = 1e-3  # far above what batches differ by in float32, about 1e-5
@@ -169,7 +169,7 @@ def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: st
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")
     if _is_embedder(name):
-        from tasks.models.embedder import load_embedder
+        from swaymeter.tasks.models.embedder import load_embedder
 
         return EmbeddingStandIn(load_embedder(name, device=device), threshold)
     return _loaded(identify_model(name, "entailment"), chosen_device(device))

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from data.catalog import AnswerPrompts
-from tasks.models.hardware import hardware_of
-from tasks.models.loading import context_window
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.tasks.models.hardware import hardware_of
+from swaymeter.tasks.models.loading import context_window
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase

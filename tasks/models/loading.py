@@ -18,10 +18,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from data.errors import ModelError, UsageError, first_line
-from data.storage.sealed import json_object
-from tasks.models.files.hub import snapshot_folder, verify_snapshot
-from tasks.models.files.identity import ModelIdentity, check_index
+from swaymeter.data.errors import ModelError, UsageError, first_line
+from swaymeter.data.storage.sealed import json_object
+from swaymeter.tasks.models.files.hub import snapshot_folder, verify_snapshot
+from swaymeter.tasks.models.files.identity import ModelIdentity, check_index
 
 QUANTISED = {"8bit": "Linear8bitLt", "4bit": "Linear4bit"}  # and the layers of bitsandbytes that hold the weights
 DTYPES = ("float32", "bfloat16", "float16", *QUANTISED)

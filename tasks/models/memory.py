@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 import torch
 
-from data.errors import ScoreError
-from tasks.models.heap import give_freed_memory_back
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.models.heap import give_freed_memory_back
+from swaymeter.tasks.models.language_model import LanguageModel
 
 log = logging.getLogger(__name__)
 

@@ -7,9 +7,9 @@ import json
 from math import prod
 from pathlib import Path
 
-from data import catalog
-from data.errors import ModelError, UsageError
-from tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
+from swaymeter.data import catalog
+from swaymeter.data.errors import ModelError, UsageError
+from swaymeter.tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
 
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.5}
 """Of a parameter, by dtype."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.models.files.conversion import converted_folder
-from tasks.models.files.identity import identify_model
-from tasks.models.loading import loaded_once, pretrained
+from swaymeter.tasks.models.files.conversion import converted_folder
+from swaymeter.tasks.models.files.identity import identify_model
+from swaymeter.tasks.models.loading import loaded_once, pretrained
 
 
 class Tokenizer:

@@ -7,13 +7,13 @@ embeddings, which are not quantised, and bitsandbytes passes them through its la
 from pathlib import Path
 from typing import Any, get_args
 
-from data.errors import ModelError
-from tasks.models import loading
-from tasks.models.backend import Backend, Capability
-from tasks.models.files.architecture import not_left_to_right
-from tasks.models.files.conversion import converted_folder
-from tasks.models.files.identity import ModelIdentity, identify_model, is_model_name
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models import loading
+from swaymeter.tasks.models.backend import Backend, Capability
+from swaymeter.tasks.models.files.architecture import not_left_to_right
+from swaymeter.tasks.models.files.conversion import converted_folder
+from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model, is_model_name
+from swaymeter.tasks.models.language_model import LanguageModel
 
 
 def load(identity: ModelIdentity, dtype: str, device: str) -> LanguageModel:

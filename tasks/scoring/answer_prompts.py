@@ -30,14 +30,14 @@ import transformers
 from jinja2 import Environment, TemplateError
 from transformers import PreTrainedTokenizerBase
 
-from data import catalog
-from data.catalog import AnswerPrompts
-from data.errors import ModelError, ScoreError
-from tasks.models.language_model import Conversation, LanguageModel
-from tasks.scoring.next_token.prompts import shortened, start_tokens
-from tasks.scoring.template_options import SWITCHES, keywords, switch
-from tasks.scoring.thoughts import opened_thoughts, opens_marks
-from tasks.scoring.time_limit import at_most
+from swaymeter.data import catalog
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.errors import ModelError, ScoreError
+from swaymeter.tasks.models.language_model import Conversation, LanguageModel
+from swaymeter.tasks.scoring.next_token.prompts import shortened, start_tokens
+from swaymeter.tasks.scoring.template_options import SWITCHES, keywords, switch
+from swaymeter.tasks.scoring.thoughts import opened_thoughts, opens_marks
+from swaymeter.tasks.scoring.time_limit import at_most
 
 TEMPLATE_SECONDS = 10.0
 """Most seconds that a chat template may take for a prompt; a sound one takes milliseconds."""

@@ -22,14 +22,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from data.errors import UsageError
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_ends import end_tokens, vocabulary_texts
-from tasks.scoring.next_token.broken import check_contexts_matter, check_scores
-from tasks.scoring.next_token.by_query import engine
-from tasks.scoring.next_token.complete_answers import complete_answers
-from tasks.scoring.next_token.prompts import no_distribution, tokenized, tokenized_prompts
-from tasks.scoring.persuasion import Persuasion, counted, divergence_from_mixture
+from swaymeter.data.errors import UsageError
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.answer_ends import end_tokens, vocabulary_texts
+from swaymeter.tasks.scoring.next_token.broken import check_contexts_matter, check_scores
+from swaymeter.tasks.scoring.next_token.by_query import engine
+from swaymeter.tasks.scoring.next_token.complete_answers import complete_answers
+from swaymeter.tasks.scoring.next_token.prompts import no_distribution, tokenized, tokenized_prompts
+from swaymeter.tasks.scoring.persuasion import Persuasion, counted, divergence_from_mixture
 
 
 @dataclass(frozen=True, eq=False)

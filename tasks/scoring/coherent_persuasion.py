@@ -21,9 +21,9 @@ from math import gcd
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from data.errors import InputError, ScoreError
-from tasks.scoring.half_samples import standard_error
-from tasks.scoring.semantic_entropy import check_groups
+from swaymeter.data.errors import InputError, ScoreError
+from swaymeter.tasks.scoring.half_samples import standard_error
+from swaymeter.tasks.scoring.semantic_entropy import check_groups
 
 Groups = Sequence[Sequence[int]]
 Distribution = NDArray[np.float32] | NDArray[np.float64]

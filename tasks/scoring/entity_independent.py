@@ -12,7 +12,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appen
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from data.errors import ScoreError, UsageError
+from swaymeter.data.errors import ScoreError, UsageError
 
 
 def entity_independent_persuasion(scores: ArrayLike) -> NDArray[np.float64]:

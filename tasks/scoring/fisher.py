@@ -30,13 +30,13 @@ from numpy.typing import NDArray
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-from data.errors import ScoreError, UsageError
-from tasks.models.language_model import LanguageModel
-from tasks.models.memory import Halving, memory_budget
-from tasks.scoring.generation.sampling import generator
-from tasks.scoring.next_token.alone import Probe, long_positions, way_of
-from tasks.scoring.next_token.prompts import Tokens, shortened, start_tokens, tokenized
-from tasks.scoring.next_token.shared import inner_size
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.memory import Halving, memory_budget
+from swaymeter.tasks.scoring.generation.sampling import generator
+from swaymeter.tasks.scoring.next_token.alone import Probe, long_positions, way_of
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, shortened, start_tokens, tokenized
+from swaymeter.tasks.scoring.next_token.shared import inner_size
 
 LEAST_DRAWS = 32
 _PADDED, _EQUAL, _ALONE = (

@@ -1,6 +1,6 @@
 """Whose answer a reply states: the context's, the original one, both, neither, or none because it declines.
 
-From the reply's words (tasks.scoring.wording) in four steps:
+From the reply's words (swaymeter.tasks.scoring.wording) in four steps:
 
     1  every place where a form of an answer stands (wording.forms, wording.names); the longest counts
     2  of these, what is a whole name, is not denied (wording.denials) and does not only repeat the question: the words
@@ -21,17 +21,24 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple, cast, get_args
 
-from data.errors import InputError
-from tasks.scoring.thoughts import without_thoughts
-from tasks.scoring.wording import yes_no
-from tasks.scoring.wording.denials import NEGATING_WORDS, REACH, is_conceded, is_denied, is_in_focus, is_succeeded
-from tasks.scoring.wording.forms.answer import Name
-from tasks.scoring.wording.forms.kinds import forms
-from tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
-from tasks.scoring.wording.refusals import refuses, says_nothing
-from tasks.scoring.wording.vocabulary import FUNCTION_WORDS
-from tasks.scoring.wording.word import Word
-from tasks.scoring.wording.words import words
+from swaymeter.data.errors import InputError
+from swaymeter.tasks.scoring.thoughts import without_thoughts
+from swaymeter.tasks.scoring.wording import yes_no
+from swaymeter.tasks.scoring.wording.denials import (
+    NEGATING_WORDS,
+    REACH,
+    is_conceded,
+    is_denied,
+    is_in_focus,
+    is_succeeded,
+)
+from swaymeter.tasks.scoring.wording.forms.answer import Name
+from swaymeter.tasks.scoring.wording.forms.kinds import forms
+from swaymeter.tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
+from swaymeter.tasks.scoring.wording.refusals import refuses, says_nothing
+from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS
+from swaymeter.tasks.scoring.wording.word import Word
+from swaymeter.tasks.scoring.wording.words import words
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]

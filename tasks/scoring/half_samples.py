@@ -14,8 +14,8 @@ Source: this project, after the subsampling (delete-d jackknife) of Shao and Wu 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from data.errors import ScoreError, UsageError
-from tasks.scoring.generation.sampling import generator
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.scoring.generation.sampling import generator
 
 
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:

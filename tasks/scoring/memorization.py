@@ -14,13 +14,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from data.errors import UsageError
-from data.records import ContextKind, QueryType
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.generation.greedy import GreedyLines
-from tasks.scoring.next_token import PLAIN, engine, tokenized_prompts
-from tasks.scoring.next_token.shared import SharedPrefixes
-from tasks.scoring.persuasion import counted
+from swaymeter.data.errors import UsageError
+from swaymeter.data.records import ContextKind, QueryType
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.generation.greedy import GreedyLines
+from swaymeter.tasks.scoring.next_token import PLAIN, engine, tokenized_prompts
+from swaymeter.tasks.scoring.next_token.shared import SharedPrefixes
+from swaymeter.tasks.scoring.persuasion import counted
 
 Conflict = Literal["substitution", "negation"]
 Follows = Literal["original", "context", "other"]

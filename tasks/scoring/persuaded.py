@@ -9,7 +9,7 @@ What it is not: a partition. An answer may be neither, and, since a ROUGE-L matc
 Source: Marjanovic et al. 2024, section 5.2.
 """
 
-from tasks.scoring.accuracy import answers_match
+from swaymeter.tasks.scoring.accuracy import answers_match
 
 
 def compare_answers(without: str, with_context: str, context_answer: str, *, threshold: float) -> dict[str, bool]:

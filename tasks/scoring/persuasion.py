@@ -18,11 +18,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token.broken import check_contexts_matter, check_scores
-from tasks.scoring.next_token.by_query import engine_of_next_token, next_token_by_query
-from tasks.scoring.next_token.distributions import Distributions
-from tasks.scoring.next_token.prompts import Tokens, no_distribution, tokenized_prompts
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.next_token.broken import check_contexts_matter, check_scores
+from swaymeter.tasks.scoring.next_token.by_query import engine_of_next_token, next_token_by_query
+from swaymeter.tasks.scoring.next_token.distributions import Distributions
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, no_distribution, tokenized_prompts
 
 _ROUNDING = 1e-6
 _TINY = torch.finfo(torch.float32).tiny

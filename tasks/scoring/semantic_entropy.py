@@ -18,8 +18,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from data.errors import InputError, ScoreError, UnknownName
-from tasks.scoring.half_samples import standard_error
+from swaymeter.data.errors import InputError, ScoreError, UnknownName
+from swaymeter.tasks.scoring.half_samples import standard_error
 
 KINDS = ("sum", "length_normalised", "rao", "assignment")
 Grouping = Literal["disjoint", "overlapping"]

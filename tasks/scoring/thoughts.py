@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from data.errors import ModelError
+from swaymeter.data.errors import ModelError
 
 WINDOW = 64
 """Tokens that are looked at: more than a mark has, even where each of its letters is a token."""

@@ -19,7 +19,7 @@ of their first tokens and P(t) the sum.
 
 from collections.abc import Collection
 
-from data.errors import ScoreError, UsageError
+from swaymeter.data.errors import ScoreError, UsageError
 
 
 def binary_utilisation(likeliest: int, promoted: Collection[int]) -> bool:

@@ -7,9 +7,9 @@ database. Importing it imports neither pandas nor scipy, which take a second: fu
 
 from collections.abc import Mapping
 
-from data.named import Registry
-from tasks.statistics import correlations, effects_by_frequency, envelopes, groups, models, predictors
-from tasks.statistics.comparisons import (
+from swaymeter.data.named import Registry
+from swaymeter.tasks.statistics import correlations, effects_by_frequency, envelopes, groups, models, predictors
+from swaymeter.tasks.statistics.comparisons import (
     assertiveness,
     familiarity,
     familiarity_by_length,
@@ -18,8 +18,8 @@ from tasks.statistics.comparisons import (
     negation,
     relevance,
 )
-from tasks.statistics.entropy_classes import EntropyClasses
-from tasks.statistics.means import (
+from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
+from swaymeter.tasks.statistics.means import (
     answers,
     beside_susceptibility,
     both_susceptibilities,
@@ -33,7 +33,7 @@ from tasks.statistics.means import (
     reliability,
     susceptibility,
 )
-from tasks.statistics.statistic import Statistic
+from swaymeter.tasks.statistics.statistic import Statistic
 
 STATISTICS: Registry[Statistic] = Registry("statistic", (
     relevance.STATISTIC,

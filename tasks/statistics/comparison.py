@@ -17,13 +17,13 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, secti
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from data.errors import ScoreError
-from data.records.statistics import GroupTest
-from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.groups import Result, Scores, cohens_d, scores
-from tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
-from tasks.statistics.frames import by, means, sorted_by, weighted_means
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records.statistics import GroupTest
+from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.groups import Result, Scores, cohens_d, scores
+from swaymeter.tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
+from swaymeter.tasks.statistics.frames import by, means, sorted_by, weighted_means
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 TESTED = ["model", "dtype", "relation", "query_type"]
 TEST = ["test", "unit_of_analysis"]

@@ -19,10 +19,10 @@ Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficie
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from data.records.statistics import CorrelationRow
-from tasks.statistics.formulas.correlation import Kind, correlation, spearman_interval
-from tasks.statistics.frames import ALL, by, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.data.records.statistics import CorrelationRow
+from swaymeter.tasks.statistics.formulas.correlation import Kind, correlation, spearman_interval
+from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
     "fisher_of_queries": ("fisher", "fisher_top_k"),

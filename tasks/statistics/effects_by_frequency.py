@@ -11,12 +11,12 @@ nothing of them are left out of the means.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 18.
 """
 
-from data.records.statistics import CorrelationRow
-from tasks.statistics.comparisons.familiarity import COMPARISON
-from tasks.statistics.correlations import correlated
-from tasks.statistics.formulas.groups import cohens_d
-from tasks.statistics.frames import ALL, by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.data.records.statistics import CorrelationRow
+from swaymeter.tasks.statistics.comparisons.familiarity import COMPARISON
+from swaymeter.tasks.statistics.correlations import correlated
+from swaymeter.tasks.statistics.formulas.groups import cohens_d
+from swaymeter.tasks.statistics.frames import ALL, by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 COUNTS = ("log_entity_count", "log_pair_count")
 EFFECT = "familiarity_effect_size"

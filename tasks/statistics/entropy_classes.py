@@ -14,12 +14,12 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field, field_validator
 
-from data.options import Options
-from data.records.statistics import ClassWord, Summary
-from tasks.statistics.formulas.tf_idf import tf_idf
-from tasks.statistics.frames import ALL, by, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, summaries
+from swaymeter.data.options import Options
+from swaymeter.data.records.statistics import ClassWord, Summary
+from swaymeter.tasks.statistics.formulas.tf_idf import tf_idf
+from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, summaries
 
 ENTROPY = "semantic_entropy_with"
 CLASSES = ("low", "middle", "high")

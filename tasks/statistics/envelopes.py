@@ -15,10 +15,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records.statistics import EnvelopePoint
-from tasks.statistics.frames import ALL, by
-from tasks.statistics.statistic import Frames, Row, Statistic
-from tasks.statistics.summary import TYPE
+from swaymeter.data.records.statistics import EnvelopePoint
+from swaymeter.tasks.statistics.frames import ALL, by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import TYPE
 
 PERCENTILE = 95
 FACTOR = 2

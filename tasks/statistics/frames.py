@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records.statistics import ALL as ALL
-from data.records.statistics import FEWEST_SAMPLES
-from tasks.statistics.statistic import Frame, Row
+from swaymeter.data.records.statistics import ALL as ALL
+from swaymeter.data.records.statistics import FEWEST_SAMPLES
+from swaymeter.tasks.statistics.statistic import Frame, Row
 
 if TYPE_CHECKING:
     import pandas as pd

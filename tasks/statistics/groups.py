@@ -19,15 +19,15 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from data.errors import ScoreError
-from data.records.statistics import GroupComparison, Summary
-from tasks.statistics.comparison import PERMUTATION, SIGN_FLIP
-from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.groups import Scores, cohens_d, scores
-from tasks.statistics.formulas.permutation import permutation, sign_flips
-from tasks.statistics.frames import ALL, by, means, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import RELATION, TYPE, summaries
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records.statistics import GroupComparison, Summary
+from swaymeter.tasks.statistics.comparison import PERMUTATION, SIGN_FLIP
+from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.groups import Scores, cohens_d, scores
+from swaymeter.tasks.statistics.formulas.permutation import permutation, sign_flips
+from swaymeter.tasks.statistics.frames import ALL, by, means, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import RELATION, TYPE, summaries
 
 SUSCEPTIBILITY, PERSUASION = "susceptibility_of_labels", "persuasion_by_label"
 OTHERS = "other types"

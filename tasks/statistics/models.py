@@ -37,13 +37,13 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from data.records import CONFLICTING, OWN_KINDS, SUPPORTING
-from data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
-from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.paired import paired_difference
-from tasks.statistics.frames import ALL, by, of_enough_samples, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, summaries
+from swaymeter.data.records import CONFLICTING, OWN_KINDS, SUPPORTING
+from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
+from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.paired import paired_difference
+from swaymeter.tasks.statistics.frames import ALL, by, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, summaries
 
 MODEL_QUERIES = ("answers_of_questions", "susceptibility_of_queries")
 """What the statistics of models read."""

@@ -19,14 +19,14 @@ Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7,
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
-from tasks.statistics.formulas.clustered import clustered_pearson
-from tasks.statistics.formulas.correlation import correlation
-from tasks.statistics.formulas.interval import COVERAGE
-from tasks.statistics.formulas.regression import Coefficient, regression
-from tasks.statistics.frames import ALL, by, of_enough_samples, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import MODEL
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
+from swaymeter.tasks.statistics.formulas.clustered import clustered_pearson
+from swaymeter.tasks.statistics.formulas.correlation import correlation
+from swaymeter.tasks.statistics.formulas.interval import COVERAGE
+from swaymeter.tasks.statistics.formulas.regression import Coefficient, regression
+from swaymeter.tasks.statistics.frames import ALL, by, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL
 
 MOVED = "coherent_persuasion"
 GROUPS = (*MODEL, "partition", "condition")

@@ -15,9 +15,9 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, secti
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data.errors import ScoreError
-from data.records import QueryType
-from tasks.statistics.statistic import Frame, Row
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records import QueryType
+from swaymeter.tasks.statistics.statistic import Frame, Row
 
 TYPES: tuple[QueryType, ...] = ("open", "closed")
 COMPARED: Mapping[tuple[str, str], str] = {

@@ -4,8 +4,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from data.records.row import table_of
-from data.records.table import Table
+from swaymeter.data.records.row import table_of
+from swaymeter.data.records.table import Table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from data.records.statistics import QUANTILES, SHARE, Summary
-from tasks.statistics.formulas.clustered import clustered_mean
-from tasks.statistics.formulas.groups import Scores, scores
-from tasks.statistics.formulas.interval import mean_interval
-from tasks.statistics.formulas.share import share_interval
-from tasks.statistics.frames import ALL, by
-from tasks.statistics.statistic import Frame, Row
+from swaymeter.data.records.statistics import QUANTILES, SHARE, Summary
+from swaymeter.tasks.statistics.formulas.clustered import clustered_mean
+from swaymeter.tasks.statistics.formulas.groups import Scores, scores
+from swaymeter.tasks.statistics.formulas.interval import mean_interval
+from swaymeter.tasks.statistics.formulas.share import share_interval
+from swaymeter.tasks.statistics.frames import ALL, by
+from swaymeter.tasks.statistics.statistic import Frame, Row
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ import torch
 
 from benchmarks import answers, deberta, table, ways, whose_answer
 from benchmarks.measuring import Side, Table, interleaved, times
-from tasks.models import LanguageModel
-from tasks.scoring.next_token import tokenized_prompts
-from tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.next_token import tokenized_prompts
+from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 
 

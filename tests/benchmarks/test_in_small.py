@@ -19,7 +19,7 @@ pytestmark = pytest.mark.benchmark
 ROOT = Path(__file__).resolve().parents[2]
 BARE = """
 import runpy, sys
-for name in ("prefect", "duckdb", "pandas", "pyarrow", "requests", "rich", "data.warehouse"):
+for name in ("prefect", "duckdb", "pandas", "pyarrow", "requests", "rich", "swaymeter.data.warehouse"):
     sys.modules[name] = None
 script, *sys.argv = sys.argv[1:]
 sys.argv.insert(0, script)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from data.records import Dispute, Fact, Question, RelationName, WikidataId, as_row
-from data.records.table import Table
-from data.records.tables import DISPUTES, FACTS, QUESTIONS
-from data.storage.artifact import TableArtifact
-from data.storage.workspace import Workspace
+from swaymeter.data.records import Dispute, Fact, Question, RelationName, WikidataId, as_row
+from swaymeter.data.records.table import Table
+from swaymeter.data.records.tables import DISPUTES, FACTS, QUESTIONS
+from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.data.storage.workspace import Workspace
 
 YAGO = "http://yago-knowledge.org/resource/"
 CAPITAL = f"{YAGO}capital"

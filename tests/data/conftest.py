@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from data.catalog import reading
+from swaymeter.data.catalog import reading
 
 Serve = Callable[[str, str | bytes], None]
 Change = Callable[[str, str, str], None]
@@ -13,7 +13,7 @@ Change = Callable[[str, str, str], None]
 
 def _forget() -> None:
     for name, module in list(sys.modules.items()):
-        for value in vars(module).values() if name.startswith("data.catalog") else ():
+        for value in vars(module).values() if name.startswith("swaymeter.data.catalog") else ():
             if hasattr(value, "cache_clear"):
                 value.cache_clear()
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from data import catalog
-from data.catalog.name_parts import name_parts
-from data.errors import InputError, UnknownName, UsageError
-from data.invented import invented_names
+from swaymeter.data import catalog
+from swaymeter.data.catalog.name_parts import name_parts
+from swaymeter.data.errors import InputError, UnknownName, UsageError
+from swaymeter.data.invented import invented_names
 from tests.data.conftest import Change
 
 CATALOG = Path(catalog.__file__).parent
@@ -30,10 +30,11 @@ def test_every_class_has_500_clean_names(entity_class: str) -> None:
 
 
 def test_names_are_the_same_in_another_process_whatever_its_hashes() -> None:
-    asked = "from data.invented import invented_names as n; print(n('person', 60, seed=5) + n('company', 60, seed=5))"
+    asked = "from swaymeter.data.invented import invented_names as n; " \
+        "print(n('person', 60, seed=5) + n('company', 60, seed=5))"
     said = [
         subprocess.run(
-            [sys.executable, "-c", asked], env={"PYTHONHASHSEED": hashes, "PYTHONPATH": str(CATALOG.parents[1])},
+            [sys.executable, "-c", asked], env={"PYTHONHASHSEED": hashes, "PYTHONPATH": str(CATALOG.parents[2])},
             capture_output=True, text=True, check=True, cwd="/",
         ).stdout.strip()
         for hashes in ("1", "2")

@@ -2,8 +2,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from data.errors import UnknownName
-from data.named import Registry
+from swaymeter.data.errors import UnknownName
+from swaymeter.data.named import Registry
 from tests.registered import added
 
 

@@ -1,8 +1,8 @@
 import re
 
-from data import reasons
-from data.reasons import REASONS
-from data.sources.slots import UNASKABLE
+from swaymeter.data import reasons
+from swaymeter.data.reasons import REASONS
+from swaymeter.data.sources.slots import UNASKABLE
 
 
 def codes() -> list[str]:

@@ -6,8 +6,8 @@ from subprocess import Popen
 
 import pytest
 
-from flows.server.process import api_child, wait_until_ready
-from flows.server.settings import QUIET, TEMPORARY
+from swaymeter.flows.server.process import api_child, wait_until_ready
+from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.end_to_end.tiny_study import Run, TinyStudy, begin_to_preload, new_study
 from tests.end_to_end.wiki_runs import Done, failing_at_first
 from tests.end_to_end.wiki_studies import WikiStudies

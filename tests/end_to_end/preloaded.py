@@ -20,14 +20,14 @@ FIXED = {"HF_HUB_OFFLINE": "1", "COLUMNS": "400", "DO_NOT_TRACK": "1"}
 
 def in_small_chunks() -> None:
     """Makes chunks small."""
-    from tasks.measures import chunks
+    from swaymeter.tasks.measures import chunks
 
     chunks.LEAST_QUERIES, chunks.LEAST_PROMPTS = 8, 1
 
 
 def _with_empty_figures() -> None:
-    from reports import report
-    from reports.figures.rendering import Pictures
+    from swaymeter.reports import report
+    from swaymeter.reports.figures.rendering import Pictures
 
     report.rendered = lambda drawn, limits: Pictures("<svg></svg>", b"<svg></svg>", b"")  # type: ignore[attr-defined]
 
@@ -62,8 +62,8 @@ def swaymeter(
     _become(["swaymeter", *arguments], environment, said)
     from prefect.context import refresh_global_settings_context
 
-    from flows.cli.main import main
-    from flows.server.settings import keep_quiet
+    from swaymeter.flows.cli.main import main
+    from swaymeter.flows.server.settings import keep_quiet
 
     keep_quiet()
     refresh_global_settings_context()
@@ -78,16 +78,17 @@ def swaymeter(
 if os.environ.get(SIGN):
     os.environ.update(FIXED)
     for name in (
-        "flows.cli.main", "flows.cli.pipeline", "flows.cli.views.diff", "flows.cli.commands.annotate",
-        "flows.execution.flow", "flows.datasets.annotate", "flows.server.api",
-        "tasks.measures.run", "tasks.models", "tasks.models.loading",
-        "tasks.models.embedder", "reports.report", "reports.figures.rendering",
+        "swaymeter.flows.cli.main", "swaymeter.flows.cli.pipeline", "swaymeter.flows.cli.views.diff",
+        "swaymeter.flows.cli.commands.annotate",
+        "swaymeter.flows.execution.flow", "swaymeter.flows.datasets.annotate", "swaymeter.flows.server.api",
+        "swaymeter.tasks.measures.run", "swaymeter.tasks.models", "swaymeter.tasks.models.loading",
+        "swaymeter.tasks.models.embedder", "swaymeter.reports.report", "swaymeter.reports.figures.rendering",
         "transformers.models.llama.modeling_llama", "transformers.models.bert.modeling_bert",
     ):  # fmt: skip
         importlib.import_module(name)
 
 if __name__ == "__main__":  # a real process, with figures
-    from flows.cli.main import main
+    from swaymeter.flows.cli.main import main
 
     in_small_chunks()
     main()

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from data.warehouse.warehouse import opened
-from flows.steps.aggregate import schema
+from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.steps.aggregate import schema
 from tests.end_to_end.tiny_study import Run, TinyStudy
 
 

@@ -11,12 +11,12 @@ import yaml
 from scipy.stats import spearmanr
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from data.warehouse.warehouse import opened
-from flows.cli.pipeline import Selected
-from flows.graph.step import StepId
-from flows.stages.resolve import graph_of
-from flows.steps.aggregate import schema
-from flows.study.places import STUDIES
+from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.places import STUDIES
 from tests.flows.small_study import run
 from tests.reports.pixels import without_pixels
 from tests.tasks.models.tiny import save_language_model

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from data import reasons
+from swaymeter.data import reasons
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.wiki_world import OUTCOME, WARS, Kept, Left
 from tests.end_to_end.asking_model import QUESTION

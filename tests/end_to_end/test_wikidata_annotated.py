@@ -8,7 +8,7 @@ from pathlib import Path
 import krippendorff
 import yaml
 
-from data import reasons
+from swaymeter.data import reasons
 from tests.end_to_end.wiki_runs import Done
 from tests.end_to_end.wiki_studies import WikiStudies, rows
 

@@ -4,7 +4,7 @@ Permutation test, two-sided. Groups: persuasion range about entities with short 
 a query.
 """
 
-from tasks.statistics.comparison import Comparison, Group
+from swaymeter.tasks.statistics.comparison import Comparison, Group
 
 COMPARISON = Comparison(
     name="name_length",

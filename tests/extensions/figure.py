@@ -6,9 +6,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures.figure import Drawing, Figure
-from reports.frames import Frames, Model, finite, units
-from reports.style import QUERY_HUES, blank, dots, legend_above, mark, plain
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames, Model, finite, units
+from swaymeter.reports.style import QUERY_HUES, blank, dots, legend_above, mark, plain
 
 
 def persuasion_range_by_relation(axes: Axes, data: pd.DataFrame, unit: str) -> Axes:

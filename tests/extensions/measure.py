@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Annotated
 
-from data.records import Query
-from data.records.row import Meaning, table
-from tasks.measures.measure import Inputs, Measure, Row
-from tasks.measures.rows import QUERY_KEY, QueryScore
-from tasks.measures.stored import inherited, matrix
+from swaymeter.data.records import Query
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
+from swaymeter.tasks.measures.stored import inherited, matrix
 
 
 @table("persuasion_range", "a query", key=QUERY_KEY)

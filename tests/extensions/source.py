@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from data import catalog
-from data.records import Fact, RelationName
-from data.sources.access import Access
-from data.sources.source import FactsOptions, FactSource, FetchedFacts
-from data.sources.triples.csv_rows import rows
-from data.storage.keys import content_key
+from swaymeter.data import catalog
+from swaymeter.data.records import Fact, RelationName
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts
+from swaymeter.data.sources.triples.csv_rows import rows
+from swaymeter.data.storage.keys import content_key
 
 COLUMNS = {name: (name,) for name in ("relation", "subject", "object")}
 

@@ -25,8 +25,8 @@ class KilledAt:
         """Makes the command die in time."""
         from transformers.models.llama.modeling_llama import LlamaMLP
 
-        from data.warehouse.loading import _Loader
-        from tasks.measures import run
+        from swaymeter.data.warehouse.loading import _Loader
+        from swaymeter.tasks.measures import run
 
         noted = os.open(self.prompts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         count_prompts = run.count_prompts

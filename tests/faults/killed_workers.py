@@ -14,7 +14,7 @@ FOLDER, MOST = "SWAYMETER_TEST_KILLED", 2
 
 def dask_setup(worker: Any) -> None:
     """What a Dask worker calls that is told to preload this module."""
-    from tasks.measures import run
+    from swaymeter.tasks.measures import run
     from tests.end_to_end.preloaded import in_small_chunks
 
     in_small_chunks()

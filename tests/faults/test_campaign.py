@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
-from data.storage.sealed import sealed, unsealed
+from swaymeter.data.storage.sealed import sealed, unsealed
 from tests.end_to_end.tiny_study import Command, TinyStudy
 from tests.faults.campaign import on_dask
 from tests.faults.campaign.case import WENT_ON, BrokenError, Case, group, judged

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from flows.execution.attempt import Outcome
-from flows.execution.workers import cluster as clusters
-from flows.execution.workers import roster
-from flows.execution.workers.cluster import Cluster
-from flows.execution.workers.workers import TRIES
-from flows.graph.step import Run, Step, StepId
+from swaymeter.flows.execution.attempt import Outcome
+from swaymeter.flows.execution.workers import cluster as clusters
+from swaymeter.flows.execution.workers import roster
+from swaymeter.flows.execution.workers.cluster import Cluster
+from swaymeter.flows.execution.workers.workers import TRIES
+from swaymeter.flows.graph.step import Run, Step, StepId
 from tests.end_to_end.tiny_study import ROOT
 
 

@@ -32,8 +32,8 @@ class Failing:
         """Lets it fail in time."""
         from prefect.context import refresh_global_settings_context
 
-        from flows.server import api, process
-        from tasks.measures import run
+        from swaymeter.flows.server import api, process
+        from swaymeter.tasks.measures import run
 
         signal.signal(signal.SIGINT, signal.default_int_handler)  # also where pytest runs in the background
         api.ANSWER_SECONDS = process.STOP_SECONDS = 1.0  # the test is over sooner
@@ -59,7 +59,7 @@ class Failing:
                 database.execute("DROP TABLE flow_run_state")
                 database.commit()
             return
-        (server,) = [child for child in psutil.Process().children() if "flows.server.child" in child.cmdline()]
+        (server,) = [one for one in psutil.Process().children() if "swaymeter.flows.server.child" in one.cmdline()]
         server.send_signal(signal.SIGKILL if self.fault == "killed" else signal.SIGSTOP)
 
 

@@ -12,9 +12,9 @@ from typing import Any
 import httpx
 import pytest
 
-from flows.cli import main as cli
-from flows.server.process import api_child, isolated, wait_until_ready
-from flows.server.settings import CHILD, QUIET
+from swaymeter.flows.cli import main as cli
+from swaymeter.flows.server.process import api_child, led, wait_until_ready
+from swaymeter.flows.server.settings import CHILD, QUIET
 from tests.flows.graph.toy import Toy
 
 Command = Callable[..., "Ended"]
@@ -69,7 +69,7 @@ def nothing_configured(home: Path) -> dict[str, str]:
     """The environment of a program of ours that knows no Prefect but an own, empty home."""
     foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
     plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    return isolated(plain | {"PREFECT_HOME": str(home)})
+    return led(plain | {"PREFECT_HOME": str(home)})
 
 
 @pytest.fixture(scope="session")
@@ -96,7 +96,7 @@ def program(of_server: dict[str, str], lasting: httpx.Client) -> Callable[..., s
     def program(text: str, *arguments: str, **variables: str) -> subprocess.Popen[str]:
         url = {"PREFECT_API_URL": str(lasting.base_url).rstrip("/"), "NO_PROXY": "127.0.0.1"}
         return subprocess.Popen(
-            [sys.executable, "-P", "-c", text, *arguments], env=of_server | QUIET | url | variables, text=True,
+            [sys.executable, "-c", text, *arguments], env=of_server | QUIET | url | variables, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import yaml
 
-from data.records.table import Table
-from flows.cli.pipeline import Selected
-from flows.execution.progress import Progress
-from flows.execution.runner import Runner
-from flows.graph.graph import Graph
-from flows.graph.selection import Selection
-from flows.graph.step import Run, Stage, Step
-from flows.stages.resolve import graph_of
+from swaymeter.data.records.table import Table
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.execution.progress import Progress
+from swaymeter.flows.execution.runner import Runner
+from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Run, Stage, Step
+from swaymeter.flows.stages.resolve import graph_of
 from tests.data.warehouse.small_study import row
 
 PREPARED: tuple[Stage, ...] = ("fetch", "build")

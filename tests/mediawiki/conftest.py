@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from data.sources.http.session import Service, Session
-from data.sources.wikimedia.mediawiki import Wiki
-from data.sources.wikimedia.wikipedia import Wikipedia
+from swaymeter.data.sources.http.session import Service, Session
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
+from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from tests.mediawiki.wiki_server import RunningWiki, a_wiki, is_installed
 
 USERS = ("Alice", "Bob", "Carol")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from data import reasons
-from data.records import Dispute, Rejected
-from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page
+from swaymeter.data import reasons
+from swaymeter.data.records import Dispute, Rejected
+from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
+from swaymeter.tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki
 from tests.tasks.contexts.disputes.letters import embed
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports.report import write_report
+from swaymeter.reports.report import write_report
 from tests.reports.browser import Browser, started
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables

@@ -7,7 +7,7 @@ from unittest.mock import patch
 from matplotlib.figure import Figure as Canvas
 from matplotlib.transforms import Bbox
 
-from reports.figures import rendering
+from swaymeter.reports.figures import rendering
 
 
 @contextmanager

@@ -12,14 +12,14 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from data.storage.keys import generator
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from data.warehouse.warehouse import Units
-from reports.card import NotRun, StudyCard
-from reports.report import queries
-from tasks.measures import MEASURES
-from tasks.statistics import STATISTICS
-from tasks.statistics.frames import categorical
+from swaymeter.data.storage.keys import generator
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.warehouse import Units
+from swaymeter.reports.card import NotRun, StudyCard
+from swaymeter.reports.report import queries
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.statistics import STATISTICS
+from swaymeter.tasks.statistics.frames import categorical
 
 Row = dict[str, Any]
 

@@ -11,11 +11,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from data.errors import InputError
-from reports.answers import GROUP_HUES, write_answers
-from reports.answers.blocks import sealed
-from reports.report import write_report
-from reports.style import THEMES
+from swaymeter.data.errors import InputError
+from swaymeter.reports.answers import GROUP_HUES, write_answers
+from swaymeter.reports.answers.blocks import sealed
+from swaymeter.reports.report import write_report
+from swaymeter.reports.style import THEMES
 from tests.reports.frames_of_answers import SAMPLES, frames_of_answers
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL

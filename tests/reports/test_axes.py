@@ -4,10 +4,10 @@ from functools import cache
 import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
-from reports.figures import FIGURES
-from reports.figures.axes import limits_of, set_limits, shared
-from reports.figures.figure import Drawn, draw_all
-from reports.figures.rendering import limits_for
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures.axes import limits_of, set_limits, shared
+from swaymeter.reports.figures.figure import Drawn, draw_all
+from swaymeter.reports.figures.rendering import limits_for
 
 
 def panel(*points: float, names: tuple[str, ...] = ()) -> Canvas:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports.answers import write_answers
-from reports.figures import FIGURES
+from swaymeter.reports.answers import write_answers
+from swaymeter.reports.figures import FIGURES
 from tests.reports.browser import CHROMIUM, Browser
 from tests.reports.frames_of_answers import frames_of_answers
 from tests.reports.study import CARD, MODEL

@@ -9,20 +9,20 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure as Canvas
 from PIL import Image
 
-from reports.figures import FIGURES, entropy, forms, memorization, model_ladder
-from reports.figures.against_susceptibility import correlation
-from reports.figures.boxes import column_of_values
-from reports.figures.distributions import values_of_partitions
-from reports.figures.effects import effect_of_relations
-from reports.figures.entropy import entropy_against_persuasion
-from reports.figures.figure import Drawn, draw_all
-from reports.figures.how_known import counted_in, spearman, susceptibility_by_count
-from reports.figures.rendering import PNG_DPI, rendered
-from reports.frames import Model, as_published, sizes, where
-from reports.style import MANY_DOTS, dots
-from reports.tables import TABLES, filled
-from tasks.statistics import STATISTICS
-from tasks.statistics.statistic import Statistic
+from swaymeter.reports.figures import FIGURES, entropy, forms, memorization, model_ladder
+from swaymeter.reports.figures.against_susceptibility import correlation
+from swaymeter.reports.figures.boxes import column_of_values
+from swaymeter.reports.figures.distributions import values_of_partitions
+from swaymeter.reports.figures.effects import effect_of_relations
+from swaymeter.reports.figures.entropy import entropy_against_persuasion
+from swaymeter.reports.figures.figure import Drawn, draw_all
+from swaymeter.reports.figures.how_known import counted_in, spearman, susceptibility_by_count
+from swaymeter.reports.figures.rendering import PNG_DPI, rendered
+from swaymeter.reports.frames import Model, as_published, sizes, where
+from swaymeter.reports.style import MANY_DOTS, dots
+from swaymeter.reports.tables import TABLES, filled
+from swaymeter.tasks.statistics import STATISTICS
+from swaymeter.tasks.statistics.statistic import Statistic
 from tests.reports.study import MODEL, frames, tables
 
 OF_A_QUESTION = {"question_id": "w1", "model": MODEL, "dtype": "float32"}

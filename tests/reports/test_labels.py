@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from reports.figures.labels import BY_TYPE
-from reports.figures.strength import FIGURE, tones
-from reports.frames import Frames, Model
+from swaymeter.reports.figures.labels import BY_TYPE
+from swaymeter.reports.figures.strength import FIGURE, tones
+from swaymeter.reports.frames import Frames, Model
 
 Row = dict[str, Any]
 OF = {"model": "m", "dtype": "float32", "query_type": "open", "untestable": None, "within": "all"}

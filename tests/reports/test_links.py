@@ -2,8 +2,8 @@
 
 from matplotlib.transforms import Bbox
 
-from reports.figures import rendering
-from reports.style import blank, drawing, link
+from swaymeter.reports.figures import rendering
+from swaymeter.reports.style import blank, drawing, link
 
 
 def test_a_page_has_the_links_of_a_picture_beside_it() -> None:

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from reports.figures import FIGURES
-from reports.findings import findings
-from reports.frames import SHARE
-from reports.page import MOST_ROWS, cell, heading, in_common, linked, page
-from reports.page.example import example
-from reports.tables import TABLES, Filled, Table, filled
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.findings import findings
+from swaymeter.reports.frames import SHARE
+from swaymeter.reports.page import MOST_ROWS, cell, heading, in_common, linked, page
+from swaymeter.reports.page.example import example
+from swaymeter.reports.tables import TABLES, Filled, Table, filled
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL
 

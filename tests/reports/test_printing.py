@@ -5,10 +5,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from reports.figures import FIGURES
-from reports.figures.figure import Drawn, draw_all
-from reports.figures.printing import COLUMN, POINTS, TALLEST, printed
-from reports.style import blank
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures.figure import Drawn, draw_all
+from swaymeter.reports.figures.printing import COLUMN, POINTS, TALLEST, printed
+from swaymeter.reports.style import blank
 from tests.registered import only
 
 

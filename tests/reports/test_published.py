@@ -3,12 +3,12 @@
 import pandas as pd
 import pytest
 
-from reports.figures import FIGURES
-from reports.figures.figure import draw_all
-from reports.findings import findings
-from reports.frames import RUNS
-from reports.published import aliases, printed_of, significant, with_published
-from reports.tables import TABLES, filled
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures.figure import draw_all
+from swaymeter.reports.findings import findings
+from swaymeter.reports.frames import RUNS
+from swaymeter.reports.published import aliases, printed_of, significant, with_published
+from swaymeter.reports.tables import TABLES, filled
 
 NO_RUNS = pd.DataFrame()
 LABELLED = pd.DataFrame([{"model": "meta-llama/Llama-2-7b-chat-hf", "dtype": "float32", "label": "Llama"}])

@@ -3,11 +3,11 @@
 import pandas as pd
 import pytest
 
-from data.catalog import paper_items, papers
-from data.errors import InputError
-from reports.figures import FIGURES
-from reports.figures.figure import as_in, draw_all
-from reports.tables import TABLES, filled
+from swaymeter.data.catalog import paper_items, papers
+from swaymeter.data.errors import InputError
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures.figure import as_in, draw_all
+from swaymeter.reports.tables import TABLES, filled
 
 THERE = [key for key, item in paper_items().items() if not item.lacks]
 

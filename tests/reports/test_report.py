@@ -9,17 +9,17 @@ from unittest.mock import Mock
 import pandas as pd
 import pytest
 
-import reports.report
-from data.errors import InputError, WorkspaceError
-from data.storage.files import digest_of_large
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from reports.card import NotRun
-from reports.figures import FIGURES
-from reports.figures.figure import Figure
-from reports.figures.rendering import Pictures
-from reports.frames import as_published, file_slug
-from reports.report import write_report
-from tasks.measures import MEASURES
+import swaymeter.reports.report as module
+from swaymeter.data.errors import InputError, WorkspaceError
+from swaymeter.data.storage.files import digest_of_large
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.reports.card import NotRun
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures.figure import Figure
+from swaymeter.reports.figures.rendering import Pictures
+from swaymeter.reports.frames import as_published, file_slug
+from swaymeter.reports.report import write_report
+from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.registered import added
 from tests.reports.pixels import without_pixels
@@ -51,8 +51,8 @@ def small() -> dict[str, pd.DataFrame]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures that take no time, for tests that are about files."""
     pictures = lambda drawn, limits: Pictures("<svg/>", b"<svg/>", drawn.name.encode())  # noqa: E731
-    monkeypatch.setattr(reports.report, "rendered", pictures)
-    monkeypatch.setattr(reports.report, "limits_for", lambda of_figure: [])
+    monkeypatch.setattr(module, "rendered", pictures)
+    monkeypatch.setattr(module, "limits_for", lambda of_figure: [])
 
 
 def test_every_figure_has_its_files_and_every_link_arrives(report: Path, html: str) -> None:
@@ -163,7 +163,7 @@ def test_a_report_that_fails_leaves_the_one_before(
     written: Path, monkeypatch: pytest.MonkeyPatch, small: dict[str, pd.DataFrame]
 ) -> None:
     before = tree(written)
-    monkeypatch.setattr(reports.report, "write_csv", Mock(side_effect=OSError(28, "No space left on device")))
+    monkeypatch.setattr(module, "write_csv", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(WorkspaceError, match="No space left"):
         write_report(small, written, CARD)
     assert tree(written) == before
@@ -182,7 +182,7 @@ def test_a_report_set_aside_comes_back(
 ) -> None:
     before = tree(written)
     written.rename(written.with_name(".report.swaymeter-old"))
-    monkeypatch.setattr(reports.report, "_fill", Mock(side_effect=OSError(5, "Input/output error")))
+    monkeypatch.setattr(module, "_fill", Mock(side_effect=OSError(5, "Input/output error")))
     with pytest.raises(WorkspaceError):
         write_report(small, written, CARD)
     assert tree(written) == before

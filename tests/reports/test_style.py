@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from reports.style import NO_GLYPH, PARTITION_HUES, QUERY_HUES, THEMES, drawing, plain
+from swaymeter.reports.style import NO_GLYPH, PARTITION_HUES, QUERY_HUES, THEMES, drawing, plain
 
 # Machado, Oliveira and Fernandes 2009, full deficiency, on linear RGB.
 DEFICIENCIES = {

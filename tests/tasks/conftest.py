@@ -2,7 +2,7 @@
 
 import pytest
 
-from tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.models import LanguageModel, load_language_model
 
 
 @pytest.fixture(scope="session")

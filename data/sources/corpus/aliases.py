@@ -5,9 +5,9 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from data.errors import InputError
-from data.sources.own.files import read_file
-from data.sources.own.rows import Name, Wrong, row_of, rows_not_usable
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.own.files import read_file
+from swaymeter.data.sources.own.rows import Name, Wrong, row_of, rows_not_usable
 
 
 class AliasRow(BaseModel):

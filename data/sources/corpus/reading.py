@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data.errors import InputError, first_line
-from data.sources.corpus.long_lines import LongLine
+from swaymeter.data.errors import InputError, first_line
+from swaymeter.data.sources.corpus.long_lines import LongLine
 
 BLOCK = 1 << 20
 LONGEST = 8 << 20

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from data.errors import InputError
-from data.sources.corpus.reading import JSON_LINES, PACKED, PARQUET, TEXT, format_of
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.corpus.reading import JSON_LINES, PACKED, PARQUET, TEXT, format_of
 
 KEY = "frequency.corpus"
 

@@ -1,6 +1,6 @@
 """The published DynamicQA: its three files read, judged by their rules, and written."""
 
-from data.sources.dynamicqa.layout import FILES
-from data.sources.dynamicqa.published import LICENCE, SOURCE, downloaded, questions, questions_of
+from swaymeter.data.sources.dynamicqa.layout import FILES
+from swaymeter.data.sources.dynamicqa.published import LICENCE, SOURCE, downloaded, questions, questions_of
 
 __all__ = ["FILES", "LICENCE", "SOURCE", "downloaded", "questions", "questions_of"]

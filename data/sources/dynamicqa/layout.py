@@ -12,9 +12,9 @@ from io import StringIO
 from itertools import zip_longest
 from pathlib import Path
 
-from data.errors import InputError
-from data.records import Partition
-from data.sources.http.printable import printable
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Partition
+from swaymeter.data.sources.http.printable import printable
 
 FILES: Mapping[Partition, str] = {
     "static": "Static_final.csv",

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from data import catalog
-from data.errors import InputError, MissingFile, ServiceBudget, ServiceError
-from data.options import NamedPath
-from data.records import Partition, Question, RelationName, WikidataId, identity
-from data.sources import slots
-from data.sources.access import Access
-from data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
-from data.sources.http.printable import printable
-from data.sources.property_names import DISPUTABLE, relation_of
-from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
-from data.storage.keys import file_digest
+from swaymeter.data import catalog
+from swaymeter.data.errors import InputError, MissingFile, ServiceBudget, ServiceError
+from swaymeter.data.options import NamedPath
+from swaymeter.data.records import Partition, Question, RelationName, WikidataId, identity
+from swaymeter.data.sources import slots
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
+from swaymeter.data.sources.http.printable import printable
+from swaymeter.data.sources.property_names import DISPUTABLE, relation_of
+from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
+from swaymeter.data.storage.keys import file_digest
 
 if TYPE_CHECKING:
-    from data.sources.http.session import Session
+    from swaymeter.data.sources.http.session import Session
 
 VERSION = 5
 SOURCE = "DynamicQA (copenlu/dynamicqa)"

@@ -17,11 +17,11 @@ from pathlib import Path
 import pyoxigraph as ox
 from filelock import FileLock
 
-from data.errors import DamagedFile, InputError, ServiceError, SwaymeterError, WorkspaceError
-from data.sources.graph.dump_files import dump_digest, parsed
-from data.sources.graph.sparql import Literal, Row, Rows, Term, Uri
-from data.storage.files import TEMPORARY, sha256_of, written_whole
-from data.storage.sealed import sealed, unsealed
+from swaymeter.data.errors import DamagedFile, InputError, ServiceError, SwaymeterError, WorkspaceError
+from swaymeter.data.sources.graph.dump_files import dump_digest, parsed
+from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, Term, Uri
+from swaymeter.data.storage.files import TEMPORARY, sha256_of, written_whole
+from swaymeter.data.storage.sealed import sealed, unsealed
 
 log = logging.getLogger(__name__)
 

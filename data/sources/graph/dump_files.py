@@ -1,7 +1,7 @@
 """The files of a dump: their formats, what they parse to, and the digest of what they hold.
 
-Digests are remembered beside the loaded graphs (`data.storage.digests`): a file is not needed any more once its graph
-is loaded.
+Digests are remembered beside the loaded graphs (`swaymeter.data.storage.digests`): a file is not needed any more once
+its graph is loaded.
 """
 
 import gzip
@@ -13,8 +13,8 @@ from typing import IO, cast
 
 import pyoxigraph as ox
 
-from data.errors import InputError
-from data.storage.digests import remembered_digests
+from swaymeter.data.errors import InputError
+from swaymeter.data.storage.digests import remembered_digests
 
 FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".nt": ox.RdfFormat.N_TRIPLES, ".nq": ox.RdfFormat.N_QUADS}
 MAX_TRIPLES_IN_MEMORY = 250_000

@@ -4,12 +4,24 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from data.catalog import Relation
-from data.errors import ServiceTimeout
-from data.records import WikidataId
-from data.sources.graph.literals import plain
-from data.sources.graph.pairs import DIGITS, LONGER, joined
-from data.sources.graph.sparql import Literal, Row, SparqlStore, Term, Uri, bound, count, iri, iris, is_iri, string
+from swaymeter.data.catalog import Relation
+from swaymeter.data.errors import ServiceTimeout
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.graph.literals import plain
+from swaymeter.data.sources.graph.pairs import DIGITS, LONGER, joined
+from swaymeter.data.sources.graph.sparql import (
+    Literal,
+    Row,
+    SparqlStore,
+    Term,
+    Uri,
+    bound,
+    count,
+    iri,
+    iris,
+    is_iri,
+    string,
+)
 
 BATCH = 100
 """Entities of a query, at first."""

@@ -11,8 +11,8 @@ from decimal import Decimal
 from types import MappingProxyType
 from urllib.parse import unquote
 
-from data.catalog import Relation
-from data.sources.graph.sparql import Literal
+from swaymeter.data.catalog import Relation
+from swaymeter.data.sources.graph.sparql import Literal
 
 LONGEST = 300
 """Most characters of a name or text; what is longer is a paragraph."""

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from data.catalog import Relation
-from data.errors import ServiceError, ServiceTimeout
-from data.sources.graph.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, string
+from swaymeter.data.catalog import Relation
+from swaymeter.data.errors import ServiceError, ServiceTimeout
+from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, SparqlStore, Term, Uri, bound, count, iri, string
 
 DIGITS = "0123456789abcdef"
 LONGER = 3

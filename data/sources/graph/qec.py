@@ -24,12 +24,12 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from data import catalog
-from data.catalog import LITERAL_CLASSES, Relation
-from data.catalog.reading import validated
-from data.errors import InputError, WorkspaceError
-from data.records import Fact, RelationName
-from data.storage.files import written_whole
+from swaymeter.data import catalog
+from swaymeter.data.catalog import LITERAL_CLASSES, Relation
+from swaymeter.data.catalog.reading import validated
+from swaymeter.data.errors import InputError, WorkspaceError
+from swaymeter.data.records import Fact, RelationName
+from swaymeter.data.storage.files import written_whole
 
 SOURCE = "yago_qec.json of measureLM"
 LICENCE = "CC BY 4.0"

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from data import catalog
-from data.sources.access import Access, GraphName
-from data.sources.graph import yago
-from data.sources.graph.dump import shared_dump
-from data.sources.graph.dump_files import dump_digest
-from data.sources.graph.sparql import Endpoint, SparqlStore, Uri, bound, count, iri, is_iri
-from data.sources.http.services import SERVICES
-from data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
+from swaymeter.data import catalog
+from swaymeter.data.sources.access import Access, GraphName
+from swaymeter.data.sources.graph import yago
+from swaymeter.data.sources.graph.dump import shared_dump
+from swaymeter.data.sources.graph.dump_files import dump_digest
+from swaymeter.data.sources.graph.sparql import Endpoint, SparqlStore, Uri, bound, count, iri, is_iri
+from swaymeter.data.sources.http.services import SERVICES
+from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
 
 VERSION = 3
 ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.http.answer import TransientError, misread, out_of_time
-from data.sources.http.printable import is_text, shown
+from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
+from swaymeter.data.sources.http.answer import TransientError, misread, out_of_time
+from swaymeter.data.sources.http.printable import is_text, shown
 
 if TYPE_CHECKING:
-    from data.sources.http.session import Session
+    from swaymeter.data.sources.http.session import Session
 
 RESULTS = "application/sparql-results+json"
 

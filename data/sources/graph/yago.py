@@ -12,14 +12,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from data.catalog import LITERAL_CLASSES, Relation
-from data.errors import InputError
-from data.records import Fact, RelationName
-from data.sources.graph import literals
-from data.sources.graph.entities import BATCH, LABEL, LANGUAGES, MOST_ROWS, Entities, in_batches
-from data.sources.graph.pairs import Pair, sampled_pairs
-from data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, iri, is_iri, string
-from data.sources.source import FetchedFacts
+from swaymeter.data.catalog import LITERAL_CLASSES, Relation
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Fact, RelationName
+from swaymeter.data.sources.graph import literals
+from swaymeter.data.sources.graph.entities import BATCH, LABEL, LANGUAGES, MOST_ROWS, Entities, in_batches
+from swaymeter.data.sources.graph.pairs import Pair, sampled_pairs
+from swaymeter.data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, iri, is_iri, string
+from swaymeter.data.sources.source import FetchedFacts
 
 log = logging.getLogger(__name__)
 

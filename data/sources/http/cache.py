@@ -17,9 +17,9 @@ from pathlib import Path
 
 import requests
 
-from data.errors import ServiceClosed, WorkspaceError
-from data.sources.http.answer import Reply
-from data.storage.sealed import json_object
+from swaymeter.data.errors import ServiceClosed, WorkspaceError
+from swaymeter.data.sources.http.answer import Reply
+from swaymeter.data.storage.sealed import json_object
 
 log = logging.getLogger(__name__)
 

@@ -14,10 +14,10 @@ from requests_ratelimiter import LimiterSession
 from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
 
-from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.http.answer import Reply, TransientError, out_of_time, phrase
-from data.sources.http.deadline import DeadlineAdapter, Overdue
-from data.sources.http.printable import printable
+from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from swaymeter.data.sources.http.answer import Reply, TransientError, out_of_time, phrase
+from swaymeter.data.sources.http.deadline import DeadlineAdapter, Overdue
+from swaymeter.data.sources.http.printable import printable
 
 LARGEST = 64 * 2**20
 CONNECT_S = 5.0

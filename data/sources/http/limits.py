@@ -10,9 +10,9 @@ from math import inf
 
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
-from data.errors import ServiceBudget, ServiceError
-from data.sources.http.answer import TransientError
-from data.sources.http.services import Service
+from swaymeter.data.errors import ServiceBudget, ServiceError
+from swaymeter.data.sources.http.answer import TransientError
+from swaymeter.data.sources.http.services import Service
 
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 

@@ -8,8 +8,8 @@ from urllib.parse import urljoin, urlsplit
 import requests
 from requests.utils import requote_uri
 
-from data.errors import ServiceError
-from data.sources.http.printable import printable
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.http.printable import printable
 
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
 _KEEPS_METHOD = (301, 302, 307, 308)

@@ -23,15 +23,24 @@ from typing import Any, Literal
 import requests
 from pyrate_limiter import Limiter, Rate
 
-from data.errors import ServiceClosed, ServiceError
-from data.sources.http.answer import Answer, ErrorOf, Expected, Form, Immutable, Reply, TransientError, refusal
-from data.sources.http.cache import HttpCache, key_of
-from data.sources.http.exchange import CONNECT_S, OneExchange, Unreachable, exchange, seconds_to_connect
-from data.sources.http.limits import Limits
-from data.sources.http.printable import printable
-from data.sources.http.request import check_address, place_in, redirected, user_agent
-from data.sources.http.services import Service
-from data.storage.workspace import slug
+from swaymeter.data.errors import ServiceClosed, ServiceError
+from swaymeter.data.sources.http.answer import (
+    Answer,
+    ErrorOf,
+    Expected,
+    Form,
+    Immutable,
+    Reply,
+    TransientError,
+    refusal,
+)
+from swaymeter.data.sources.http.cache import HttpCache, key_of
+from swaymeter.data.sources.http.exchange import CONNECT_S, OneExchange, Unreachable, exchange, seconds_to_connect
+from swaymeter.data.sources.http.limits import Limits
+from swaymeter.data.sources.http.printable import printable
+from swaymeter.data.sources.http.request import check_address, place_in, redirected, user_agent
+from swaymeter.data.sources.http.services import Service
+from swaymeter.data.storage.workspace import slug
 
 log = logging.getLogger(__name__)
 

@@ -14,12 +14,12 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from data.errors import ServiceError
-from data.sources.http.answer import TransientError, misread
-from data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passage_of
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.http.answer import TransientError, misread
+from swaymeter.data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passage_of
 
 if TYPE_CHECKING:
-    from data.sources.http.session import Session
+    from swaymeter.data.sources.http.session import Session
 
 _WIDTH = 2
 """Bytes of a token in every index of the API."""

@@ -8,8 +8,8 @@ from math import ceil, log2
 from pathlib import Path
 from typing import Any
 
-from data.errors import InputError
-from data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passage_of
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.infini_gram.index import Ids, Passage, Place, Tokenizer, passage_of
 
 KEY = "frequency.folder"
 _FILES = ("tokenized", "table", "offset")

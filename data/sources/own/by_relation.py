@@ -9,14 +9,14 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 
-from data import catalog
-from data.catalog import Relation
-from data.errors import InputError, UnknownName
-from data.records import ContextKind, Fact, RelationName, WikidataId
-from data.sources.own.files import read_file
-from data.sources.own.lists import none_where_empty
-from data.sources.own.rows import Origin, Text, Texts, row_of, rows_not_usable
-from data.storage.keys import file_digest
+from swaymeter.data import catalog
+from swaymeter.data.catalog import Relation
+from swaymeter.data.errors import InputError, UnknownName
+from swaymeter.data.records import ContextKind, Fact, RelationName, WikidataId
+from swaymeter.data.sources.own.files import read_file
+from swaymeter.data.sources.own.lists import none_where_empty
+from swaymeter.data.sources.own.rows import Origin, Text, Texts, row_of, rows_not_usable
+from swaymeter.data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)
 

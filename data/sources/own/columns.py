@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
 
-from data.errors import InputError
-from data.sources.own.files import FileRow, FileRows, named
-from data.sources.own.lists import list_in
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.own.files import FileRow, FileRows, named
+from swaymeter.data.sources.own.lists import list_in
 
 FLAT: Mapping[str, str] = {
     "context": "text", "kind": "kind", "context_answer": "answer", "context_aliases": "aliases", "context_id": "id",

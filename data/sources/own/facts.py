@@ -7,17 +7,17 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationInfo, WithJsonSchema, field_validator
 
-from data import catalog
-from data.catalog import Relation
-from data.errors import InputError, SwaymeterError
-from data.options import beside_the_study
-from data.records import Fact
-from data.sources.access import Access
-from data.sources.own.by_relation import FactRow, facts_of, rows_by_relation
-from data.sources.own.named_file import OwnFile
-from data.sources.own.rows import RESERVED
-from data.sources.source import FactsOptions, FactSource, FetchedFacts, listed_relations
-from data.storage.keys import content_key
+from swaymeter.data import catalog
+from swaymeter.data.catalog import Relation
+from swaymeter.data.errors import InputError, SwaymeterError
+from swaymeter.data.options import beside_the_study
+from swaymeter.data.records import Fact
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.own.by_relation import FactRow, facts_of, rows_by_relation
+from swaymeter.data.sources.own.named_file import OwnFile
+from swaymeter.data.sources.own.rows import RESERVED
+from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, listed_relations
+from swaymeter.data.storage.keys import content_key
 
 VERSION = 1
 

@@ -25,19 +25,19 @@ from pydantic import (
     model_validator,
 )
 
-from data import catalog
-from data.catalog import GroupTexts, Sentence
-from data.catalog.group_texts import ONE, PAIR, bundled, bundled_names
-from data.errors import InputError, MissingFile, UnknownName
-from data.options import Problem, beside_the_study, refused
-from data.records import Fact, RelationName
-from data.sources.access import Access
-from data.sources.own.by_relation import Name, Optional
-from data.sources.own.files import read_file
-from data.sources.own.named_file import OwnFile
-from data.sources.own.rows import RESERVED, row_of, rows_not_usable
-from data.sources.source import FactsOptions, FactSource, FetchedFacts, different
-from data.storage.keys import content_key, drawn_first, file_digest
+from swaymeter.data import catalog
+from swaymeter.data.catalog import GroupTexts, Sentence
+from swaymeter.data.catalog.group_texts import ONE, PAIR, bundled, bundled_names
+from swaymeter.data.errors import InputError, MissingFile, UnknownName
+from swaymeter.data.options import Problem, beside_the_study, refused
+from swaymeter.data.records import Fact, RelationName
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.own.by_relation import Name, Optional
+from swaymeter.data.sources.own.files import read_file
+from swaymeter.data.sources.own.named_file import OwnFile
+from swaymeter.data.sources.own.rows import RESERVED, row_of, rows_not_usable
+from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, different
+from swaymeter.data.storage.keys import content_key, drawn_first, file_digest
 
 log = logging.getLogger(__name__)
 

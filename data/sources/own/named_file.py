@@ -4,8 +4,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from data.options import NamedPath, Options
-from data.sources.own.rows import Origin
+from swaymeter.data.options import NamedPath, Options
+from swaymeter.data.sources.own.rows import Origin
 
 
 class OwnFile(Options):

@@ -20,14 +20,14 @@ from pydantic import (
     model_validator,
 )
 
-from data import reasons
-from data.errors import InputError
-from data.options import Problem, problems, refused
-from data.records import ALONE, NO_RELATIONS, OwnKind, Question, Rejected, RelationName, identity
-from data.records.statistics import ALL
-from data.sources.own.columns import COLUMNS, FLAT, OF_THE_TRUTH, plain
-from data.sources.own.files import FileRow
-from data.sources.own.lists import list_in, listed, none_where_empty, passages
+from swaymeter.data import reasons
+from swaymeter.data.errors import InputError
+from swaymeter.data.options import Problem, problems, refused
+from swaymeter.data.records import ALONE, NO_RELATIONS, OwnKind, Question, Rejected, RelationName, identity
+from swaymeter.data.records.statistics import ALL
+from swaymeter.data.sources.own.columns import COLUMNS, FLAT, OF_THE_TRUTH, plain
+from swaymeter.data.sources.own.files import FileRow
+from swaymeter.data.sources.own.lists import list_in, listed, none_where_empty, passages
 
 LONGEST = 1_000_000
 SHOWN = 10

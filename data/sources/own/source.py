@@ -8,15 +8,15 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from data.errors import InputError
-from data.records import Partition, Question
-from data.sources.access import Access
-from data.sources.own.columns import QUESTIONS, check_columns, checked_map
-from data.sources.own.files import FileRow, read_rows
-from data.sources.own.named_file import OwnFile
-from data.sources.own.rows import ReadQuestions, questions_of, rows_not_usable, wrong_rows
-from data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
-from data.storage.keys import file_digest
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Partition, Question
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map
+from swaymeter.data.sources.own.files import FileRow, read_rows
+from swaymeter.data.sources.own.named_file import OwnFile
+from swaymeter.data.sources.own.rows import ReadQuestions, questions_of, rows_not_usable, wrong_rows
+from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
+from swaymeter.data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)
 

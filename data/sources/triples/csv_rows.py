@@ -11,10 +11,10 @@ from itertools import pairwise
 from pathlib import Path
 from unicodedata import category
 
-from data.errors import InputError
-from data.records import RelationName, Triple, WikidataId
-from data.sources.http.printable import is_text, printable
-from data.sources.property_names import relations_of
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import RelationName, Triple, WikidataId
+from swaymeter.data.sources.http.printable import is_text, printable
+from swaymeter.data.sources.property_names import relations_of
 
 LICENCE = "facts: Wikidata CC0 1.0"
 COLUMNS = {

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from data.errors import ServiceError, nearest
-from data.records import Triple, WikidataId
-from data.sources.http.printable import printable
-from data.sources.property_names import relations_of
-from data.sources.triples.csv_rows import Ids, ListedRow, rows
+from swaymeter.data.errors import ServiceError, nearest
+from swaymeter.data.records import Triple, WikidataId
+from swaymeter.data.sources.http.printable import printable
+from swaymeter.data.sources.property_names import relations_of
+from swaymeter.data.sources.triples.csv_rows import Ids, ListedRow, rows
 
 log = logging.getLogger(__name__)
 

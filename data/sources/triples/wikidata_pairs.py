@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from data.errors import InputError, ServiceTimeout
-from data.records import Triple, WikidataId
-from data.sources.graph.entities import LABEL, MOST_ROWS, in_batches
-from data.sources.graph.literals import plain
-from data.sources.graph.pairs import sampled_pairs
-from data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, iri, iris, string
-from data.sources.property_names import relation_of
+from swaymeter.data.errors import InputError, ServiceTimeout
+from swaymeter.data.records import Triple, WikidataId
+from swaymeter.data.sources.graph.entities import LABEL, MOST_ROWS, in_batches
+from swaymeter.data.sources.graph.literals import plain
+from swaymeter.data.sources.graph.pairs import sampled_pairs
+from swaymeter.data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, iri, iris, string
+from swaymeter.data.sources.property_names import relation_of
 
 log = logging.getLogger(__name__)
 

@@ -13,14 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from data.errors import ServiceError
-from data.records import WikidataId
-from data.sources.http.answer import MISREAD
-from data.sources.http.printable import printable
-from data.sources.wikimedia.edit_summaries import Verdict, verdict
-from data.sources.wikimedia.mediawiki import Wiki
-from data.sources.wikimedia.mediawiki_answers import Revision
-from data.sources.wikimedia.wikidata import Wikidata, statements_of
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.http.answer import MISREAD
+from swaymeter.data.sources.http.printable import printable
+from swaymeter.data.sources.wikimedia.edit_summaries import Verdict, verdict
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
+from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
+from swaymeter.data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 FREE_SUMMARIES = ("mw-undo", "mw-rollback")
 """Tags of edits whose summary is the editor's free text, even if it reads like a key."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from data.records import WikidataId
+from swaymeter.data.records import WikidataId
 
 
 class Verdict(Enum):

@@ -10,13 +10,13 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from data.errors import ServiceError, ServiceTimeout
-from data.sources.http.answer import Answer
-from data.sources.wikimedia import mediawiki_answers as answers
-from data.sources.wikimedia.mediawiki_answers import Reads, Revision
+from swaymeter.data.errors import ServiceError, ServiceTimeout
+from swaymeter.data.sources.http.answer import Answer
+from swaymeter.data.sources.wikimedia import mediawiki_answers as answers
+from swaymeter.data.sources.wikimedia.mediawiki_answers import Reads, Revision
 
 if TYPE_CHECKING:
-    from data.sources.http.session import Session
+    from swaymeter.data.sources.http.session import Session
 
 CONTENTS_AT_ONCE = 20
 MAXLAG_S = 5

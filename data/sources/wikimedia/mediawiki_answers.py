@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.http.answer import ErrorOf, TransientError, misread
+from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from swaymeter.data.sources.http.answer import ErrorOf, TransientError, misread
 
 Reads = Callable[[Any], object]
 PATIENCE = 15

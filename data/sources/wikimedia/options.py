@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from data.options import Options
-from data.sources.source import ModelUse, QuestionsOptions, QuestionSource, different
+from swaymeter.data.options import Options
+from swaymeter.data.sources.source import ModelUse, QuestionsOptions, QuestionSource, different
 
 CONTROVERSIAL = "Wikipedia:List of controversial issues"
 

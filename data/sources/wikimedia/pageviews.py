@@ -9,11 +9,11 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from data.sources.http.answer import misread
-from data.sources.http.printable import shown
+from swaymeter.data.sources.http.answer import misread
+from swaymeter.data.sources.http.printable import shown
 
 if TYPE_CHECKING:
-    from data.sources.http.session import Session
+    from swaymeter.data.sources.http.session import Session
 
 PROJECT = "en.wikipedia"
 COUNTED_AFTER_DAYS = 5

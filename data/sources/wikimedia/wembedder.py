@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from data.records import WikidataId
-from data.sources.http.answer import misread
-from data.sources.http.printable import shown
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.http.answer import misread
+from swaymeter.data.sources.http.printable import shown
 
 if TYPE_CHECKING:
-    from data.sources.http.session import Session
+    from swaymeter.data.sources.http.session import Session
 
 _ITEM = re.compile(r"Q[1-9][0-9]*")
 _MOST = 1.001  # the largest cosine, as rounded numbers give it

@@ -10,10 +10,10 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from data.errors import InputError
-from data.records import WikidataId
-from data.sources.wikimedia.mediawiki import Wiki
-from data.sources.wikimedia.mediawiki_answers import text, whole
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
+from swaymeter.data.sources.wikimedia.mediawiki_answers import text, whole
 
 SOURCE = "Wikidata"
 LICENCE = "CC0 1.0"

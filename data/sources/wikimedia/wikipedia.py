@@ -7,10 +7,10 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from data.errors import InputError
-from data.records import WikidataId
-from data.sources.wikimedia.mediawiki import History, Wiki
-from data.sources.wikimedia.mediawiki_answers import is_title, page_of, text, whole
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.wikimedia.mediawiki import History, Wiki
+from swaymeter.data.sources.wikimedia.mediawiki_answers import is_title, page_of, text, whole
 
 SOURCE = "Wikipedia"
 LICENCE = "CC BY-SA 4.0"

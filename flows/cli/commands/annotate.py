@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.console import first_names, out, print_line, warn
-from flows.cli.options import Folder, StudyFile, Traceback
+from swaymeter.flows.cli.console import first_names, out, print_line, warn
+from swaymeter.flows.cli.options import Folder, StudyFile, Traceback
 
 annotate = typer.Typer(
     help="Have people judge the questions: sheets for annotators, and the import of what they fill in.",
@@ -34,8 +34,8 @@ def export(
 
     Example: [bold]swaymeter annotate export quickstart ada.xlsx --annotator ada[/bold]
     """
-    from flows.cli.pipeline import Selected
-    from flows.datasets import annotate as work
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.datasets import annotate as work
 
     contents = Selected.of(study, workspace).contents
     exported = work.export(contents, file, annotator, conflicts=conflicts, partitions=tuple(partition or ()))
@@ -60,9 +60,9 @@ def import_(
 
     Example: [bold]swaymeter annotate import quickstart ada.xlsx --annotator ada[/bold]
     """
-    from data.sources.http.printable import printable
-    from flows.cli.pipeline import Selected
-    from flows.datasets import annotate as work
+    from swaymeter.data.sources.http.printable import printable
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.datasets import annotate as work
 
     imported = work.import_(Selected.of(study, workspace).contents, file, annotator, revise=revise)
     _warn_of(imported.missing)
@@ -85,10 +85,10 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
     from rich.table import Table
     from rich.text import Text
 
-    from data.records import ANNOTATION_CHOICES
-    from data.sources.http.printable import printable
-    from flows.cli.pipeline import Selected
-    from flows.datasets import annotate as work
+    from swaymeter.data.records import ANNOTATION_CHOICES
+    from swaymeter.data.sources.http.printable import printable
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.datasets import annotate as work
 
     standing = work.standing(Selected.of(study, workspace).contents)
     _warn_of(standing.missing)

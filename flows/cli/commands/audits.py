@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from data.errors import WorkFailed
-from flows.cli import options
-from flows.cli.console import err, out, print_line
+from swaymeter.data.errors import WorkFailed
+from swaymeter.flows.cli import options
+from swaymeter.flows.cli.console import err, out, print_line
 
 audits = typer.Typer()
 OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
@@ -85,13 +85,13 @@ def audit(
 
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
-    from data.sources.own.rows import wrong_rows
-    from flows.cli.pipeline import Selected
-    from flows.cli.terminal import TerminalProgress, log_to, summary
-    from flows.cli.views import audit as view
-    from flows.cli.views import compare as comparison
-    from reports.frames import cut_off, lost_in_thoughts
-    from reports.frames import thinking as how_they_think
+    from swaymeter.data.sources.own.rows import wrong_rows
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
+    from swaymeter.flows.cli.views import audit as view
+    from swaymeter.flows.cli.views import compare as comparison
+    from swaymeter.reports.frames import cut_off, lost_in_thoughts
+    from swaymeter.reports.frames import thinking as how_they_think
 
     began = time.monotonic()
     thresholds = view.thresholds_of(fail_under or (), fail_over or ())
@@ -152,8 +152,8 @@ def label(
     """
     from rich.text import Text
 
-    from flows.cli.views import audit
-    from flows.cli.views import label as view
+    from swaymeter.flows.cli.views import audit
+    from swaymeter.flows.cli.views import label as view
 
     work = view.labelling(audit.questions_file(file), to, audit.columns_of(map_ or ()), everything=everything)
     if not work.open:
@@ -173,7 +173,7 @@ def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.
 
     Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
     """
-    from flows.cli.views import compare as view
+    from swaymeter.flows.cli.views import compare as view
 
     databases = view.database_of(a), view.database_of(b)
     (rows, left_out), apart = view.compared(*databases), view.settings_apart(*databases)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.cli.console import out, print_line
-from flows.cli.options import AsJson, Traceback
+from swaymeter.flows.cli.console import out, print_line
+from swaymeter.flows.cli.options import AsJson, Traceback
 
 catalog = typer.Typer()
 
@@ -19,7 +19,7 @@ def measures(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter measures[/bold]
     """
-    from flows.cli.views import listings
+    from swaymeter.flows.cli.views import listings
 
     _list(listings.measures(), as_json=as_json)
 
@@ -34,7 +34,7 @@ def relations(
 
     Example: [bold]swaymeter relations --source sample[/bold]
     """
-    from flows.cli.views import listings
+    from swaymeter.flows.cli.views import listings
 
     _list(listings.relations(source), as_json=as_json)
 
@@ -45,7 +45,7 @@ def models(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter models[/bold]
     """
-    from flows.cli.views import listings
+    from swaymeter.flows.cli.views import listings
 
     _list(listings.models(), as_json=as_json)
 
@@ -56,7 +56,7 @@ def sources(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter sources[/bold]
     """
-    from flows.cli.views import listings
+    from swaymeter.flows.cli.views import listings
 
     _list(listings.sources(), as_json=as_json)
 
@@ -70,7 +70,7 @@ def init(
 
     Example: [bold]swaymeter init study.yaml[/bold]
     """
-    from flows.study.starter import write_starter
+    from swaymeter.flows.study.starter import write_starter
 
     write_starter(file)
     print_line(f"{file}: run it with `swaymeter run {file}`; `swaymeter run {file} --dry-run` shows what would be done")
@@ -82,13 +82,13 @@ def schema() -> None:
 
     Example: [bold]swaymeter schema > swaymeter.schema.json[/bold]
     """
-    from flows.study.schema import study_schema
+    from swaymeter.flows.study.schema import study_schema
 
     typer.echo(json.dumps(study_schema(), indent=2))
 
 
 def _list(rows: Iterable[Any], *, as_json: bool) -> None:
-    from flows.cli.views import listings
+    from swaymeter.flows.cli.views import listings
 
     if as_json:
         typer.echo(listings.as_json(list(rows)))

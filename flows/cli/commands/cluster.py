@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
-from data.errors import StudyFileError, UsageError
-from flows.cli import options
-from flows.cli.commands.stages import carry_out
-from flows.cli.console import first_names, print_line
+from swaymeter.data.errors import StudyFileError, UsageError
+from swaymeter.flows.cli import options
+from swaymeter.flows.cli.commands.stages import carry_out
+from swaymeter.flows.cli.console import first_names, print_line
 
 cluster = typer.Typer(help="Run a study on workers that a cluster's queue starts, and that end with it.")
 
@@ -40,9 +40,9 @@ def slurm(
 
     Example: [bold]swaymeter cluster slurm my-study.yaml --workers 8 --partition gpu --dry-run[/bold]
     """
-    from flows.cli.pipeline import Selected
-    from flows.execution.workers.slurm import Jobs
-    from flows.stages.refusals import refusals
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.execution.workers.slurm import Jobs
+    from swaymeter.flows.stages.refusals import refusals
 
     selected = Selected.of(study, workspace, runner="dask")
     if selected.study.execution.address:

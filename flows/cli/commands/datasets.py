@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.console import out, print_line, warn
-from flows.cli.options import AsJson, Folder, Offline, Relations, StudyFile, Traceback
+from swaymeter.flows.cli.console import out, print_line, warn
+from swaymeter.flows.cli.options import AsJson, Folder, Offline, Relations, StudyFile, Traceback
 
 _A_DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
 datasets = typer.Typer()
@@ -24,7 +24,7 @@ def diff(
 
     Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
     """
-    from flows.cli.views import diff as view
+    from swaymeter.flows.cli.views import diff as view
 
     difference = view.compare(a, b)
     for warning in (*difference.old.warnings, *difference.new.warnings):
@@ -50,8 +50,8 @@ def export(
 
     Example: [bold]swaymeter export quickstart yago_qec.json[/bold]
     """
-    from flows.cli.pipeline import Selected
-    from flows.datasets.export import export
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.datasets.export import export
 
     counts, without = export(Selected.of(study, workspace, relation).contents, file, force=force)
     if without:
@@ -73,8 +73,8 @@ def export_questions(
 
     Example: [bold]swaymeter export-questions wikidata my-dynamicqa[/bold]
     """
-    from flows.cli.pipeline import Selected
-    from flows.datasets.export import export_questions
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.datasets.export import export_questions
 
     contents = Selected.of(study, workspace, relation).contents
     counts, omitted = export_questions(contents, folder, force=force, incomplete=incomplete)
@@ -96,8 +96,8 @@ def publish(
 
     Example: [bold]swaymeter publish quickstart my-paper[/bold]
     """
-    from flows.cli.pipeline import Selected
-    from flows.datasets.publish import publish
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.datasets.publish import publish
 
     print_line(str(publish(Selected.of(study, workspace).contents, study, folder, by=by, url=url)))
 
@@ -113,9 +113,9 @@ def predicates(
     from rich.table import Column, Table
     from rich.text import Text
 
-    from flows.cli.pipeline import Selected
-    from flows.cli.views.diff import visible
-    from flows.datasets.predicates import predicates_of_graph
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.cli.views.diff import visible
+    from swaymeter.flows.datasets.predicates import predicates_of_graph
 
     counted = Column("triples", justify="right")
     table = Table(Column("predicate", overflow="fold"), counted, "classes of its subjects", "relations")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from data.errors import WorkFailed
-from flows.cli import options
-from flows.cli.console import out, print_line
+from swaymeter.data.errors import WorkFailed
+from swaymeter.flows.cli import options
+from swaymeter.flows.cli.console import out, print_line
 
 if TYPE_CHECKING:
-    from flows.cli.pipeline import Selected  # takes long to import
-    from flows.server.api import Starting
+    from swaymeter.flows.cli.pipeline import Selected  # takes long to import
+    from swaymeter.flows.server.api import Starting
 
 stages = typer.Typer()
 
@@ -37,7 +37,7 @@ def carry_out(
     starting: "Starting | None" = None,
 ) -> None:  # fmt: skip
     """Runs what of a study is not done, and shows what came of it; name: `run` or a stage."""
-    from flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
+    from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
 
     began = time.monotonic()
     progress = TerminalProgress(out)
@@ -69,12 +69,12 @@ def _stage(name: str) -> Callable[..., None]:
         dry_run: options.DryRun = False,
         traceback: options.Traceback = False,
     ) -> None:
-        from flows.cli.early import started_early
+        from swaymeter.flows.cli.early import started_early
 
         # Who waits for another run may wait for hours.
         is_at_once = not (dry_run or wait)
         with started_early(name, study, workspace) if is_at_once else nullcontext() as starting:
-            from flows.cli.pipeline import Selected
+            from swaymeter.flows.cli.pipeline import Selected
 
             selected = Selected.of(study, workspace, relation, model, measure, runner)
             selected.check_models(name)
@@ -114,8 +114,8 @@ def status(
 
     Example: [bold]swaymeter status quickstart --measure persuasion[/bold]
     """
-    from flows.cli.pipeline import Selected
-    from flows.cli.views import status as view
+    from swaymeter.flows.cli.pipeline import Selected
+    from swaymeter.flows.cli.views import status as view
 
     selected = Selected.of(study, workspace, relation, model, measure)
     rows, root = selected.rows(), selected.workspace.root
@@ -133,7 +133,7 @@ def doctor() -> None:
 
     Example: [bold]swaymeter doctor[/bold]
     """
-    from flows.cli.views import doctor as view
+    from swaymeter.flows.cli.views import doctor as view
 
     if not view.show(out, view.checks()):
         raise typer.Exit(1)

@@ -15,30 +15,30 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data.errors import InputError, UsageError, WorkFailed, nearest
-from data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
-from data.sources.own.columns import checked_map
-from data.sources.own.rows import ReadQuestions, Wrong, wrong_rows
-from data.sources.own.source import not_usable, read_questions
-from data.storage.files import written_whole
-from data.warehouse.warehouse import opened
-from flows.cli.pipeline import Selected
-from flows.cli.views.compare import Row
-from flows.steps.aggregate import schema
-from flows.study.places import STUDIES
-from flows.study.sections.model import ModelPart
-from flows.study.study import Study
-from reports.estimates import estimate, number
-from reports.frames import plural, records
-from reports.tables.of_models import QUANTITIES as IN_WORDS
-from tasks.statistics.models import UNRELATED
+from swaymeter.data.errors import InputError, UsageError, WorkFailed, nearest
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
+from swaymeter.data.sources.own.columns import checked_map
+from swaymeter.data.sources.own.rows import ReadQuestions, Wrong, wrong_rows
+from swaymeter.data.sources.own.source import not_usable, read_questions
+from swaymeter.data.storage.files import written_whole
+from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.cli.views.compare import Row
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.places import STUDIES
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.study import Study
+from swaymeter.reports.estimates import estimate, number
+from swaymeter.reports.frames import plural, records
+from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
+from swaymeter.tasks.statistics.models import UNRELATED
 
 QUANTITIES: Mapping[str, str] = {
     "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
     "prior_bias": "prior_bias", "persuasion": "coherent_persuasion",
     "unchanged": "coherent_persuasion_unchanged",
 }  # fmt: skip
-"""What a threshold can name, and the quantities of tasks.statistics.models."""
+"""What a threshold can name, and the quantities of swaymeter.tasks.statistics.models."""
 IN_NATS = ("persuasion", "unchanged")
 """Of these, those that are not shares."""
 NOT_USED = "rows-not-used.txt"

@@ -11,17 +11,17 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from data.errors import UsageError
-from data.records import identity
-from data.storage.workspace import DATABASE
-from data.warehouse.warehouse import opened
-from flows.cli.pipeline import Selected
-from flows.steps.aggregate import schema
-from reports.estimates import estimate, number, verdict
-from reports.frames import RUNS, labelled
-from tasks.statistics.frames import ALL, by
-from tasks.statistics.models import GROUP, MODEL_QUERIES, adjusted, differences, items
-from tasks.statistics.statistic import Frames
+from swaymeter.data.errors import UsageError
+from swaymeter.data.records import identity
+from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.reports.estimates import estimate, number, verdict
+from swaymeter.reports.frames import RUNS, labelled
+from swaymeter.tasks.statistics.frames import ALL, by
+from swaymeter.tasks.statistics.models import GROUP, MODEL_QUERIES, adjusted, differences, items
+from swaymeter.tasks.statistics.statistic import Frames
 
 Row = dict[str, Any]
 ASKED_WITH = "asked_with"

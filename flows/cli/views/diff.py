@@ -13,11 +13,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data.dataset import differences
-from data.dataset.dataset import Dataset
-from data.dataset.differences import Change, Changed, Difference, RelationDifference, Value
-from data.errors import SwaymeterError, UsageError
-from data.records import Fact, Question, as_row
+from swaymeter.data.dataset import differences
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.differences import Change, Changed, Difference, RelationDifference, Value
+from swaymeter.data.errors import SwaymeterError, UsageError
+from swaymeter.data.records import Fact, Question, as_row
 
 Relation = RelationDifference[Any]
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
-from data.records.tables import RECORD_TABLES
-from data.warehouse.loading import update
-from data.warehouse.warehouse import opened
-from flows.server.api import prefect_api
-from flows.study.places import STUDIES
-from tasks.models import identify_entailment, load_embedder, load_language_model
+from swaymeter.data.records.tables import RECORD_TABLES
+from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.server.api import prefect_api
+from swaymeter.flows.study.places import STUDIES
+from swaymeter.tasks.models import identify_entailment, load_embedder, load_language_model
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")
 EMBEDDED_MODEL = "smollm2-135m-instruct"

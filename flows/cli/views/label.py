@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from data.errors import InputError, UsageError, WorkspaceError
-from data.records import OWN_KINDS, OwnKind
-from data.sources.own.rows import (
+from swaymeter.data.errors import InputError, UsageError, WorkspaceError
+from swaymeter.data.records import OWN_KINDS, OwnKind
+from swaymeter.data.sources.own.rows import (
     AskedQuestion,
     Origin,
     OwnContext,
@@ -18,8 +18,8 @@ from data.sources.own.rows import (
     rows_not_usable,
     wrong_rows,
 )
-from data.sources.own.source import rows_to_ask
-from data.storage.files import written_whole
+from swaymeter.data.sources.own.source import rows_to_ask
+from swaymeter.data.storage.files import written_whole
 
 KINDS: Mapping[str, OwnKind] = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
 KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "

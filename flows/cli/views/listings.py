@@ -9,18 +9,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from data import catalog
-from data.catalog import CatalogModel
-from data.errors import ModelError
-from data.named import Registry
-from data.options import Options
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from data.sources.source import FactsOptions, QuestionsOptions
-from tasks.frequency import FREQUENCY_SOURCES
-from tasks.frequency.source import FrequencyOptions
-from tasks.measures import MEASURES
-from tasks.measures.measure import INPUTS
-from tasks.models.files.identity import identify_model, is_downloaded
+from swaymeter.data import catalog
+from swaymeter.data.catalog import CatalogModel
+from swaymeter.data.errors import ModelError
+from swaymeter.data.named import Registry
+from swaymeter.data.options import Options
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.data.sources.source import FactsOptions, QuestionsOptions
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.frequency.source import FrequencyOptions
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import INPUTS
+from swaymeter.tasks.models.files.identity import identify_model, is_downloaded
 
 Row = Mapping[str, str | Sequence[str]]
 """A cell by column; several values are a list in JSON, and joined by commas in a table."""

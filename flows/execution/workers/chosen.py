@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from flows.execution.workers.workers import Workers
-from flows.graph.step import Run
-from flows.study.sections.execution import ExecutionPart
-from flows.study.sections.model import ModelPart
+from swaymeter.flows.execution.workers.workers import Workers
+from swaymeter.flows.graph.step import Run
+from swaymeter.flows.study.sections.execution import ExecutionPart
+from swaymeter.flows.study.sections.model import ModelPart
 
 
 def chosen_workers(execution: ExecutionPart, run: Run, asked: Mapping[int, ModelPart]) -> Workers:
@@ -14,11 +14,11 @@ def chosen_workers(execution: ExecutionPart, run: Run, asked: Mapping[int, Model
     asked: the models, by their place in the study file, which workers that are elsewhere must be able to hold.
     """
     if execution.runner == "processes":
-        from flows.execution.workers.processes import Processes
+        from swaymeter.flows.execution.workers.processes import Processes
 
         return Processes(execution.workers, execution.shares)
     if execution.runner == "dask":
-        from flows.execution.workers.cluster import Cluster
+        from swaymeter.flows.execution.workers.cluster import Cluster
 
         return Cluster(execution.address, execution.workers, run, execution.shares, asked)
     return Workers()

@@ -19,15 +19,15 @@ from importlib.util import find_spec
 from typing import Any
 from uuid import uuid4
 
-from data.errors import UsageError, WorkFailed, WorkspaceError, first_line
-from data.storage.workspace import Workspace
-from flows.execution.attempt import Outcome, failed
-from flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not_held
-from flows.execution.workers.processes import environments
-from flows.execution.workers.roster import MARKS, SECONDS_BETWEEN_LOOKS, Roster
-from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
-from flows.graph.step import Run, Step
-from flows.study.sections.model import ModelPart
+from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError, first_line
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.attempt import Outcome, failed
+from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not_held
+from swaymeter.flows.execution.workers.processes import environments
+from swaymeter.flows.execution.workers.roster import MARKS, SECONDS_BETWEEN_LOOKS, Roster
+from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.study.sections.model import ModelPart
 
 log = logging.getLogger(__name__)
 

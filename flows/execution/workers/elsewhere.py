@@ -9,12 +9,12 @@ import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from data.errors import UsageError
-from flows.execution.attempt import Outcome, attempt, failed
-from flows.graph.step import Run, Step
-from flows.study.sections.model import ModelPart
-from tasks.models.heap import keep_freed_memory
-from tasks.models.loading import forget_models
+from swaymeter.data.errors import UsageError
+from swaymeter.flows.execution.attempt import Outcome, attempt, failed
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.tasks.models.heap import keep_freed_memory
+from swaymeter.tasks.models.loading import forget_models
 
 _one_at_a_time = threading.Lock()
 """A model and its tokenizer are for one thread; somebody may start a worker with several."""
@@ -45,7 +45,7 @@ def check(run: Run, wanted: str) -> None:
 
 def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
     """Why the GPUs of a worker cannot hold each of these models; None where they can."""
-    from tasks.models.size import why_not_here
+    from swaymeter.tasks.models.size import why_not_here
 
     return [why_not_here(model.name, model.dtype, model.device) for model in models]
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from data.errors import WorkspaceError
+from swaymeter.data.errors import WorkspaceError
 
 ROLES = ("client", "scheduler", "worker")
 VALID = timedelta(days=365)

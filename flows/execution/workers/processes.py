@@ -18,11 +18,11 @@ from multiprocessing.connection import wait
 from queue import SimpleQueue
 from typing import Any
 
-from flows.execution.attempt import Outcome
-from flows.execution.threads import usable_processors
-from flows.execution.workers.elsewhere import attempt_elsewhere, here
-from flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
-from flows.graph.step import Run, Step
+from swaymeter.flows.execution.attempt import Outcome
+from swaymeter.flows.execution.threads import usable_processors
+from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here
+from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
+from swaymeter.flows.graph.step import Run, Step
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from data.errors import UsageError, first_line
-from flows.execution.workers.elsewhere import check, here
-from flows.graph.step import Run
+from swaymeter.data.errors import UsageError, first_line
+from swaymeter.flows.execution.workers.elsewhere import check, here
+from swaymeter.flows.graph.step import Run
 
 log = logging.getLogger(__name__)
 

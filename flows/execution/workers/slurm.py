@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from data.errors import UsageError
-from flows.execution.workers.encryption import configuration, written
+from swaymeter.data.errors import UsageError
+from swaymeter.flows.execution.workers.encryption import configuration, written
 
 PLACEHOLDER = "tls://SCHEDULER:8786"
 """Stands for the scheduler's address, which is known once it runs."""

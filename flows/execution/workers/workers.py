@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from types import TracebackType
 from typing import Self
 
-from flows.execution.attempt import Outcome, attempt, failed
-from flows.graph.step import Run, Step
-from tasks.measures.run import Share, Spent
+from swaymeter.flows.execution.attempt import Outcome, attempt, failed
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.tasks.measures.run import Share, Spent
 
 AHEAD = 1
 """Steps that are begun beyond those that there is room for: what Prefect does for one costs the step before no time."""

@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from data import catalog
-from data.catalog import Relation
-from data.options import NamedPath, Options
-from data.records import ContextKind
-from tasks.measures.asked import PerQuery
+from swaymeter.data import catalog
+from swaymeter.data.catalog import Relation
+from swaymeter.data.options import NamedPath, Options
+from swaymeter.data.records import ContextKind
+from swaymeter.tasks.measures.asked import PerQuery
 
 
 class PerQueryPart(Options):

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from data.options import Options
-from flows.study.sections.runner import RunnerName
+from swaymeter.data.options import Options
+from swaymeter.flows.study.sections.runner import RunnerName
 
 
 class ExecutionPart(Options):

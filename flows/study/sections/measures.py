@@ -4,10 +4,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationError
 
-from data.errors import UnknownName
-from data.options import Problem, problems, refused
-from tasks.measures import MEASURES
-from tasks.measures.measure import Measure
+from swaymeter.data.errors import UnknownName
+from swaymeter.data.options import Problem, problems, refused
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import Measure
 
 
 def _validated(measures: Any) -> dict[str, dict[str, Any]]:

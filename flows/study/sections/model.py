@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
-from data.catalog.language_models import ChatTemplate
-from data.options import Options
+from swaymeter.data.catalog.language_models import ChatTemplate
+from swaymeter.data.options import Options
 
 
 class ModelPart(Options):

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 import yaml
 from pydantic import AfterValidator, model_validator
 
-from data import catalog
-from data.catalog import AnswerPrompts
-from data.catalog.language_models import (
+from swaymeter.data import catalog
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.catalog.language_models import (
     About,
     AboutWhich,
     AnswerForm,
@@ -20,8 +20,8 @@ from data.catalog.language_models import (
     WithContext,
     WithoutContext,
 )
-from data.options import NamedPath, Options, Problem, refused
-from data.untrusted import text_of, untrusted_yaml
+from swaymeter.data.options import NamedPath, Options, Problem, refused
+from swaymeter.data.untrusted import text_of, untrusted_yaml
 
 OWN_ARGUMENTS = frozenset({
     "add_generation_prompt", "chat_template", "continue_final_message", "conversation", "documents", "max_length",

@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, model_validator
 
-from data.options import Options, refused, unknown_key
-from data.sources.http.services import SERVICES, Service
+from swaymeter.data.options import Options, refused, unknown_key
+from swaymeter.data.sources.http.services import SERVICES, Service
 
 
 class ServiceOptions(Options):

@@ -5,12 +5,12 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, SerializeAsAny, ValidationInfo
 
-from data.named import Registry
-from data.options import Options, Problem, refused
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from data.sources.source import FactsOptions, QuestionsOptions
-from tasks.frequency import FREQUENCY_SOURCES
-from tasks.frequency.source import FrequencyOptions
+from swaymeter.data.named import Registry
+from swaymeter.data.options import Options, Problem, refused
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.data.sources.source import FactsOptions, QuestionsOptions
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.frequency.source import FrequencyOptions
 
 
 def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:

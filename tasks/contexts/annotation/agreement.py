@@ -14,8 +14,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from data.records import ANNOTATION_CHOICES, Annotation
-from tasks.contexts.annotation.judging import in_order, newest
+from swaymeter.data.records import ANNOTATION_CHOICES, Annotation
+from swaymeter.tasks.contexts.annotation.judging import in_order, newest
 
 
 @dataclass(frozen=True)

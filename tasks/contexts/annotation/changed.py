@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from data.records import SLOT, Question
-from data.sources import slots
-from data.sources.slots import ANSWER_LEFT_IN_CONTEXT, OBJECT_NOT_IN_CONTEXT, fill_slot, places_of
-from tasks.contexts.wikidata.mentions import SHORT, is_written
+from swaymeter.data.records import SLOT, Question
+from swaymeter.data.sources import slots
+from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, OBJECT_NOT_IN_CONTEXT, fill_slot, places_of
+from swaymeter.tasks.contexts.wikidata.mentions import SHORT, is_written
 
 _OF_TEXTS = {
     slots.EMPTY_ANSWER, slots.EMPTY_QUESTION, slots.EMPTY_REPLACEMENT, slots.QUESTION_CONTAINS_ANSWER,

@@ -10,17 +10,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from data import reasons
-from data.errors import DamagedFile, UsageError
-from data.records import Annotation, Question, of_row
-from data.records.tables import ANNOTATIONS
-from data.storage.artifact import TableArtifact
-from data.storage.files import CHARACTERS, verify
-from data.storage.keys import content_key
-from data.storage.workspace import Workspace
-from tasks.contexts.annotation.cells import plain
-from tasks.contexts.annotation.changed import change
-from tasks.contexts.questions import BuiltQuestions, rejected_question
+from swaymeter.data import reasons
+from swaymeter.data.errors import DamagedFile, UsageError
+from swaymeter.data.records import Annotation, Question, of_row
+from swaymeter.data.records.tables import ANNOTATIONS
+from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.data.storage.files import CHARACTERS, verify
+from swaymeter.data.storage.keys import content_key
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.tasks.contexts.annotation.cells import plain
+from swaymeter.tasks.contexts.annotation.changed import change
+from swaymeter.tasks.contexts.questions import BuiltQuestions, rejected_question
 
 INDEPENDENT = 2
 DIGEST_LENGTH = 16

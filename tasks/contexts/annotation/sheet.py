@@ -10,13 +10,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
-from data.errors import InputError, UsageError
-from data.reasons import REASONS
-from data.records import ANNOTATION_CHOICES, Annotation, Question
-from tasks.contexts.annotation.cells import SheetColumn, plain
-from tasks.contexts.annotation.changed import change
-from tasks.contexts.annotation.judging import Judgement, Shown, changed_texts, shown, shown_texts, texts_digest
-from tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
+from swaymeter.data.errors import InputError, UsageError
+from swaymeter.data.reasons import REASONS
+from swaymeter.data.records import ANNOTATION_CHOICES, Annotation, Question
+from swaymeter.tasks.contexts.annotation.cells import SheetColumn, plain
+from swaymeter.tasks.contexts.annotation.changed import change
+from swaymeter.tasks.contexts.annotation.judging import (
+    Judgement,
+    Shown,
+    changed_texts,
+    shown,
+    shown_texts,
+    texts_digest,
+)
+from swaymeter.tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
 
 MEANINGS: Mapping[str, str] = {
     "accept": "The question is clear, the context states the answer, and the other answer could stand in its place "

@@ -16,9 +16,9 @@ from datetime import date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from data.errors import InputError, UsageError, WorkspaceError, first_line
-from data.storage.files import TEMPORARY
-from tasks.contexts.annotation.cells import SheetColumn, fits, guarded, unguarded
+from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
+from swaymeter.data.storage.files import TEMPORARY
+from swaymeter.tasks.contexts.annotation.cells import SheetColumn, fits, guarded, unguarded
 
 TITLE = "questions"
 FORMATS = (".xlsx", ".csv")
@@ -68,7 +68,7 @@ def write_sheet(
     if suffix == ".csv":
         _write_new(path, _csv(columns, rows))
     else:
-        from tasks.contexts.annotation.workbook import workbook  # openpyxl is slow to import, and few need it
+        from swaymeter.tasks.contexts.annotation.workbook import workbook  # openpyxl is slow to import, and few need it
 
         _write_new(path, workbook(TITLE, columns, rows, guide))
 
@@ -146,7 +146,7 @@ def _rows_of_csv(path: Path, names: set[str]) -> list[tuple[int, list[str]]]:
 
 
 def _rows_of_xlsx(path: Path, names: set[str]) -> list[tuple[int, list[Any]]]:
-    from tasks.contexts.annotation.workbook import rows_of
+    from swaymeter.tasks.contexts.annotation.workbook import rows_of
 
     try:
         with path.open("rb") as file, warnings.catch_warnings():

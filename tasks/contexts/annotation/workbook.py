@@ -9,7 +9,7 @@ from openpyxl.styles import Alignment, Font, PatternFill, Protection
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
-from tasks.contexts.annotation.cells import SheetColumn, coded, decoded, looks_like_formula
+from swaymeter.tasks.contexts.annotation.cells import SheetColumn, coded, decoded, looks_like_formula
 
 GUIDE = "what to do"
 MOST_ROWS = 2**20

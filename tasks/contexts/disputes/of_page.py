@@ -20,15 +20,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from data import reasons
-from data.records import Dispute, Rejected, RelationName
-from data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History, Wiki
-from data.sources.wikimedia.mediawiki_answers import Revision
-from data.sources.wikimedia.pageviews import PageViews
-from data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
-from tasks.contexts.disputes.running_text import Sentence
-from tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, Replacement, Span, likeness, replacement
-from tasks.contexts.listed_names import folded
+from swaymeter.data import reasons
+from swaymeter.data.records import Dispute, Rejected, RelationName
+from swaymeter.data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History, Wiki
+from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
+from swaymeter.data.sources.wikimedia.pageviews import PageViews
+from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
+from swaymeter.tasks.contexts.disputes.running_text import Sentence
+from swaymeter.tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, Replacement, Span, likeness, replacement
+from swaymeter.tasks.contexts.listed_names import folded
 
 RELATION = RelationName("disputable")
 SIMILARITY = 0.98

@@ -8,15 +8,15 @@ What it is not: a check of the question's meaning. Small models often ask for so
 import re
 from collections.abc import Sequence
 
-from data import reasons
-from data.catalog import dispute_prompt
-from data.records import Dispute, Question, Rejected, identity
-from data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
-from tasks.contexts.disputes.of_page import RELATION
-from tasks.contexts.questions import BuiltQuestions
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_prompts import filled, prompt_form, turn_prompt
-from tasks.scoring.generation import sample_answers
+from swaymeter.data import reasons
+from swaymeter.data.catalog import dispute_prompt
+from swaymeter.data.records import Dispute, Question, Rejected, identity
+from swaymeter.data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
+from swaymeter.tasks.contexts.disputes.of_page import RELATION
+from swaymeter.tasks.contexts.questions import BuiltQuestions
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.answer_prompts import filled, prompt_form, turn_prompt
+from swaymeter.tasks.scoring.generation import sample_answers
 
 TEMPERATURE = 0.6
 TOP_P = 0.9

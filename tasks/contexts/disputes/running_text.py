@@ -15,8 +15,8 @@ from mwparserfromhell.nodes import Argument, ExternalLink, HTMLEntity, Node, Tag
 from mwparserfromhell.parser import ParserError
 from mwparserfromhell.wikicode import Wikicode
 
-from tasks.contexts.disputes.open_markup import open_markup
-from tasks.contexts.sentence_ends import sentences_of
+from swaymeter.tasks.contexts.disputes.open_markup import open_markup
+from swaymeter.tasks.contexts.sentence_ends import sentences_of
 
 GAP = "\ufffc"  # Unicode's object replacement character
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import chain, islice
 
-from data import reasons
-from tasks.contexts.disputes.open_markup import open_markup
-from tasks.contexts.disputes.running_text import Sentence, running_text, sentence_at, words_of
-from tasks.contexts.listed_names import folded
+from swaymeter.data import reasons
+from swaymeter.tasks.contexts.disputes.open_markup import open_markup
+from swaymeter.tasks.contexts.disputes.running_text import Sentence, running_text, sentence_at, words_of
+from swaymeter.tasks.contexts.listed_names import folded
 
 MOST_BYTES_A_WORD = 200
 _NEIGHBOURS = 5

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import WikidataId
-from data.sources.wikimedia.wembedder import Similar
-from tasks.contexts.listed_names import folded
-from tasks.contexts.wikidata.items import Items, KnownItem, without_qualifier
-from tasks.contexts.wikidata.mentions import mentions
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.wikimedia.wembedder import Similar
+from swaymeter.tasks.contexts.listed_names import folded
+from swaymeter.tasks.contexts.wikidata.items import Items, KnownItem, without_qualifier
+from swaymeter.tasks.contexts.wikidata.mentions import mentions
 
 WEMBEDDER = "wembedder"
 EMBEDDINGS = "embeddings"

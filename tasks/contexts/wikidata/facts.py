@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from data import catalog, reasons
-from data.records import SLOT, Partition, Rejected, Triple, identity
-from data.sources.slots import QUESTION_CONTAINS_ANSWER, flags_of
-from data.sources.wikimedia import wikidata, wikipedia
-from data.sources.wikimedia.edit_history import EditHistory, edit_history
-from tasks.contexts.listed_names import folded
-from tasks.contexts.wikidata.items import Items, KnownItem, without_qualifier
-from tasks.contexts.wikidata.mentions import SHORT
-from tasks.contexts.wikidata.snippets import find_snippet
+from swaymeter.data import catalog, reasons
+from swaymeter.data.records import SLOT, Partition, Rejected, Triple, identity
+from swaymeter.data.sources.slots import QUESTION_CONTAINS_ANSWER, flags_of
+from swaymeter.data.sources.wikimedia import wikidata, wikipedia
+from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
+from swaymeter.tasks.contexts.listed_names import folded
+from swaymeter.tasks.contexts.wikidata.items import Items, KnownItem, without_qualifier
+from swaymeter.tasks.contexts.wikidata.mentions import SHORT
+from swaymeter.tasks.contexts.wikidata.snippets import find_snippet
 
 ID_SOURCE = "wikidata"
 LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURCE} {wikipedia.LICENCE}"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from data.records import WikidataId
-from data.sources.wikimedia.wikidata import Item, Wikidata
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.wikimedia.wikidata import Item, Wikidata
 
 KIND = ("P31", "P279")
 """Instance of, subclass of."""

@@ -9,20 +9,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from data import reasons
-from data.errors import InputError, ServiceError
-from data.records import SLOT, Question, Rejected, Triple
-from data.sources.slots import fill_slot, flags_of, flags_of_snippet
-from data.sources.wikimedia.pageviews import PageViews
-from data.sources.wikimedia.wembedder import Similar, Wembedder
-from data.sources.wikimedia.wikidata import Wikidata
-from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.questions import BuiltQuestions
-from tasks.contexts.wikidata.counter_memory import Embed, Replacement, of_embeddings, of_similar, remembering, truth
-from tasks.contexts.wikidata.facts import ID_SOURCE, ReadFact, StatedFact, origin, read_fact, reject, stated_facts
-from tasks.contexts.wikidata.items import Items
-from tasks.contexts.wikidata.mentions import is_written
-from tasks.contexts.wikidata.snippets import WORDS
+from swaymeter.data import reasons
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.records import SLOT, Question, Rejected, Triple
+from swaymeter.data.sources.slots import fill_slot, flags_of, flags_of_snippet
+from swaymeter.data.sources.wikimedia.pageviews import PageViews
+from swaymeter.data.sources.wikimedia.wembedder import Similar, Wembedder
+from swaymeter.data.sources.wikimedia.wikidata import Wikidata
+from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
+from swaymeter.tasks.contexts.questions import BuiltQuestions
+from swaymeter.tasks.contexts.wikidata.counter_memory import (
+    Embed,
+    Replacement,
+    of_embeddings,
+    of_similar,
+    remembering,
+    truth,
+)
+from swaymeter.tasks.contexts.wikidata.facts import (
+    ID_SOURCE,
+    ReadFact,
+    StatedFact,
+    origin,
+    read_fact,
+    reject,
+    stated_facts,
+)
+from swaymeter.tasks.contexts.wikidata.items import Items
+from swaymeter.tasks.contexts.wikidata.mentions import is_written
+from swaymeter.tasks.contexts.wikidata.snippets import WORDS
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from data.records import SLOT
-from tasks.contexts.sentence_ends import sentences_of
-from tasks.contexts.wikidata.mentions import Mention, mentions
+from swaymeter.data.records import SLOT
+from swaymeter.tasks.contexts.sentence_ends import sentences_of
+from swaymeter.tasks.contexts.wikidata.mentions import Mention, mentions
 
 WORDS = 80
 _FEWEST_WORDS = 3

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from data.errors import ModelError
+from swaymeter.data.errors import ModelError
 
 # Names of architectures, in the order in which they are looked for, and what these are.
 _KINDS = {

@@ -16,9 +16,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from data.errors import ModelError
-from data.storage.sealed import json_object
-from tasks.models.files.digests import cache_folder, sha256_of
+from swaymeter.data.errors import ModelError
+from swaymeter.data.storage.sealed import json_object
+from swaymeter.tasks.models.files.digests import cache_folder, sha256_of
 
 _log = logging.getLogger(__name__)
 _FORM = "1"  # raise it when the same GGUF file has to give another folder

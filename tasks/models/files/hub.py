@@ -12,9 +12,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from data.errors import ModelError
-from data.storage.sealed import json_object
-from tasks.models.files.digests import cache_folder, file_state, git_sha1_of, sha256_of
+from swaymeter.data.errors import ModelError
+from swaymeter.data.storage.sealed import json_object
+from swaymeter.tasks.models.files.digests import cache_folder, file_state, git_sha1_of, sha256_of
 
 _HASHES = {40: git_sha1_of, 64: sha256_of}
 _OFFLINE = "HF_HUB_OFFLINE"

@@ -19,11 +19,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
-from data.catalog import CatalogModel, models
-from data.errors import ModelError, UnknownName, UsageError, first_line
-from data.storage.sealed import json_object
-from tasks.models.files.architecture import check_left_to_right
-from tasks.models.files.digests import sha256_of
+from swaymeter.data.catalog import CatalogModel, models
+from swaymeter.data.errors import ModelError, UnknownName, UsageError, first_line
+from swaymeter.data.storage.sealed import json_object
+from swaymeter.tasks.models.files.architecture import check_left_to_right
+from swaymeter.tasks.models.files.digests import sha256_of
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
 

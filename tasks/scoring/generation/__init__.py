@@ -11,8 +11,8 @@ themselves differ by rounding; in float32, a draw that this could change is repe
 the tokens are the same in every batch. In shorter dtypes rounding is too large for that, and some answers differ.
 """
 
-from tasks.scoring.generation.answers import Answer, SampledAnswers
-from tasks.scoring.generation.readers import PLAIN, SLOTS, engine
-from tasks.scoring.generation.sample import sample_answers
+from swaymeter.tasks.scoring.generation.answers import Answer, SampledAnswers
+from swaymeter.tasks.scoring.generation.readers import PLAIN, SLOTS, engine
+from swaymeter.tasks.scoring.generation.sample import sample_answers
 
 __all__ = ["PLAIN", "SLOTS", "Answer", "SampledAnswers", "engine", "sample_answers"]

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.answer_prompts import PromptForm
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.scoring.answer_prompts import PromptForm
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,12 +10,12 @@ from itertools import takewhile
 
 import torch
 
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_ends import end_tokens, vocabulary_texts
-from tasks.scoring.next_token.broken import check_scores
-from tasks.scoring.next_token.plain import read_plain
-from tasks.scoring.next_token.prompts import Tokens, no_distribution
-from tasks.scoring.next_token.shared import Pass
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.answer_ends import end_tokens, vocabulary_texts
+from swaymeter.tasks.scoring.next_token.broken import check_scores
+from swaymeter.tasks.scoring.next_token.plain import read_plain
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, no_distribution
+from swaymeter.tasks.scoring.next_token.shared import Pass
 
 # Checking whether all answers have ended synchronises a GPU.
 _STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}

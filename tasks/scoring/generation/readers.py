@@ -10,14 +10,14 @@ from functools import partial
 import numpy as np
 import torch
 
-from tasks.models.language_model import LanguageModel
-from tasks.models.memory import Halving
-from tasks.scoring.generation.slots import Slots
-from tasks.scoring.generation.tree import Node, Tree, live
-from tasks.scoring.next_token.alone import CannotRead, Probe, way_of
-from tasks.scoring.next_token.plain import EQUAL, PADDED, read_plain
-from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
-from tasks.scoring.next_token.reading import unreadable
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.memory import Halving
+from swaymeter.tasks.scoring.generation.slots import Slots
+from swaymeter.tasks.scoring.generation.tree import Node, Tree, live
+from swaymeter.tasks.scoring.next_token.alone import CannotRead, Probe, way_of
+from swaymeter.tasks.scoring.next_token.plain import EQUAL, PADDED, read_plain
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, common_prefix_length
+from swaymeter.tasks.scoring.next_token.reading import unreadable
 
 SLOTS = "slots"
 PLAIN = "plain"

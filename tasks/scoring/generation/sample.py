@@ -16,20 +16,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from data.errors import ScoreError, UsageError
-from tasks.models.language_model import LanguageModel
-from tasks.models.memory import Halving, memory_budget, release_memory
-from tasks.scoring.answer_prompts import PromptForm, prompt_form
-from tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
-from tasks.scoring.generation.readers import PLAIN, PlainReader, SlotReader, engine, rounding
-from tasks.scoring.generation.sampling import Sampling, generator
-from tasks.scoring.generation.steps import Sums, step
-from tasks.scoring.generation.thoughts import Split, Thoughts
-from tasks.scoring.generation.tree import Node, Tree, live
-from tasks.scoring.next_token.broken import first_broken, is_broken
-from tasks.scoring.next_token.plain import read_plain
-from tasks.scoring.next_token.prompts import Tokens, check_length, no_distribution, shortened
-from tasks.scoring.next_token.shared import cache_per_token
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
+from swaymeter.tasks.scoring.answer_prompts import PromptForm, prompt_form
+from swaymeter.tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
+from swaymeter.tasks.scoring.generation.readers import PLAIN, PlainReader, SlotReader, engine, rounding
+from swaymeter.tasks.scoring.generation.sampling import Sampling, generator
+from swaymeter.tasks.scoring.generation.steps import Sums, step
+from swaymeter.tasks.scoring.generation.thoughts import Split, Thoughts
+from swaymeter.tasks.scoring.generation.tree import Node, Tree, live
+from swaymeter.tasks.scoring.next_token.broken import first_broken, is_broken
+from swaymeter.tasks.scoring.next_token.plain import read_plain
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, check_length, no_distribution, shortened
+from swaymeter.tasks.scoring.next_token.shared import cache_per_token
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
 TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from data.errors import UsageError
+from swaymeter.data.errors import UsageError
 
 _BLOCK = 256  # tokens whose probabilities are summed first; a whole sum in float64 would cost ten times as much
 

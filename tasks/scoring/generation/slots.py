@@ -21,10 +21,10 @@ import torch
 from numpy.typing import NDArray
 from transformers import AttentionInterface
 
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.generation.tree import Node
-from tasks.scoring.next_token.prompts import Tokens
-from tasks.scoring.next_token.reading import has_sliding_window
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.generation.tree import Node
+from swaymeter.tasks.scoring.next_token.prompts import Tokens
+from swaymeter.tasks.scoring.next_token.reading import has_sliding_window
 
 Keys = tuple[torch.Tensor, torch.Tensor]
 """A layer's KV cache: keys and values, (slots, heads, tokens of a slot, size of a head) each."""

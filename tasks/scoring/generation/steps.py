@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tasks.scoring.generation.sampling import Sampling, draw
-from tasks.scoring.next_token.distributions import normaliser_of
+from swaymeter.tasks.scoring.generation.sampling import Sampling, draw
+from swaymeter.tasks.scoring.next_token.distributions import normaliser_of
 
 _ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
 

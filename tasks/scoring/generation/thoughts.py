@@ -6,10 +6,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.generation.answers import Answer
-from tasks.scoring.thoughts import WINDOW, Marks, marks_of, opened_thoughts, text_of
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.scoring.generation.answers import Answer
+from swaymeter.tasks.scoring.thoughts import WINDOW, Marks, marks_of, opened_thoughts, text_of
 
 _LONGEST = 40  # letters that a reply begins with, among which the mark is that opens thoughts
 _Place = Literal["before", "within", "closed", "answer"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tasks.scoring.generation.answers import Answer
+from swaymeter.tasks.scoring.generation.answers import Answer
 
 
 @dataclass(eq=False)

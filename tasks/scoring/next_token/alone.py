@@ -21,10 +21,10 @@ from itertools import cycle, islice
 
 import torch
 
-from tasks.models.language_model import LanguageModel, Verdict
-from tasks.models.memory import Halving, is_out_of_memory
-from tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
-from tasks.scoring.next_token.prompts import Tokens, shortened
+from swaymeter.tasks.models.language_model import LanguageModel, Verdict
+from swaymeter.tasks.models.memory import Halving, is_out_of_memory
+from swaymeter.tasks.scoring.next_token.distributions import Distributions, divergence, is_rounding
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, shortened
 
 log = logging.getLogger(__name__)
 

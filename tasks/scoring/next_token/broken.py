@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from data.errors import ScoreError
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token.distributions import Distributions
-from tasks.scoring.next_token.plain import read_plain
-from tasks.scoring.next_token.prompts import Tokens, shortened
-from tasks.scoring.next_token.reading import in_reach
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.next_token.distributions import Distributions
+from swaymeter.tasks.scoring.next_token.plain import read_plain
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, shortened
+from swaymeter.tasks.scoring.next_token.reading import in_reach
 
 _LOOKED_AT = 200
 

@@ -8,13 +8,13 @@ from functools import partial
 
 import torch
 
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token.alone import CannotRead, Probe, way_of
-from tasks.scoring.next_token.distributions import Distributions
-from tasks.scoring.next_token.plain import BATCH, read_plain
-from tasks.scoring.next_token.prompts import Tokens
-from tasks.scoring.next_token.reading import unreadable
-from tasks.scoring.next_token.shared import TOKENS_PER_PASS, Pass, SharedPrefixes
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.next_token.alone import CannotRead, Probe, way_of
+from swaymeter.tasks.scoring.next_token.distributions import Distributions
+from swaymeter.tasks.scoring.next_token.plain import BATCH, read_plain
+from swaymeter.tasks.scoring.next_token.prompts import Tokens
+from swaymeter.tasks.scoring.next_token.reading import unreadable
+from swaymeter.tasks.scoring.next_token.shared import TOKENS_PER_PASS, Pass, SharedPrefixes
 
 PREFIX_TREE = "prefix tree"
 PLAIN = "plain"

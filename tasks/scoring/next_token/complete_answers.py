@@ -11,13 +11,13 @@ from functools import cache, partial
 import numpy as np
 import torch
 
-from data.errors import ScoreError
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token.by_query import PREFIX_TREE
-from tasks.scoring.next_token.distributions import Distributions
-from tasks.scoring.next_token.plain import read_plain
-from tasks.scoring.next_token.prompts import Tokens, common_prefix_length, shortened, tokenized_prompts
-from tasks.scoring.next_token.shared import Pass, SharedPrefixes
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.next_token.by_query import PREFIX_TREE
+from swaymeter.tasks.scoring.next_token.distributions import Distributions
+from swaymeter.tasks.scoring.next_token.plain import read_plain
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, common_prefix_length, shortened, tokenized_prompts
+from swaymeter.tasks.scoring.next_token.shared import Pass, SharedPrefixes
 
 # Prompts whose tokens are in memory at once, and distributions whose float32 copies are.
 _PROMPTS_AT_ONCE = 50_000

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from tasks.models.language_model import LanguageModel
-from tasks.models.memory import Halving
-from tasks.scoring.next_token.alone import Probe, long_positions, read_equal, single, way_of
-from tasks.scoring.next_token.prompts import Tokens
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.memory import Halving
+from swaymeter.tasks.scoring.next_token.alone import Probe, long_positions, read_equal, single, way_of
+from swaymeter.tasks.scoring.next_token.prompts import Tokens
 
 BATCH = 32
 PADDED = "padded batches"

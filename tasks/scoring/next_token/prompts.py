@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from data.errors import ModelError, ScoreError, UsageError
-from tasks.models.language_model import LanguageModel
+from swaymeter.data.errors import ModelError, ScoreError, UsageError
+from swaymeter.tasks.models.language_model import LanguageModel
 
 Tokens = Sequence[int]
 

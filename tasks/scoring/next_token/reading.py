@@ -13,9 +13,9 @@ from typing import Any
 
 import torch
 
-from tasks.models.language_model import LanguageModel
-from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
-from tasks.scoring.next_token.tree import PrefixTree
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, common_prefix_length
+from swaymeter.tasks.scoring.next_token.tree import PrefixTree
 
 LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
 """The KV cache of each layer, (rows, heads, tokens, size of a head)."""

@@ -17,11 +17,11 @@ from typing import Any
 
 import torch
 
-from tasks.models.language_model import LanguageModel
-from tasks.models.memory import Halving, memory_budget
-from tasks.scoring.next_token.prompts import Tokens, common_prefix_length
-from tasks.scoring.next_token.reading import ContextBatch, Reading, read_contexts
-from tasks.scoring.next_token.tree import PrefixTree, unit_batches
+from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.memory import Halving, memory_budget
+from swaymeter.tasks.scoring.next_token.prompts import Tokens, common_prefix_length
+from swaymeter.tasks.scoring.next_token.reading import ContextBatch, Reading, read_contexts
+from swaymeter.tasks.scoring.next_token.tree import PrefixTree, unit_batches
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import torch
 
-from tasks.scoring.next_token.prompts import Tokens
+from swaymeter.tasks.scoring.next_token.prompts import Tokens
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,9 @@ What it is not: a parser of sentences. Of other languages it knows the commonest
 
 from collections.abc import Collection, Sequence
 
-from tasks.scoring.wording.vocabulary import FUNCTION_WORDS
-from tasks.scoring.wording.word import Word, texts_of, word_set
-from tasks.scoring.wording.words import words
+from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS
+from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.words import words
 
 REACH = 6
 _NEGATIONS = word_set(

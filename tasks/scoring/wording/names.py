@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from tasks.scoring.wording.forms.answer import Name
-from tasks.scoring.wording.vocabulary import FUNCTION_WORDS, PERSONS, TITLES
-from tasks.scoring.wording.word import Word, texts_of, word_set
-from tasks.scoring.wording.words import words
+from swaymeter.tasks.scoring.wording.forms.answer import Name
+from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS, PERSONS, TITLES
+from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.words import words
 
 _ALSO_WORDS = FUNCTION_WORDS | word_set("nice reading bath mobile now must bill job march")
 _PART_OF_NAME = word_set(

@@ -5,8 +5,8 @@ What it is not: a thesaurus. Only what is one or the other stands here: "small" 
 
 from functools import lru_cache
 
-from tasks.scoring.wording.word import word_set
-from tasks.scoring.wording.words import words
+from swaymeter.tasks.scoring.wording.word import word_set
+from swaymeter.tasks.scoring.wording.words import words
 
 _PAIRS = (
     ("open opened opens", "closed close shut"),

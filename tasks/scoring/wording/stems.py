@@ -13,7 +13,7 @@ What it is not: morphology. A stem that is another word is taken for it.
 
 import re
 
-from tasks.scoring.wording.word import word_set
+from swaymeter.tasks.scoring.wording.word import word_set
 
 _HANGUL_SUFFIXES = word_set(
     "은 는 이 가 을 를 에 의 로 으로 와 과 도 만 에서 에게 까지 부터 께서 한테 처럼 보다 라고 이라고 이며 이고 이나 "

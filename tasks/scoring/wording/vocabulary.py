@@ -1,6 +1,6 @@
 """Tables of English words that several modules look at."""
 
-from tasks.scoring.wording.word import word_set
+from swaymeter.tasks.scoring.wording.word import word_set
 
 FUNCTION_WORDS = word_set(
     "a about after all also am an and any are as at be been before being but by can could did do does for from had has "

@@ -12,11 +12,11 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from tasks.scoring.wording.numbers.dates import with_dates
-from tasks.scoring.wording.numbers.figures import in_figures
-from tasks.scoring.wording.numbers.numerals import with_numerals
-from tasks.scoring.wording.stems import stems, without_ending
-from tasks.scoring.wording.word import Token, Word
+from swaymeter.tasks.scoring.wording.numbers.dates import with_dates
+from swaymeter.tasks.scoring.wording.numbers.figures import in_figures
+from swaymeter.tasks.scoring.wording.numbers.numerals import with_numerals
+from swaymeter.tasks.scoring.wording.stems import stems, without_ending
+from swaymeter.tasks.scoring.wording.word import Token, Word
 
 _MARKS = "".join(char for char in map(chr, range(0x300, 0x1D00)) if unicodedata.category(char)[0] == "M")
 _LETTERS = str.maketrans(

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
-from tasks.scoring.wording.denials import AUXILIARIES, NEGATING_WORDS
-from tasks.scoring.wording.opposites import FORBIDDING, is_opposite, is_synonym
-from tasks.scoring.wording.vocabulary import FUNCTION_WORDS
-from tasks.scoring.wording.word import Word, word_set
+from swaymeter.tasks.scoring.wording.denials import AUXILIARIES, NEGATING_WORDS
+from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, is_opposite, is_synonym
+from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS
+from swaymeter.tasks.scoring.wording.word import Word, word_set
 
 Polarity = Literal["yes", "no"]
 _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")

@@ -1,6 +1,6 @@
 """Do assertive contexts persuade more than base ones?"""
 
-from tasks.statistics.comparison import Comparison, Group
+from swaymeter.tasks.statistics.comparison import Comparison, Group
 
 STATISTIC = Comparison(
     name="assertiveness",

@@ -1,6 +1,6 @@
 """Are queries about invented entities swayed more easily than queries about real ones?"""
 
-from tasks.statistics.comparison import Comparison, Group
+from swaymeter.tasks.statistics.comparison import Comparison, Group
 
 COMPARISON = Comparison(
     name="familiarity",

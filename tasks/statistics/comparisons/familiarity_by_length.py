@@ -6,12 +6,12 @@ invented and real entities. Unit of analysis: a query; those about one entity ar
 each other. It stands beside the published comparison, `familiarity`.
 """
 
-from data.records.statistics import GroupTest
-from tasks.statistics.comparison import ENTITY, TESTED, adjusted
-from tasks.statistics.comparisons.familiarity import COMPARISON
-from tasks.statistics.formulas.adjusted_difference import adjusted_difference
-from tasks.statistics.frames import by
-from tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.data.records.statistics import GroupTest
+from swaymeter.tasks.statistics.comparison import ENTITY, TESTED, adjusted
+from swaymeter.tasks.statistics.comparisons.familiarity import COMPARISON
+from swaymeter.tasks.statistics.formulas.adjusted_difference import adjusted_difference
+from swaymeter.tasks.statistics.frames import by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
 
 LENGTH = "name length"
 REGRESSION = f"regression with {LENGTH}"

@@ -6,8 +6,8 @@ and the model may have read of them. Where no corpus is counted there is no such
 
 from dataclasses import replace
 
-from tasks.statistics.comparison import Group
-from tasks.statistics.comparisons.familiarity import COMPARISON as FAMILIARITY
+from swaymeter.tasks.statistics.comparison import Group
+from swaymeter.tasks.statistics.comparisons.familiarity import COMPARISON as FAMILIARITY
 
 COMPARISON = replace(
     FAMILIARITY,

@@ -14,13 +14,13 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 
 import numpy as np
 
-from data.records.statistics import GroupTest
-from tasks.statistics.comparison import ENTITY, PERMUTATION, SIGN_FLIP, TESTED, Comparison, Group, adjusted
-from tasks.statistics.formulas.groups import Result, cohens_d, scores
-from tasks.statistics.formulas.levels import Levels, permutation_of_levels
-from tasks.statistics.formulas.permutation import PERMUTATIONS, permutation, sign_flips
-from tasks.statistics.frames import by, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.data.records.statistics import GroupTest
+from swaymeter.tasks.statistics.comparison import ENTITY, PERMUTATION, SIGN_FLIP, TESTED, Comparison, Group, adjusted
+from swaymeter.tasks.statistics.formulas.groups import Result, cohens_d, scores
+from swaymeter.tasks.statistics.formulas.levels import Levels, permutation_of_levels
+from swaymeter.tasks.statistics.formulas.permutation import PERMUTATIONS, permutation, sign_flips
+from swaymeter.tasks.statistics.frames import by, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 _NUMBERS = ("answers", "persuasion", "squared_persuasion")
 FEW = 1_024

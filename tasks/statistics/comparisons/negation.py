@@ -1,6 +1,6 @@
 """Do negations persuade otherwise than base contexts?"""
 
-from tasks.statistics.comparison import Comparison, Group
+from swaymeter.tasks.statistics.comparison import Comparison, Group
 
 STATISTIC = Comparison(
     name="negation",

@@ -1,6 +1,6 @@
 """Do contexts that mention the query's entity persuade more than contexts that do not?"""
 
-from tasks.statistics.comparison import Comparison, Group
+from swaymeter.tasks.statistics.comparison import Comparison, Group
 
 STATISTIC = Comparison(
     name="relevance",

@@ -12,8 +12,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tasks.statistics.formulas.groups import Result, pooled_variance, scores, untestable
-from tasks.statistics.formulas.regression import regression
+from swaymeter.tasks.statistics.formulas.groups import Result, pooled_variance, scores, untestable
+from swaymeter.tasks.statistics.formulas.regression import regression
 
 
 def adjusted_difference(

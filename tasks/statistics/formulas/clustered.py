@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from data.records.statistics import FEWEST_FOR_INTERVAL
-from data.storage.keys import generator
-from tasks.statistics.formulas.groups import Scores, has_spread, scores
-from tasks.statistics.formulas.interval import COVERAGE, DRAWS
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.data.storage.keys import generator
+from swaymeter.tasks.statistics.formulas.groups import Scores, has_spread, scores
+from swaymeter.tasks.statistics.formulas.interval import COVERAGE, DRAWS
 
 _BATCH = 100
 

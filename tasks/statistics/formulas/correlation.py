@@ -18,9 +18,9 @@ from typing import Literal
 
 from numpy.typing import ArrayLike
 
-from data.records.statistics import FEWEST_FOR_INTERVAL
-from tasks.statistics.formulas.groups import Result, has_spread, scores
-from tasks.statistics.formulas.interval import COVERAGE
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.tasks.statistics.formulas.groups import Result, has_spread, scores
+from swaymeter.tasks.statistics.formulas.interval import COVERAGE
 
 Kind = Literal["pearson", "spearman"]
 

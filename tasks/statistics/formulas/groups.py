@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from data.errors import ScoreError
+from swaymeter.data.errors import ScoreError
 
 Scores = NDArray[np.float64]
 

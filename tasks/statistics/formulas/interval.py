@@ -13,7 +13,7 @@ Source: Efron 1979, Bootstrap Methods: Another Look at the Jackknife; the percen
 import numpy as np
 from numpy.typing import ArrayLike
 
-from data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 
 DRAWS = 1000
 COVERAGE = 0.95

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from data.storage.keys import generator
-from tasks.statistics.formulas.groups import ROUNDING as NO_SPREAD
-from tasks.statistics.formulas.groups import Result
-from tasks.statistics.formulas.permutation import ROUNDING, p_values
+from swaymeter.data.storage.keys import generator
+from swaymeter.tasks.statistics.formulas.groups import ROUNDING as NO_SPREAD
+from swaymeter.tasks.statistics.formulas.groups import Result
+from swaymeter.tasks.statistics.formulas.permutation import ROUNDING, p_values
 
 Numbers = NDArray[np.float64]
 

@@ -21,12 +21,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from data.records.statistics import FEWEST_FOR_INTERVAL
-from data.storage.keys import generator
-from tasks.statistics.formulas.groups import ROUNDING, scores
-from tasks.statistics.formulas.interval import COVERAGE, DRAWS
-from tasks.statistics.formulas.reach import unreachable_by_signs
-from tasks.statistics.formulas.share import difference_interval
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.data.storage.keys import generator
+from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
+from swaymeter.tasks.statistics.formulas.interval import COVERAGE, DRAWS
+from swaymeter.tasks.statistics.formulas.reach import unreachable_by_signs
+from swaymeter.tasks.statistics.formulas.share import difference_interval
 
 WAYS = 10_000
 BATCH = 1_000

@@ -26,9 +26,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from data.storage.keys import generator
-from tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable
-from tasks.statistics.formulas.reach import unreachable_by_dealing, unreachable_by_signs
+from swaymeter.data.storage.keys import generator
+from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable
+from swaymeter.tasks.statistics.formulas.reach import unreachable_by_dealing, unreachable_by_signs
 
 Alternative = Literal["greater", "two-sided"]
 Pair = tuple[Scores, Scores]

@@ -13,7 +13,7 @@ Source: Good 2005, Permutation, Parametric and Bootstrap Tests of Hypotheses, ch
 
 import math
 
-from data.records.statistics import ALPHA
+from swaymeter.data.records.statistics import ALPHA
 
 TOO_FEW = f"n is too small for p ≤ {ALPHA}"
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tasks.statistics.formulas.groups import Scores, has_spread, scores
+from swaymeter.tasks.statistics.formulas.groups import Scores, has_spread, scores
 
 CONSTANT = "constant"
 

@@ -24,11 +24,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from data.errors import ScoreError
-from data.records.statistics import FEWEST_FOR_INTERVAL
-from tasks.statistics.formulas.clustered import Interval, sums_of_clusters
-from tasks.statistics.formulas.groups import scores
-from tasks.statistics.formulas.interval import COVERAGE
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.tasks.statistics.formulas.clustered import Interval, sums_of_clusters
+from swaymeter.tasks.statistics.formulas.groups import scores
+from swaymeter.tasks.statistics.formulas.interval import COVERAGE
 
 
 def share_interval(values: ArrayLike, clusters: ArrayLike) -> Interval:

@@ -4,10 +4,10 @@ Groups: partitions under a context; the same by what the context did to the gree
 instance, that is a question with a context. Beside them the mean standard error of a question's scores.
 """
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import sorted_by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, summaries
 
 MOVED = "coherent_persuasion"
 

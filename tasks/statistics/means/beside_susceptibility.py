@@ -5,10 +5,10 @@ relation with its mean over the queries that have the measure. Beside them how e
 probability of whole answer sets.
 """
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import means, sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import means, sorted_by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
 
 FISHER_UNIT = "nats per squared embedding unit"
 MEASURES = {

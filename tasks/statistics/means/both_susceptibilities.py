@@ -15,11 +15,11 @@ Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 
 
 import numpy as np
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import named, sorted_by
-from tasks.statistics.means.beside_susceptibility import FISHER_UNIT
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import named, sorted_by
+from swaymeter.tasks.statistics.means.beside_susceptibility import FISHER_UNIT
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, TYPE, summaries
 
 MEASURES = {"susceptibility": "nats", "fisher": FISHER_UNIT}
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")

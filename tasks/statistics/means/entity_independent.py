@@ -9,10 +9,10 @@ the wordings of contexts before each. Unit of analysis: a context before a query
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix B.
 """
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import sorted_by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
 
 QUANTITY = "entity_independent_persuasion"
 UNIT_OF_ANALYSIS = "context before a query form"

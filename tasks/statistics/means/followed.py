@@ -8,10 +8,10 @@ persuasion score is counted and is in no mean.
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
-from tasks.statistics.summary import RELATION, TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import sorted_by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import RELATION, TYPE, summaries
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,10 +12,10 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 
 import numpy as np
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
-from tasks.statistics.summary import TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import sorted_by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import TYPE, summaries
 
 RATIOS = ("memorization_ratio", "memorization_ratio_all")
 FIFTHS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")

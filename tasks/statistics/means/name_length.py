@@ -4,10 +4,10 @@ Groups: real and invented entities of a relation, and of all relations. Unit of 
 queries have a susceptibility.
 """
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import named, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import named, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, summaries
 
 KEYS = (*MODEL, "relation", "entities")
 

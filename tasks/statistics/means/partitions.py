@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from data.records.statistics import EDITS, Summary
-from tasks.statistics.frames import ALL, of_enough_samples, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, summaries
+from swaymeter.data.records.statistics import EDITS, Summary
+from swaymeter.tasks.statistics.frames import ALL, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, summaries
 
 GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")

@@ -7,10 +7,10 @@ relevant; unit of analysis: a query.
 
 import math
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import named, sorted_by, weighted_means
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import named, sorted_by, weighted_means
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, summaries
 
 QUANTITY = "persuasion"
 COUNT = "relevant_contexts"

@@ -4,10 +4,10 @@ Groups: open, closed and all sampled queries. Unit of analysis: a query, with th
 susceptibility, and with the mean and the largest size of the difference of its contexts' persuasion.
 """
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
-from tasks.statistics.summary import MODEL, TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import sorted_by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, TYPE, summaries
 
 SCORES = ["susceptibility", "susceptibility_reference", "largest_difference", "mean_difference"]
 

@@ -4,10 +4,10 @@ Groups: measure and what it varies over, of a query type. Unit of analysis: a re
 Beside it in `items` how many variances these are.
 """
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import sorted_by
-from tasks.statistics.statistic import Frames, Row, Statistic
-from tasks.statistics.summary import TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import sorted_by
+from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import TYPE, summaries
 
 KEYS = (*TYPE, "measure", "over")
 

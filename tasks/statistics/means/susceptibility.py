@@ -5,10 +5,10 @@ forms; over all relations, a relation with its mean, so that one with many queri
 distribution of each query form alone, where the unit of analysis is a query.
 """
 
-from data.records.statistics import Summary
-from tasks.statistics.frames import means, named, sorted_by
-from tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from tasks.statistics.summary import RELATION, TYPE, summaries
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import means, named, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import RELATION, TYPE, summaries
 
 QUANTITY = "susceptibility"
 KEYS = (*RELATION, "entities")

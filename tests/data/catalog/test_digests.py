@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from data import catalog
-from data.records import PARTITIONS
+from swaymeter.data import catalog
+from swaymeter.data.records import PARTITIONS
 from tests.data.conftest import Change
 
 Digests = dict[str, str]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from data.catalog.exchange import AnExchange, Exchange, exchanges
-from data.catalog.group_texts import FOLDER, group_texts
+from swaymeter.data.catalog.exchange import AnExchange, Exchange, exchanges
+from swaymeter.data.catalog.group_texts import FOLDER, group_texts
 
 GENDER = exchanges()["gender"]
 GENDERED = {word for pair in GENDER.pairs for word in pair}

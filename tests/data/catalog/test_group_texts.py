@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from data.catalog.group_texts import FOLDER, GroupTexts, group_texts
-from data.errors import InputError
+from swaymeter.data.catalog.group_texts import FOLDER, GroupTexts, group_texts
+from swaymeter.data.errors import InputError
 
 SOUND = {
     "source": "A test.", "licence": "None.", "open": ["{entity} works as"],

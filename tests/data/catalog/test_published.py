@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from data import catalog
-from data.catalog import published_values
-from data.catalog.reading import rows
-from data.errors import InputError, UnknownName
+from swaymeter.data import catalog
+from swaymeter.data.catalog import published_values
+from swaymeter.data.catalog.reading import rows
+from swaymeter.data.errors import InputError, UnknownName
 from tests.data.conftest import Change
 
 

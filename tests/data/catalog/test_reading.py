@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from data import catalog
-from data.catalog import name_parts, reading
-from data.errors import InputError, UnknownName
+from swaymeter.data import catalog
+from swaymeter.data.catalog import name_parts, reading
+from swaymeter.data.errors import InputError, UnknownName
 from tests.data.conftest import Change, Serve
 
 CATALOG = Path(catalog.__file__).parent

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from data import catalog
-from data.errors import InputError
+from swaymeter.data import catalog
+from swaymeter.data.errors import InputError
 from tests.data.conftest import Serve
 
 CAPITAL = "http://yago-knowledge.org/resource/capital"

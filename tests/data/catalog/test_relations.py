@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from data import catalog
-from data.records import CONTEXT_KINDS
-from tasks.contexts.entities import Entity
-from tasks.contexts.sentences import write_contexts, write_queries
+from swaymeter.data import catalog
+from swaymeter.data.records import CONTEXT_KINDS
+from swaymeter.tasks.contexts.entities import Entity
+from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
 
 RELATIONS = list(catalog.relations().values())
 PUBLISHED = [

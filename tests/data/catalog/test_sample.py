@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from data import catalog
-from data.records import PARTITIONS, SLOT
+from swaymeter.data import catalog
+from swaymeter.data.records import PARTITIONS, SLOT
 
 FACTS = catalog.facts()
 QUESTIONS = catalog.questions()

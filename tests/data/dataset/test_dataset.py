@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from data.dataset.dataset import Dataset, with_current_counts
-from data.errors import DamagedFile, InputError
-from data.records import Fact, Question, as_row
-from data.records.tables import FACTS, INVENTED, QUESTIONS
-from data.sources.dynamicqa.export import write_questions
-from data.sources.graph.qec import SOURCE
-from data.storage.workspace import Workspace
+from swaymeter.data.dataset.dataset import Dataset, with_current_counts
+from swaymeter.data.errors import DamagedFile, InputError
+from swaymeter.data.records import Fact, Question, as_row
+from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS
+from swaymeter.data.sources.dynamicqa.export import write_questions
+from swaymeter.data.sources.graph.qec import SOURCE
+from swaymeter.data.storage.workspace import Workspace
 from tests.data.a_dataset import (
     KENYA,
     NORWAY,
@@ -156,7 +156,7 @@ def test_what_is_no_dataset_is_refused_by_name(path: Callable[[Path], Any], mess
 def test_the_newest_file_is_that_written_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     keep(tmp_path, [NORWAY], seed=1)
     behind = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
-    monkeypatch.setattr("data.storage.artifact.datetime", behind)  # from here on another host writes
+    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", behind)  # from here on another host writes
     newest = keep(tmp_path, [PERU], seed=2)
     read = Dataset.of(tmp_path)
     assert read.facts == (PERU,)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from data.dataset.dataset import Dataset
-from data.dataset.differences import FIELDS, Change, Difference, difference
-from data.records import Fact
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.differences import FIELDS, Change, Difference, difference
+from swaymeter.data.records import Fact
 from tests.data.a_dataset import KENYA, NORWAY, PERU, fact, iri
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from data.dataset.dataset import Dataset
-from data.dataset.differences import QUESTION_FIELDS, Change, Difference, difference
-from data.records import Question, WikidataId
-from data.records.tables import QUESTIONS
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.differences import QUESTION_FIELDS, Change, Difference, difference
+from swaymeter.data.records import Question, WikidataId
+from swaymeter.data.records.tables import QUESTIONS
 from tests.data.a_dataset import NORWAY, disputed, question
 
 OSLO = question(partition="static", edits=1)

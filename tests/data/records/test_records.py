@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from data.errors import InputError
-from data.records import (
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import (
     ALONE,
     Annotation,
     Case,
@@ -27,9 +27,9 @@ from data.records import (
     is_relevant,
     of_row,
 )
-from data.records.reliability import Reliability
-from data.records.row import table_of
-from data.records.tables import RECORD_TABLES
+from swaymeter.data.records.reliability import Reliability
+from swaymeter.data.records.row import table_of
+from swaymeter.data.records.tables import RECORD_TABLES
 
 CAPITAL, NORWAY, OSLO = RelationName("capital"), WikidataId("Q20"), WikidataId("Q585")
 QUERY = Query("q1", CAPITAL, "open", 1, "Norway", NORWAY, False, "Oslo", "The capital of Norway is")

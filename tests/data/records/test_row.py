@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from data.records import RelationName
-from data.records.row import Meaning, table, table_of
-from data.records.table import Column, Table, table_digest
+from swaymeter.data.records import RelationName
+from swaymeter.data.records.row import Meaning, table, table_of
+from swaymeter.data.records.table import Column, Table, table_digest
 
 
 @table("fleet", "a ship", key=("name",))

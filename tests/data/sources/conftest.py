@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from data.sources.graph.dump import Dump, shared_dump
-from data.sources.graph.sparql import Endpoint
+from swaymeter.data.sources.graph.dump import Dump, shared_dump
+from swaymeter.data.sources.graph.sparql import Endpoint
 from tests.data.sources.dynamicqa.small_dynamicqa import PUBLISHED, made_up, with_published
 from tests.data.sources.graph.oxigraph import served
 from tests.data.sources.graph.sparql_server import asking

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from data.sources.http.session import Service, Session
+from swaymeter.data.sources.http.session import Service, Session
 from tests.data.sources.http.asking import CONTACT, Clock
 from tests.data.sources.servers.faults import FaultServer, Say, serving
 

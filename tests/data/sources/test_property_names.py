@@ -1,8 +1,8 @@
 import pytest
 
-from data.errors import InputError
-from data.records import WikidataId
-from data.sources.property_names import relation_of, relations_of
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.property_names import relation_of, relations_of
 
 
 @pytest.mark.parametrize(

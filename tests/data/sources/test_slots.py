@@ -1,6 +1,6 @@
 import pytest
 
-from data.sources import slots
+from swaymeter.data.sources import slots
 
 
 @pytest.mark.parametrize("answer", ["\\1", "{entity}", "$&", "[ENTITY]", "%s"])

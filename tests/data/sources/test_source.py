@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.errors import InputError, ServiceError
-from data.records import PARTITIONS, SLOT, Partition, RelationName
-from data.sources import sample
-from data.sources.access import Access
-from data.sources.http.services import SERVICES
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from data.storage.keys import content_key
+from swaymeter.data import catalog
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.records import PARTITIONS, SLOT, Partition, RelationName
+from swaymeter.data.sources import sample
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.http.services import SERVICES
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.data.storage.keys import content_key
 from tests.data.sources.servers.faults import unused_address
 
 YAGO = {"source": "yago", "relations": ["capital"], "pairs": 10, "invented": "names"}

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from data.storage import digests
-from data.storage.digests import content_digest, remembered_digests
+from swaymeter.data.storage import digests
+from swaymeter.data.storage.digests import content_digest, remembered_digests
 
 
 @pytest.mark.parametrize("seconds", [0.0, digests.REMEMBER_SECONDS])

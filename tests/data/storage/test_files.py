@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from data.errors import DamagedFile, MissingFile, WorkspaceError
-from data.records.tables import FACTS
-from data.storage import files
-from data.storage.files import put, read_parquet, sha256_of, unfinished, verify, write_parquet, written_whole
+from swaymeter.data.errors import DamagedFile, MissingFile, WorkspaceError
+from swaymeter.data.records.tables import FACTS
+from swaymeter.data.storage import files
+from swaymeter.data.storage.files import put, read_parquet, sha256_of, unfinished, verify, write_parquet, written_whole
 from tests.data.warehouse.small_study import row
 
 ROWS = FACTS.of([row(FACTS, subject=f"subject {number}", object="Oslo") for number in range(3)])

@@ -1,6 +1,6 @@
 import pytest
 
-from data.storage.keys import content_key, drawn_first, generator
+from swaymeter.data.storage.keys import content_key, drawn_first, generator
 
 NAMES = [f"entity {number}" for number in range(60)]
 

@@ -12,12 +12,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from data.errors import WorkspaceBusy, WorkspaceError
-from data.records.tables import FACTS
-from data.storage.artifact import TableArtifact
-from data.storage.files import write_parquet
-from data.storage.sealed import unsealed
-from data.storage.workspace import LAYOUT, Workspace, slug
+from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
+from swaymeter.data.records.tables import FACTS
+from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.data.storage.files import write_parquet
+from swaymeter.data.storage.sealed import unsealed
+from swaymeter.data.storage.workspace import LAYOUT, Workspace, slug
 from tests.data.warehouse.small_study import row
 
 ROWS = FACTS.of([row(FACTS)])
@@ -25,7 +25,7 @@ ROWS = FACTS.of([row(FACTS)])
 HOLD = """
 import sys, time
 from pathlib import Path
-from data.storage.workspace import Workspace
+from swaymeter.data.storage.workspace import Workspace
 with Workspace(Path(sys.argv[1])).lock():
     print("held", flush=True)
     time.sleep(60)
@@ -101,7 +101,7 @@ def test_parts_that_were_joined_are_removed(workspace: Workspace, monkeypatch: p
     forced.write(ROWS)
     joined.part(0).write(ROWS)
     behind = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
-    monkeypatch.setattr("data.storage.artifact.datetime", behind)  # from here on another worker writes
+    monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", behind)  # from here on another worker writes
     for artifact in (unfinished, again):
         artifact.part(0).write(ROWS)
     joined.write(ROWS)

@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from data.records.row import table_of
-from data.records.statistics import CorrelationRow, GroupTest
-from data.records.table import Table
-from data.records.tables import RECORD_TABLES
-from data.storage.files import write_parquet
-from data.warehouse.loading import update
-from data.warehouse.warehouse import Warehouse, opened
-from tasks.measures import MEASURES
-from tasks.statistics import STATISTICS as MADE
+from swaymeter.data.records.row import table_of
+from swaymeter.data.records.statistics import CorrelationRow, GroupTest
+from swaymeter.data.records.table import Table
+from swaymeter.data.records.tables import RECORD_TABLES
+from swaymeter.data.storage.files import write_parquet
+from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.warehouse import Warehouse, opened
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.statistics import STATISTICS as MADE
 
 STATISTICS, CORRELATIONS = table_of(GroupTest), table_of(CorrelationRow)
 Row = dict[str, Any]

@@ -12,14 +12,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
-from data.records.table import Table
-from data.records.tables import CONTEXTS, FACTS, QUERIES
-from data.storage.files import TEMPORARY, write_parquet
-from data.warehouse import loading
-from data.warehouse.loading import update
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from data.warehouse.warehouse import opened, over
+from swaymeter.data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
+from swaymeter.data.records.table import Table
+from swaymeter.data.records.tables import CONTEXTS, FACTS, QUERIES
+from swaymeter.data.storage.files import TEMPORARY, write_parquet
+from swaymeter.data.warehouse import loading
+from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.warehouse import opened, over
 from tests.data.warehouse.small_study import (
     ANSWERS,
     PERSUASION,
@@ -132,7 +132,7 @@ def test_an_update_that_fails_keeps_the_old_database(database: Path, tmp_path: P
 
 def test_a_kill_leaves_the_old_database(database: Path) -> None:
     killed = (
-        "import os, signal, sys; from pathlib import Path; import data.warehouse.loading as module\n"
+        "import os, signal, sys; from pathlib import Path; import swaymeter.data.warehouse.loading as module\n"
         "from tests.data.warehouse.small_study import TABLES\n"
         "module._Loader.bring_up_to = lambda *arguments: os.kill(os.getpid(), signal.SIGKILL)\n"
         "module.update(Path(sys.argv[1]), 'new', TABLES, {})"
@@ -148,8 +148,8 @@ def test_a_kill_leaves_the_old_database(database: Path) -> None:
 
 def test_a_full_disk_at_the_checkpoint_is_named(database: Path) -> None:
     filled = (
-        "import resource, sys; from pathlib import Path; from data.errors import WorkspaceError\n"
-        "from data.warehouse.loading import update; from tests.data.warehouse.small_study import TABLES\n"
+        "import resource, sys; from pathlib import Path; from swaymeter.data.errors import WorkspaceError\n"
+        "from swaymeter.data.warehouse.loading import update; from tests.data.warehouse.small_study import TABLES\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))\n"
         "try:\n    update(Path(sys.argv[1]), 'new', TABLES, {}, trusted=None)\n"
         "except WorkspaceError as error:\n    print(error)"

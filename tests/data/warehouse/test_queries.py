@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from data.records.tables import CONTEXTS, QUESTIONS, RUNS
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from data.warehouse.warehouse import Warehouse
-from tasks.statistics import STATISTICS as MADE
+from swaymeter.data.records.tables import CONTEXTS, QUESTIONS, RUNS
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.warehouse import Warehouse
+from swaymeter.tasks.statistics import STATISTICS as MADE
 from tests.data.warehouse.small_study import (
     ANSWERS,
     CLUSTERS,

@@ -3,9 +3,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from data.warehouse.loading import update
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from data.warehouse.schema import Schema
+from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.schema import Schema
 from tests.data.warehouse.small_study import TABLES, write_empty
 from tests.registered import added
 

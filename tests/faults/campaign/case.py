@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.graph.step import Stage
+from swaymeter.flows.graph.step import Stage
 from tests.end_to_end.tiny_study import Command, TinyStudy
 from tests.end_to_end.waiting import until
 from tests.faults.campaign.record import NOT_HIT

@@ -11,7 +11,7 @@ def ask(name: str, address: str, expected: list[object]) -> str:
     import tempfile
     from contextlib import closing
 
-    from data.sources.http.session import Service, Session
+    from swaymeter.data.sources.http.session import Service, Session
     from tests.data.sources.http.asking import CONTACT, maxlag
 
     service = Service("YAGO", address, requests_per_minute=60_000, timeout_s=2.0, max_minutes=5, tries=2)
@@ -25,7 +25,7 @@ def ask(name: str, address: str, expected: list[object]) -> str:
 
 def study(name: str, file: Path) -> str:
     """Reads a study file that is to be refused."""
-    from flows.study.reading import read_study
+    from swaymeter.flows.study.reading import read_study
 
     read_study(file)
     return "ACCEPTED"
@@ -33,7 +33,7 @@ def study(name: str, file: Path) -> str:
 
 def sheet(name: str, file: Path) -> str:
     """Reads a spreadsheet of an annotator that is to be refused."""
-    from tasks.contexts.annotation.spreadsheet import read_sheet
+    from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
     from tests.tasks.contexts.annotation.sheets import COLUMNS
 
     read_sheet(file, COLUMNS)
@@ -42,8 +42,8 @@ def sheet(name: str, file: Path) -> str:
 
 def own_questions(name: str, file: Path) -> str:
     """Reads questions of the user's own, of which one is sound and every other one is rejected by its line."""
-    from data.sources.own.files import read_file
-    from data.sources.own.rows import Origin, questions_of
+    from swaymeter.data.sources.own.files import read_file
+    from swaymeter.data.sources.own.rows import Origin, questions_of
 
     read = questions_of(read_file(file, "question"), Origin("a book", "not stated"), {})
     return "rejected by line" if len(read.questions) == 1 and read.rejected else "ACCEPTED"
@@ -51,7 +51,7 @@ def own_questions(name: str, file: Path) -> str:
 
 def graph(name: str, file: Path) -> str:
     """Loads an RDF dump that is to be refused."""
-    from data.sources.graph.dump import shared_dump
+    from swaymeter.data.sources.graph.dump import shared_dump
 
     shared_dump([file], file.parent / "graphs")
     return "ACCEPTED"
@@ -59,9 +59,9 @@ def graph(name: str, file: Path) -> str:
 
 def model(name: str, folder: Path, mark: Path) -> str:
     """Loads a model and asks it; what it brings along would write the mark."""
-    from data.errors import ModelError
-    from tasks.models import load_language_model
-    from tasks.scoring.answer_prompts import answer_prompt
+    from swaymeter.data.errors import ModelError
+    from swaymeter.tasks.models import load_language_model
+    from swaymeter.tasks.scoring.answer_prompts import answer_prompt
 
     try:
         loaded = load_language_model(str(folder), dtype="float32", device="cpu")
@@ -73,7 +73,7 @@ def model(name: str, folder: Path, mark: Path) -> str:
 
 def page(name: str, folder: Path, text: str) -> str:
     """Draws the page of answers with a text in every place, and opens it in a browser."""
-    from reports.answers import write_answers
+    from swaymeter.reports.answers import write_answers
     from tests.reports.browser import started
     from tests.reports.frames_of_answers import frames_of_answers
     from tests.reports.study import CARD

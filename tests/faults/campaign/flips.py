@@ -17,24 +17,24 @@ from unittest import mock
 
 import requests
 
-from data.errors import MissingFile, SwaymeterError
-from data.records import Annotation, as_row
-from data.records.tables import ANNOTATIONS
-from data.sources.graph.dump import Dump, shared_dump
-from data.sources.graph.dump_files import dump_digest
-from data.sources.http.answer import Reply
-from data.sources.http.cache import HttpCache, key_of
-from data.storage.artifact import Artifact, FilesArtifact, TableArtifact
-from data.storage.digests import content_digest
-from data.storage.workspace import Workspace
-from flows.graph.graph import Node
-from flows.graph.rerun import Rerun, read_reruns, write_reruns
-from flows.graph.selection import Selection
-from flows.stages.resolve import graph_of
-from flows.study.reading import read_study
-from tasks.contexts.annotation.judging import read_annotations
-from tasks.models.files import conversion, digests, hub
-from tasks.models.files.identity import identify_model
+from swaymeter.data.errors import MissingFile, SwaymeterError
+from swaymeter.data.records import Annotation, as_row
+from swaymeter.data.records.tables import ANNOTATIONS
+from swaymeter.data.sources.graph.dump import Dump, shared_dump
+from swaymeter.data.sources.graph.dump_files import dump_digest
+from swaymeter.data.sources.http.answer import Reply
+from swaymeter.data.sources.http.cache import HttpCache, key_of
+from swaymeter.data.storage.artifact import Artifact, FilesArtifact, TableArtifact
+from swaymeter.data.storage.digests import content_digest
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.graph import Node
+from swaymeter.flows.graph.rerun import Rerun, read_reruns, write_reruns
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study.reading import read_study
+from swaymeter.tasks.contexts.annotation.judging import read_annotations
+from swaymeter.tasks.models.files import conversion, digests, hub
+from swaymeter.tasks.models.files.identity import identify_model
 from tests.data.sources.graph.dumps import ALL, TURTLE, written
 from tests.end_to_end.tiny_study import new_study
 from tests.faults.campaign.record import Outcome

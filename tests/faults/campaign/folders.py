@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from flows.graph.step import Stage
+from swaymeter.flows.graph.step import Stage
 from tests.faults.campaign.case import SAID, Case, NotHitError
 from tests.faults.campaign.studies import as_in_a_terminal
 

@@ -42,7 +42,7 @@ def measured(row: str, case: Callable[..., str], *arguments: object) -> Outcome:
 
 def _measure(sender: Connection, module: str, name: str, arguments: tuple[object, ...]) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_BYTES, MOST_BYTES))
-    from data.errors import SwaymeterError
+    from swaymeter.data.errors import SwaymeterError
 
     case = getattr(import_module(module), name)
     began = time.monotonic()

@@ -14,9 +14,9 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from flows.graph.step import STAGES
-from flows.server.process import api_child, wait_until_ready
-from flows.server.settings import QUIET, TEMPORARY
+from swaymeter.flows.graph.step import STAGES
+from swaymeter.flows.server.process import api_child, wait_until_ready
+from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import POSTGRES, free_port, postgresql
 from tests.end_to_end.tiny_study import new_study
 from tests.end_to_end.waiting import until

@@ -9,7 +9,7 @@ SECONDS = 0.5
 
 def dask_setup(worker: Any) -> None:
     """What a Dask worker calls that is told to preload this module."""
-    from tasks.measures import run
+    from swaymeter.tasks.measures import run
     from tests.end_to_end.preloaded import in_small_chunks
 
     in_small_chunks()

@@ -10,9 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.graph.step import Run, Stage, Step
-from flows.server.process import api_child, wait_until_ready
-from flows.server.settings import QUIET, TEMPORARY
+from swaymeter.flows.graph.step import Run, Stage, Step
+from swaymeter.flows.server.process import api_child, wait_until_ready
+from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.end_to_end.tiny_study import Command, TinyStudy, begin_to_preload
 from tests.faults.test_damage import everything
 from tests.faults.test_kills import runs
@@ -49,7 +49,7 @@ def where_it_hangs(running: Command) -> str:
 def without_prefect() -> None:
     """Lets the run go on without Prefect from its beginning, as it does where the API fails."""
     as_in_a_terminal()
-    from flows.execution import flow
+    from swaymeter.flows.execution import flow
 
     def fail(*arguments: object, **options: object) -> None:
         raise RuntimeError("no Prefect in this run")
@@ -72,8 +72,8 @@ class Held:
     def __call__(self) -> None:
         """Makes the command wait in time."""
         as_in_a_terminal()
-        from flows.execution.workers import workers
-        from tasks.measures import run
+        from swaymeter.flows.execution.workers import workers
+        from swaymeter.tasks.measures import run
 
         if self.host:
             socket.gethostname = lambda: self.host

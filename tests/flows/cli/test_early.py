@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flows.cli import early
-from flows.cli.pipeline import Selected
-from flows.server.api import Starting
+from swaymeter.flows.cli import early
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.server.api import Starting
 from tests.flows.small_study import prepare, selected, small_study, write_study
 from tests.flows.study.test_reading import HOSTILE
 

@@ -13,10 +13,10 @@ from tests.data.sources.servers.faults import Say, serving
 WAITS = """
 import os, signal, sys, threading, time
 from pathlib import Path
-from data.errors import ServiceError
-from data.sources.http.services import Service
-from data.sources.http.session import shared_session
-from flows.cli import interrupt
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.http.services import Service
+from swaymeter.data.sources.http.session import shared_session
+from swaymeter.flows.cli import interrupt
 
 def ask(number):
     service = Service("YAGO", sys.argv[1], max_concurrency=2, requests_per_minute=60_000)
@@ -56,7 +56,7 @@ def test_first_interrupt_ends_whatever_threads_do(step: str, seconds: float, cod
 
 IN_A_CALLBACK = """
 import os, signal, time, weakref
-from flows.cli.interrupt import end_when_interrupted
+from swaymeter.flows.cli.interrupt import end_when_interrupted
 
 class Thing:
     pass

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from flows.cli.terminal import PACKAGES, TerminalProgress, log_to, show_findings, summary
-from tasks.measures.run import Spent
+from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
+from swaymeter.tasks.measures.run import Spent
 
 
 def console_of(terminal: bool) -> Console:
@@ -130,20 +130,19 @@ def test_the_summary_names_outputs_that_exist(console: Console, progress: Termin
 
 
 def test_only_our_warnings_reach_the_terminal(console: Console) -> None:
-    loggers = [logging.getLogger(package) for package in PACKAGES]
-    before = [(logger.level, list(logger.handlers)) for logger in loggers]
+    ours = logging.getLogger("swaymeter")
+    level, handlers = ours.level, list(ours.handlers)
     try:
         log_to(console, verbose=False)
-        logging.getLogger("tasks.x").info("a detail")
-        logging.getLogger("tasks.x").warning("a [warning]")
+        logging.getLogger("swaymeter.tasks.x").info("a detail")
+        logging.getLogger("swaymeter.tasks.x").warning("a [warning]")
         logging.getLogger("elsewhere").warning("a stranger")
         assert "a [warning]" in printed(console)
         assert "detail" not in printed(console)
         assert "stranger" not in printed(console)
     finally:
-        for logger, (level, handlers) in zip(loggers, before, strict=True):
-            logger.setLevel(level)
-            logger.handlers = handlers
+        ours.setLevel(level)
+        ours.handlers = handlers
 
 
 def test_findings_are_shown_as_text() -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 from openpyxl import load_workbook
 
-from data.records import Question
-from flows.datasets import annotate
-from flows.stages.contents import Contents
+from swaymeter.data.records import Question
+from swaymeter.flows.datasets import annotate
+from swaymeter.flows.stages.contents import Contents
 
 Fill = Mapping[str, Mapping[str, str]]
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from openpyxl import load_workbook
 
-from data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
-from data.records import ANNOTATION_CHOICES
-from data.storage.workspace import Workspace
-from flows.datasets import annotate
-from flows.stages.contents import Contents
-from tasks.contexts.annotation.judging import decide, read_annotations, shown
+from swaymeter.data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
+from swaymeter.data.records import ANNOTATION_CHOICES
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.datasets import annotate
+from swaymeter.flows.stages.contents import Contents
+from swaymeter.tasks.contexts.annotation.judging import decide, read_annotations, shown
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_study import prepare, selected
 

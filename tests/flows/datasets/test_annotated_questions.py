@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from data import reasons
-from data.errors import InputError, MissingFile
-from flows.cli.pipeline import Selected
-from flows.datasets import annotate
-from flows.graph.selection import Selection
-from flows.graph.step import StepId
-from flows.stages.contents import Contents
-from flows.stages.resolve import graph_of
-from tasks.contexts.annotation.cells import LARGEST_CELL
-from tasks.contexts.annotation.sheet import COLUMNS
-from tasks.contexts.annotation.spreadsheet import read_sheet
+from swaymeter.data import reasons
+from swaymeter.data.errors import InputError, MissingFile
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.datasets import annotate
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages.contents import Contents
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.tasks.contexts.annotation.cells import LARGEST_CELL
+from swaymeter.tasks.contexts.annotation.sheet import COLUMNS
+from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_study import again, prepare, run, selected
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.dataset.dataset import Dataset
-from data.dataset.differences import difference
-from data.errors import MissingFile, UsageError
-from data.sources import dynamicqa
-from data.sources.graph.qec import read_qec
-from flows.cli.pipeline import Selected
-from flows.datasets.export import export
-from flows.stages.contents import Contents
+from swaymeter.data import catalog
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.differences import difference
+from swaymeter.data.errors import MissingFile, UsageError
+from swaymeter.data.sources import dynamicqa
+from swaymeter.data.sources.graph.qec import read_qec
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.datasets.export import export
+from swaymeter.flows.stages.contents import Contents
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, selected, small_study, write_study
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import reports.publish
-from flows.cli.pipeline import Selected
-from flows.graph.selection import Selection
-from flows.stages.resolve import graph_of
-from flows.stages.study_graph import REPORT
+import swaymeter.reports.publish as publishing
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.stages.study_graph import REPORT
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, run, score, small_study, write_study
 from tests.registered import only
@@ -31,7 +31,7 @@ def test_a_study_without_a_database_is_refused(study: str, tmp_path: Path, swaym
 def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     selected = score(prepare(Selected.of(study)))
     run(lambda: graph_of(selected.study, selected.workspace), Selection(stages=("aggregate",)))
-    with only(reports.publish.FIGURES, ()), only(reports.publish.TABLES, ()):
+    with only(publishing.FIGURES, ()), only(publishing.TABLES, ()):
         ended = swaymeter(
             "publish", study, str(tmp_path / "paper"), "--by", "A & B", "--url", "https://example.org/data"
         )
@@ -45,7 +45,7 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     assert (manifest["seeds"], manifest["keys_of_further_seeds"]) == ([0], [])
     keys = []
     for digest in ("before", "after"):
-        monkeypatch.setattr("data.catalog.digest", lambda name, digest=digest: f"{digest} {name}")
+        monkeypatch.setattr("swaymeter.data.catalog.digest", lambda name, digest=digest: f"{digest} {name}")
         step = graph_of(selected.study, selected.workspace).nodes[REPORT.id("study")].step
         assert step is not None
         keys.append(step.outputs["files"].key)

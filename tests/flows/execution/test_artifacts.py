@@ -9,8 +9,8 @@ from tests.flows.conftest import until
 SCORING = """
 import sys
 from prefect import flow
-from flows.execution import artifacts
-from flows.execution.progress import progress
+from swaymeter.flows.execution import artifacts
+from swaymeter.flows.execution.progress import progress
 artifacts.SECONDS = 0.1
 
 @flow(name="study", flow_run_name="study, score, now")

@@ -1,9 +1,9 @@
 from dataclasses import replace
 from pathlib import Path
 
-from data.storage.workspace import Workspace
-from flows.execution.attempt import Outcome, attempt
-from flows.graph.step import Run, Step, StepId
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.attempt import Outcome, attempt
+from swaymeter.flows.graph.step import Run, Step, StepId
 
 STEP = Step(StepId("score", "capital", "persuasion"), lambda step, run: None, {}, {})
 

@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from flows.execution import flow
-from flows.execution.events import events_of
-from flows.graph.selection import Selection
-from flows.graph.step import Step
+from swaymeter.flows.execution import flow
+from swaymeter.flows.execution.events import events_of
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Step
 from tests.flows.small_study import Ended, selected
 
 

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import StudyFileError
-from flows.execution import flow
-from flows.graph.selection import Selection
+from swaymeter.data.errors import StudyFileError
+from swaymeter.flows.execution import flow
+from swaymeter.flows.graph.selection import Selection
 from tests.flows.small_study import selected
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from data.errors import ScoreError
-from data.storage.workspace import Workspace
-from flows.execution.workers import processes
-from flows.execution.workers.workers import INTERRUPTED, TRIES
-from flows.graph.step import Run, Step, StepId
-from tasks.measures.run import Share, Spent
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.workers import processes
+from swaymeter.flows.execution.workers.workers import INTERRUPTED, TRIES
+from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.tasks.measures.run import Share, Spent
 
 
 def note(step: Step, run: Run) -> None:

@@ -8,16 +8,16 @@ from queue import SimpleQueue
 
 import pytest
 
-from data.errors import UsageError
-from data.storage.artifact import Check
-from data.storage.workspace import Workspace
-from flows.execution.attempt import Outcome
-from flows.execution.progress import Progress
-from flows.execution.runner import Runner
-from flows.execution.workers.workers import Workers
-from flows.graph.graph import Graph, Node
-from flows.graph.selection import Selection
-from flows.graph.step import Run, Step, StepId
+from swaymeter.data.errors import UsageError
+from swaymeter.data.storage.artifact import Check
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.attempt import Outcome
+from swaymeter.flows.execution.progress import Progress
+from swaymeter.flows.execution.runner import Runner
+from swaymeter.flows.execution.workers.workers import Workers
+from swaymeter.flows.graph.graph import Graph, Node
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Run, Step, StepId
 from tests.flows.graph.toy import (
     BUILD_A,
     BUILD_B,
@@ -197,7 +197,7 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
     def submit(step: Step) -> Future[Outcome]:
         return pool.submit(workers.compute, step, Run(toy.root))
 
-    monkeypatch.setattr("flows.execution.workers.workers.attempt", compute)
+    monkeypatch.setattr("swaymeter.flows.execution.workers.workers.attempt", compute)
     with pool:
         graph = Runner(toy.graph, Selection(), submit, Progress(), workers).run()
     assert {node.state for node in graph} == {"done"}

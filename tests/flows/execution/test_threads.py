@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.execution.threads import usable_processors
+from swaymeter.flows.execution.threads import usable_processors
 
 
 @pytest.mark.parametrize(

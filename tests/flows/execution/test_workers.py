@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from data.errors import UsageError, WorkFailed
-from flows.execution.workers import elsewhere, processes
-from flows.execution.workers.cluster import Cluster
-from flows.execution.workers.elsewhere import attempt_elsewhere, here
-from flows.execution.workers.workers import TRIES
-from flows.graph.step import Run, Step, StepId
-from flows.study.sections.model import ModelPart
-from tasks.models import size
+from swaymeter.data.errors import UsageError, WorkFailed
+from swaymeter.flows.execution.workers import elsewhere, processes
+from swaymeter.flows.execution.workers.cluster import Cluster
+from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here
+from swaymeter.flows.execution.workers.workers import TRIES
+from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.tasks.models import size
 
 STEP = StepId("score", "capital", "persuasion")
 

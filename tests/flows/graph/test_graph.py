@@ -4,9 +4,9 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from data.errors import UsageError
-from flows.graph.graph import Node, upstream
-from flows.graph.step import StepId
+from swaymeter.data.errors import UsageError
+from swaymeter.flows.graph.graph import Node, upstream
+from swaymeter.flows.graph.step import StepId
 from tests.flows.graph.toy import (
     BUILD_A,
     BUILD_B,

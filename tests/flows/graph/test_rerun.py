@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import DamagedFile
-from data.storage.sealed import sealed
-from flows.cli.pipeline import Selected
-from flows.execution.flow import _request, _settle
-from flows.graph.rerun import EXPIRES, Rerun, Reruns, read_reruns, write_reruns
-from flows.graph.selection import Selection
-from flows.graph.step import StepId
-from flows.stages.resolve import reruns_of
+from swaymeter.data.errors import DamagedFile
+from swaymeter.data.storage.sealed import sealed
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.execution.flow import _request, _settle
+from swaymeter.flows.graph.rerun import EXPIRES, Rerun, Reruns, read_reruns, write_reruns
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages.resolve import reruns_of
 from tests.flows.small_study import again, prepare, run, selected
 
 NOW = datetime.now(UTC)

@@ -2,12 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import WorkFailed
-from flows.cli.pipeline import Selected
-from flows.graph.graph import Graph
-from flows.graph.selection import Selection
-from flows.graph.step import Stage
-from flows.stages.study_graph import COUNTED_NAMES, NAMES, OF_PROPERTY, PROMPTS
+from swaymeter.data.errors import WorkFailed
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Stage
+from swaymeter.flows.stages.study_graph import COUNTED_NAMES, NAMES, OF_PROPERTY, PROMPTS
 from tests.flows.small_study import prepare, selected
 
 

@@ -6,12 +6,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
-from data.records.row import Meaning, table, table_of
-from data.storage.workspace import Workspace
-from flows.graph.graph import Graph, Node, Reference
-from flows.graph.rerun import Kind, Rerun, Reruns
-from flows.graph.selection import Selection
-from flows.graph.step import Output, Run, Step, StepId, StepKind
+from swaymeter.data.records.row import Meaning, table, table_of
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.graph import Graph, Node, Reference
+from swaymeter.flows.graph.rerun import Kind, Rerun, Reruns
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Output, Run, Step, StepId, StepKind
 from tests.flows.small_study import run
 
 

@@ -5,6 +5,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -12,11 +13,11 @@ import httpx
 import pytest
 import yaml
 
-from flows.server import automations
-from flows.server.process import ROOT
-from flows.server.settings import HEARTBEAT_SECONDS, client_of
+from swaymeter.flows.server import automations
+from swaymeter.flows.server.settings import HEARTBEAT_SECONDS, client_of
 from tests.flows.conftest import until
 
+DEPLOYMENTS = Path(__file__).resolve().parents[3] / "prefect.yaml"
 STUDY = """
 import sys, time
 from prefect import flow
@@ -103,7 +104,7 @@ def test_a_killed_run_becomes_crashed_and_is_reported(
 
 
 def test_runs_of_deployments_send_the_heartbeats_that_are_missed() -> None:
-    described = yaml.safe_load((ROOT / "prefect.yaml").read_text())
+    described = yaml.safe_load(DEPLOYMENTS.read_text())
     variables = [one["work_pool"]["job_variables"]["env"] for one in described["deployments"]]
     assert {one["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] for one in variables} == {str(HEARTBEAT_SECONDS)}
     assert automations.MISSED >= 3

@@ -16,7 +16,7 @@ from tests.flows.server.conftest import Start
 
 FLOW = """
 import logging
-from flows.server.api import prefect_api
+from swaymeter.flows.server.api import prefect_api
 with prefect_api() as url:
     from prefect import flow, get_run_logger, task
     from prefect.cache_policies import NO_CACHE
@@ -24,7 +24,7 @@ with prefect_api() as url:
     @task(cache_policy=NO_CACHE)
     def double(number: int) -> int:
         get_run_logger().info("doubling")
-        logging.getLogger("data.scratch").warning("a warning of our own")
+        logging.getLogger("swaymeter.scratch").warning("a warning of our own")
         return 2 * number
 
     @flow
@@ -36,7 +36,7 @@ with prefect_api() as url:
 
 WAITING = """
 import time
-from flows.server.api import prefect_api
+from swaymeter.flows.server.api import prefect_api
 with prefect_api() as url:
     print(url, flush=True)
     time.sleep(120)

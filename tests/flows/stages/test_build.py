@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from flows.cli.pipeline import Selected
-from flows.graph.graph import Graph
-from flows.graph.step import StepId
-from flows.stages.refusals import refusals
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages.refusals import refusals
 from tests.data.catalog.test_relation_rules import SOUND
 from tests.flows.small_study import prepare, score, selected
 

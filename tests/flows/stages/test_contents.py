@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from data import catalog
-from data.errors import MissingFile
-from flows.graph.step import StepId
+from swaymeter.data import catalog
+from swaymeter.data.errors import MissingFile
+from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import again, prepare, selected
 
 

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from flows.cli.pipeline import Selected
-from flows.graph.selection import Selection
-from flows.stages import score as score_steps
-from flows.stages.estimate import estimate
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages import score as score_steps
+from swaymeter.flows.stages.estimate import estimate
 from tests.flows.small_study import again, prepare, score, selected
 
 ENTITIES, KINDS, RELATIONS = 3, 2, 2
@@ -101,7 +101,7 @@ def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pyt
     sample = {"base": 1, "assertive": 1, "negation": 0, "per_query": {"contexts": 6, "relevant": 1}}
     listed = lines(selected(tmp_path, models=models, measures={"persuasion": {}}, questions=None))
     assert listed[-2].endswith("of the model: less than 0.01 GPU hours")
-    monkeypatch.setattr("flows.stages.estimate.LEAST_HOURS", 0.0)
+    monkeypatch.setattr("swaymeter.flows.stages.estimate.LEAST_HOURS", 0.0)
     hours = []
     for changes in ({}, {"contexts": sample}):
         listed = lines(selected(tmp_path, models=models, measures={"persuasion": {}}, questions=None, **changes))
@@ -114,7 +114,7 @@ def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pyt
 
 def test_thoughts_are_reckoned_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score_steps, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
-    monkeypatch.setattr("flows.stages.estimate.LEAST_HOURS", 0.0)
+    monkeypatch.setattr("swaymeter.flows.stages.estimate.LEAST_HOURS", 0.0)
     hours = []
     for thinking in (None, {"max_new_tokens": 100}, {"max_new_tokens": 100, "models": "without_switch"}):
         measures = {"answers": {"samples": 10, "thinking": thinking}}

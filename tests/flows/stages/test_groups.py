@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 import yaml
 
-from data.errors import StudyFileError, UsageError
-from flows.cli.pipeline import Selected
-from flows.datasets.export import export
-from flows.graph.selection import Selection
-from flows.graph.step import StepId
-from flows.stages.contents import Contents
-from flows.stages.estimate import estimate
-from flows.stages.refusals import refusals
+from swaymeter.data.errors import StudyFileError, UsageError
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.datasets.export import export
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages.contents import Contents
+from swaymeter.flows.stages.estimate import estimate
+from swaymeter.flows.stages.refusals import refusals
 from tests.data.catalog.test_group_texts import SOUND
 from tests.flows.small_study import again, prepare, score, selected
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
-from flows.stages.refusals import refusals
-from tasks.models import size
+from swaymeter.flows.stages.refusals import refusals
+from swaymeter.tasks.models import size
 from tests.flows.small_study import selected
 
 PARAMETERS = 200

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.catalog import sample
-from data.errors import UsageError
-from data.storage.keys import content_key
-from flows.cli.pipeline import Selected
-from flows.graph.selection import Selection
-from flows.graph.step import StepId
-from flows.stages.resolve import workspace_of
+from swaymeter.data import catalog
+from swaymeter.data.catalog import sample
+from swaymeter.data.errors import UsageError
+from swaymeter.data.storage.keys import content_key
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages.resolve import workspace_of
 from tests.flows.small_study import again, labelled_models, prepare, run, score, selected, small_study, write_study
 
 BY_CONTEXTS = {"persuasion", "susceptibility"}

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from flows.graph.step import StepId
+from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import prepare, selected
 
 

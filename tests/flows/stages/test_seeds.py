@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from data.storage.keys import generator
-from flows.cli.pipeline import Selected
-from flows.datasets.publish import _further
-from flows.graph.step import Run
-from flows.stages import study_graph as kinds
-from flows.stages.contents import Contents
+from swaymeter.data.storage.keys import generator
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.datasets.publish import _further
+from swaymeter.flows.graph.step import Run
+from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.contents import Contents
 from tests.data.warehouse.small_study import row
 from tests.flows.small_study import NOTED, again, prepare, selected, small_study
 

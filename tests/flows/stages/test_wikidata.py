@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.records import Dispute, Question, RelationName, Triple, WikidataId, as_row
-from flows.cli.pipeline import Selected
-from flows.graph.selection import Selection
-from flows.graph.step import StepId
+from swaymeter.data import catalog
+from swaymeter.data.records import Dispute, Question, RelationName, Triple, WikidataId, as_row
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import again, run, selected
 
 PAGES = ["Café/../War", "Tea"]

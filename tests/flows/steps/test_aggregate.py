@@ -8,19 +8,19 @@ from typing import Any
 import duckdb
 import pytest
 
-from data.errors import InputError, ScoreError, UsageError
-from data.records.statistics import Summary
-from data.storage.workspace import Workspace
-from data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from flows.cli.pipeline import Selected
-from flows.graph.step import Run, Step, StepId
-from flows.steps import aggregate
-from flows.steps.aggregate import Loaded, compute_statistics, load_database
-from flows.steps.kept_rows import kept_rows
-from tasks.statistics import STATISTICS
-from tasks.statistics.entropy_classes import EntropyClasses
-from tasks.statistics.means.persuasion import of_relations
-from tasks.statistics.statistic import Statistic
+from swaymeter.data.errors import InputError, ScoreError, UsageError
+from swaymeter.data.records.statistics import Summary
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.step import Run, Step, StepId
+from swaymeter.flows.steps import aggregate
+from swaymeter.flows.steps.aggregate import Loaded, compute_statistics, load_database
+from swaymeter.flows.steps.kept_rows import kept_rows
+from swaymeter.tasks.statistics import STATISTICS
+from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
+from swaymeter.tasks.statistics.means.persuasion import of_relations
+from swaymeter.tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import NOTED, again, labelled_models, prepare, score, selected
 from tests.registered import added, only

@@ -12,15 +12,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from data.errors import StudyFileError, UnknownName
-from data.sources.corpus.reading import Piece, Reading
-from data.sources.http.session import close_sessions
-from flows.cli.pipeline import Selected
-from flows.graph.graph import Graph
-from flows.graph.selection import Selection
-from flows.graph.step import Step, StepId
-from flows.stages.resolve import graph_of
-from flows.study.places import STUDIES
+from swaymeter.data.errors import StudyFileError, UnknownName
+from swaymeter.data.sources.corpus.reading import Piece, Reading
+from swaymeter.data.sources.http.session import close_sessions
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Step, StepId
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study.places import STUDIES
 from tests.data.sources.infini_gram.pieces import Pieces, built_of_bytes
 from tests.data.sources.servers.faults import unused_address
 from tests.flows.small_study import PREPARED, run, selected, small_study, write_study

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from data.errors import ModelError, WorkspaceError
-from flows.graph.step import Run
-from flows.steps import score
-from tasks.measures import clusters
+from swaymeter.data.errors import ModelError, WorkspaceError
+from swaymeter.flows.graph.step import Run
+from swaymeter.flows.steps import score
+from swaymeter.tasks.measures import clusters
 from tests.flows.small_study import prepare, selected
 
 

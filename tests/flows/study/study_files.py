@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 import yaml
 
-from data.errors import StudyFileError
-from flows.study.reading import read_study
-from flows.study.study import Study
+from swaymeter.data.errors import StudyFileError
+from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.study import Study
 
 SOUND = {
     "name": "small",

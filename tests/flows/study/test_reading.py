@@ -6,16 +6,16 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from data.errors import StudyFileError
-from data.named import Registry
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.study.reading import STUDIES, read_study
-from flows.study.sections.contexts import ContextsPart
-from flows.study.sections.model import ModelPart
-from flows.study.sections.services import ServiceOptions, ServicesPart
-from flows.study.study import Study
-from tasks.frequency import FREQUENCY_SOURCES
-from tasks.measures import MEASURES
+from swaymeter.data.errors import StudyFileError
+from swaymeter.data.named import Registry
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.flows.study.reading import STUDIES, read_study
+from swaymeter.flows.study.sections.contexts import ContextsPart
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections.services import ServiceOptions, ServicesPart
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.measures import MEASURES
 from tests.flows.study.study_files import SOUND, refusal, write_study
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from flows.study.reading import RENAMED
+from swaymeter.flows.study.reading import RENAMED
 from tests.flows.study.study_files import refusal
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from data.catalog import published
-from flows.cli.pipeline import Selected
-from flows.study.reading import STUDIES, read_study
+from swaymeter.data.catalog import published
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.study.reading import STUDIES, read_study
 from tests.flows.small_study import small_study, write_study
 
 PYTHIA = ("70m", "410m", "1.4b", "2.8b", "6.9b", "12b")

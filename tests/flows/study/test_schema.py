@@ -4,11 +4,11 @@ import pytest
 import yaml
 from jsonschema import Draft7Validator
 
-from data.sources.registry import FACT_SOURCES
-from flows.study.places import STUDIES
-from flows.study.schema import study_schema
-from flows.study.starter import CONTENT
-from tasks.measures import MEASURES
+from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.flows.study.places import STUDIES
+from swaymeter.flows.study.schema import study_schema
+from swaymeter.flows.study.starter import CONTENT
+from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure, source
 from tests.flows.study.study_files import SOUND
 from tests.registered import added

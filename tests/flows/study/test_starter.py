@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flows.study.reading import read_study
-from flows.study.starter import CONTENT, SCHEMA, write_starter
-from flows.study.study import Study
+from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.starter import CONTENT, SCHEMA, write_starter
+from swaymeter.flows.study.study import Study
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from typing import Any, Literal
 
 import pytest
 
-from data import catalog
-from data.errors import StudyFileError
-from data.sources.access import Access
-from data.sources.registry import FACT_SOURCES
-from data.sources.source import FactsOptions, FactSource, FetchedFacts
-from flows.study import models
-from tasks.measures import MEASURES
+from swaymeter.data import catalog
+from swaymeter.data.errors import StudyFileError
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts
+from swaymeter.flows.study import models
+from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.flows.study.study_files import changed_study, refusal
 from tests.registered import added

@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import reports.publish
-from data.records.table import Table
-from data.warehouse.warehouse import Warehouse
-from reports.publish import Known, Publication, publish
+import swaymeter.reports.publish as publishing
+from swaymeter.data.records.table import Table
+from swaymeter.data.warehouse.warehouse import Warehouse
+from swaymeter.reports.publish import Known, Publication, publish
 from tests.data.warehouse.small_study import TABLES, small_study, warehouse_of
 from tests.registered import only
 from tests.reports.pixels import without_pixels
@@ -52,6 +52,6 @@ def made(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame
 def publication(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Path:
     """The folder of its publication, with two of its figures."""
     folder = tmp_path_factory.mktemp("published") / "paper"
-    with only(reports.publish.FIGURES, DRAWN), without_pixels():
+    with only(publishing.FIGURES, DRAWN), without_pixels():
         publish(STUDY, made, folder)  # type: ignore[arg-type]
     return folder

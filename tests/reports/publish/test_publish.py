@@ -12,10 +12,10 @@ import pandas as pd
 import pytest
 import yaml
 
-import reports.publish
-from data.errors import WorkspaceError
-from reports.publish import publish
-from reports.publish.licences import addresses, hub
+import swaymeter.reports.publish as publishing
+from swaymeter.data.errors import WorkspaceError
+from swaymeter.reports.publish import publish
+from swaymeter.reports.publish.licences import addresses, hub
 from tests.data.warehouse.small_study import small_study
 from tests.reports.publish.conftest import DRAWN, STUDY, Made
 from tests.reports.publish.every_eval_ever import SCHEMA
@@ -138,8 +138,8 @@ def test_a_publication_that_fails_leaves_the_one_before(
     publication: Path, made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = (publication / "manifest.json").read_bytes()
-    monkeypatch.setattr(reports.publish, "_write_pictures", Mock())
-    monkeypatch.setattr(reports.publish, "dataset_card", Mock(side_effect=OSError(28, "No space left on device")))
+    monkeypatch.setattr(publishing, "_write_pictures", Mock())
+    monkeypatch.setattr(publishing, "dataset_card", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(WorkspaceError, match="No space left"):
         publish(STUDY, made, publication)  # type: ignore[arg-type]
     assert (publication / "manifest.json").read_bytes() == before
@@ -147,7 +147,7 @@ def test_a_publication_that_fails_leaves_the_one_before(
 
 
 def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reports.publish, "_write_pictures", Mock())
+    monkeypatch.setattr(publishing, "_write_pictures", Mock())
     publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]
     (tmp_path / "paper" / "document.log").touch()
     publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]

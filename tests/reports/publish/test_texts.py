@@ -6,8 +6,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from reports.publish import latex, markdown
-from reports.tables import Filled, Table
+from swaymeter.reports.publish import latex, markdown
+from swaymeter.reports.tables import Filled, Table
 from tests.reports.test_report import HOSTILE
 
 NASTY = (

@@ -7,12 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tasks.models import LanguageModel
-from tasks.scoring.generation import Answer, SampledAnswers
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.generation import Answer, SampledAnswers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 Say = Callable[..., list[dict[str, Any]]]
-SAMPLERS = ("tasks.contexts.disputes.questions.sample_answers", "tasks.contexts.invented_by_model.sample_answers")
+SAMPLERS = (
+    "swaymeter.tasks.contexts.disputes.questions.sample_answers",
+    "swaymeter.tasks.contexts.invented_by_model.sample_answers",
+)
 
 
 @pytest.fixture(scope="session")

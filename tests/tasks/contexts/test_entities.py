@@ -3,11 +3,11 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.errors import InputError
-from data.records import RelationName
-from data.sources import sample
-from tasks.contexts.entities import Entity, choose_entities, objects
+from swaymeter.data import catalog
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import RelationName
+from swaymeter.data.sources import sample
+from swaymeter.tasks.contexts.entities import Entity, choose_entities, objects
 
 CAPITAL = RelationName("capital")
 FACTS = sample.facts("capital")

@@ -2,12 +2,12 @@ from collections.abc import Collection
 
 import pytest
 
-from data.catalog.name_parts import name_parts
-from data.errors import InputError, ModelError, UnknownName, UsageError
-from data.invented import invented_names
-from tasks.contexts import invented_by_model
-from tasks.contexts.invented_by_model import EXAMPLES, FEWEST_ROUNDS, SAMPLES, names_by_model
-from tasks.models import LanguageModel
+from swaymeter.data.catalog.name_parts import name_parts
+from swaymeter.data.errors import InputError, ModelError, UnknownName, UsageError
+from swaymeter.data.invented import invented_names
+from swaymeter.tasks.contexts import invented_by_model
+from swaymeter.tasks.contexts.invented_by_model import EXAMPLES, FEWEST_ROUNDS, SAMPLES, names_by_model
+from swaymeter.tasks.models import LanguageModel
 from tests.tasks.contexts.conftest import Say
 from tests.tasks.models.tiny import tiny_language_model
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.errors import InputError, ServiceError
-from data.invented import invented_names
-from data.sources.access import Access
-from data.sources.http.services import SERVICES
-from data.sources.registry import FACT_SOURCES
-from data.sources.source import FactsOptions
-from tasks.contexts.invented_names import SPARE, fetch_invented_names, invented_names_key
+from swaymeter.data import catalog
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.invented import invented_names
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.http.services import SERVICES
+from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.data.sources.source import FactsOptions
+from swaymeter.tasks.contexts.invented_names import SPARE, fetch_invented_names, invented_names_key
 from tests.data.sources.servers.faults import unused_address
 
 LABEL = "<http://www.w3.org/2000/01/rdf-schema#label>"

@@ -1,9 +1,9 @@
 """Queries and contexts about entities in groups, and about pairs."""
 
-from data.catalog import Sentence
-from data.records import RelationName, is_relevant
-from data.sources.own.groups import Group, LabelledEntity
-from tasks.contexts.labelled import labelled_contexts, labelled_queries
+from swaymeter.data.catalog import Sentence
+from swaymeter.data.records import RelationName, is_relevant
+from swaymeter.data.sources.own.groups import Group, LabelledEntity
+from swaymeter.tasks.contexts.labelled import labelled_contexts, labelled_queries
 
 PAIR = RelationName("pair")
 POTTER = LabelledEntity(("Harry Potter", "Draco"), "enemy", "film")

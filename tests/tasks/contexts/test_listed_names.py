@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.contexts.listed_names import folded, names_in
+from swaymeter.tasks.contexts.listed_names import folded, names_in
 
 THREE = ["Velmar", "Port Ostrand", "Quell-am-Tholl"]
 

@@ -9,9 +9,9 @@ from statistics import mean
 
 import pytest
 
-from data import catalog
-from data.invented import invented_names
-from tasks.models import LanguageModel
+from swaymeter.data import catalog
+from swaymeter.data.invented import invented_names
+from swaymeter.tasks.models import LanguageModel
 
 TOLERANCES: dict[str, tuple[float, Callable[[str], float]]] = {
     "words": (0.4, lambda name: len(name.split())),

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import InputError
-from data.reasons import REASONS
-from data.records import Question
-from data.sources import sample
-from data.sources.own.source import OwnQuestions, read_questions
-from data.sources.slots import EMPTY_ANSWER, NO_SLOT, QUESTION_CONTAINS_ANSWER, UNASKABLE
-from tasks.contexts.questions import choose_questions
+from swaymeter.data.errors import InputError
+from swaymeter.data.reasons import REASONS
+from swaymeter.data.records import Question
+from swaymeter.data.sources import sample
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions
+from swaymeter.data.sources.slots import EMPTY_ANSWER, NO_SLOT, QUESTION_CONTAINS_ANSWER, UNASKABLE
+from swaymeter.tasks.contexts.questions import choose_questions
 
 STATIC = sample.questions("static")
 

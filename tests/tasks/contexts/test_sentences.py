@@ -3,12 +3,12 @@ from collections.abc import Sequence
 
 import pytest
 
-from data import catalog
-from data.errors import InputError
-from data.records import Context, ContextKind, RelationName, WikidataId
-from data.sources import sample
-from tasks.contexts.entities import Entity, choose_entities, objects
-from tasks.contexts.sentences import write_contexts, write_queries
+from swaymeter.data import catalog
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Context, ContextKind, RelationName, WikidataId
+from swaymeter.data.sources import sample
+from swaymeter.tasks.contexts.entities import Entity, choose_entities, objects
+from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
 
 PER_KIND: dict[ContextKind, int] = {"base": 2, "assertive": 3, "negation": 2}
 CAPITAL = catalog.relation("capital")

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 
-from data.records import CountedPair
+from swaymeter.data.records import CountedPair
 
 
 def slow_words(text: str) -> list[str]:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from data.records import CountedPair
-from data.sources.corpus.reading import Piece
-from tasks.frequency.common_words import CommonWords
-from tasks.frequency.counting import count
-from tasks.frequency.names import Names
+from swaymeter.data.records import CountedPair
+from swaymeter.data.sources.corpus.reading import Piece
+from swaymeter.tasks.frequency.common_words import CommonWords
+from swaymeter.tasks.frequency.counting import count
+from swaymeter.tasks.frequency.names import Names
 
 RULE = CommonWords(50, 0.75)
 

@@ -6,12 +6,12 @@ from importlib.metadata import distributions
 
 import pytest
 
-from data.records import CountedPair
-from data.sources.corpus.reading import Piece
-from tasks.frequency import counting
-from tasks.frequency.counting import count
-from tasks.frequency.names import Names
-from tasks.frequency.words import spaced, words
+from swaymeter.data.records import CountedPair
+from swaymeter.data.sources.corpus.reading import Piece
+from swaymeter.tasks.frequency import counting
+from swaymeter.tasks.frequency.counting import count
+from swaymeter.tasks.frequency.names import Names
+from swaymeter.tasks.frequency.words import spaced, words
 from tests.tasks.frequency.slow_counts import slow_counts, slow_words
 
 WINDOW = 5

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from data.records import CountedPair, ShardCount
-from data.sources.infini_gram.api import InfiniGramApi
-from data.sources.infini_gram.index import Index
-from data.sources.infini_gram.local import LocalIndex
-from tasks.frequency.index_counts import IndexCounts
+from swaymeter.data.records import CountedPair, ShardCount
+from swaymeter.data.sources.infini_gram.api import InfiniGramApi
+from swaymeter.data.sources.infini_gram.index import Index
+from swaymeter.data.sources.infini_gram.local import LocalIndex
+from swaymeter.tasks.frequency.index_counts import IndexCounts
 from tests.data.sources.infini_gram.pieces import Pieces, built, built_of_bytes
 from tests.data.sources.small_sessions import asking
 from tests.tasks.frequency.slow_counts import slow_counts

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.records import ContextKind, RelationName
-from data.sources import sample
-from data.storage.artifact import TableArtifact
-from tasks.contexts.entities import choose_entities, objects
-from tasks.contexts.sentences import write_contexts, write_queries
-from tasks.measures import MEASURES, chunks
-from tasks.measures.measure import Inputs
-from tasks.measures.run import Progress, Spent, measure_relation
-from tasks.models import load_language_model
+from swaymeter.data import catalog
+from swaymeter.data.records import ContextKind, RelationName
+from swaymeter.data.sources import sample
+from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.tasks.contexts.entities import choose_entities, objects
+from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
+from swaymeter.tasks.measures import MEASURES, chunks
+from swaymeter.tasks.measures.measure import Inputs
+from swaymeter.tasks.measures.run import Progress, Spent, measure_relation
+from swaymeter.tasks.models import load_language_model
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 Row = dict[str, Any]

@@ -2,7 +2,7 @@ import threading
 
 import pytest
 
-from tasks.measures.persuasion import computed_ahead
+from swaymeter.tasks.measures.persuasion import computed_ahead
 
 
 def test_the_next_result_is_computed_while_one_is_used() -> None:

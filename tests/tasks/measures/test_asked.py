@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from data.errors import InputError
-from data.records import is_relevant
-from tasks.measures.asked import PerQuery, own_sample
-from tasks.measures.measure import Inputs
-from tasks.models import LanguageModel
-from tasks.scoring.persuasion import persuasion
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import is_relevant
+from swaymeter.tasks.measures.asked import PerQuery, own_sample
+from swaymeter.tasks.measures.measure import Inputs
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.measures.conftest import Study
 
 SAMPLE = PerQuery(contexts=5, relevant=2)

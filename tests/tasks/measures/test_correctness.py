@@ -7,8 +7,8 @@ from unittest.mock import patch
 
 import pytest
 
-from data.errors import UsageError
-from tasks.models.entailment import EntailmentModel
+from swaymeter.data.errors import UsageError
+from swaymeter.tasks.models.entailment import EntailmentModel
 from tests.tasks.measures.conftest import Study
 
 CONDITIONS = ("none", "original", "counter_memory")

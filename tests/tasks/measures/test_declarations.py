@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from tasks.measures import MEASURES
-from tasks.measures.measure import Measures
-from tasks.measures.passes import declaration, passes
-from tasks.measures.stored import PROVENANCE
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import Measures
+from swaymeter.tasks.measures.passes import declaration, passes
+from swaymeter.tasks.measures.stored import PROVENANCE
 from tests.tasks.measures.conftest import needed
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
@@ -41,8 +41,8 @@ def test_a_table_has_its_measures_name_provenance_and_key(name: str) -> None:
 
 
 def test_importing_the_measures_does_not_import_torch() -> None:
-    code = "import sys, tasks.measures.passes, tasks.measures.run; sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-P", "-c", code], check=True)
+    code = "import sys, swaymeter.tasks.measures.passes, swaymeter.tasks.measures.run; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(

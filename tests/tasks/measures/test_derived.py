@@ -7,8 +7,8 @@ from statistics import mean
 import numpy as np
 import pytest
 
-from data.errors import ScoreError
-from data.records import Context, Query, RelationName
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records import Context, Query, RelationName
 from tests.tasks.measures.conftest import Row, Study
 
 CAPITAL = RelationName("capital")
@@ -49,8 +49,8 @@ def test_susceptibility_weighs_contexts_by_their_occurrence(study: Study) -> Non
 
 
 def test_derived_susceptibility_equals_that_of_the_pass(study: Study) -> None:
-    from tasks.models import load_language_model
-    from tasks.scoring.persuasion import persuasion
+    from swaymeter.tasks.models import load_language_model
+    from swaymeter.tasks.scoring.persuasion import persuasion
 
     model = load_language_model(study.model, dtype="float32", device="cpu")
     joint = persuasion(model, [context.text for context in CONTEXTS], [query.text for query in QUERIES])

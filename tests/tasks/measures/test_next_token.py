@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 import torch
 
-from data.records import Context, Query, is_relevant
-from tasks.measures import MEASURES
-from tasks.measures.answer_set_persuasion import complete_answers
-from tasks.measures.measure import Inputs
-from tasks.models import LanguageModel, load_language_model
-from tasks.scoring.answer_set import answer_set_persuasion
-from tasks.scoring.fisher import fisher_susceptibility
-from tasks.scoring.memorization import conflict, follows, greedy_answers
-from tasks.scoring.persuasion import persuasion
+from swaymeter.data.records import Context, Query, is_relevant
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.answer_set_persuasion import complete_answers
+from swaymeter.tasks.measures.measure import Inputs
+from swaymeter.tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.fisher import fisher_susceptibility
+from swaymeter.tasks.scoring.memorization import conflict, follows, greedy_answers
+from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.measures.conftest import Row, Study
 
 ABOUT_QUERIES = [name for name, measure in MEASURES.items() if measure.about != "questions"]

@@ -7,14 +7,14 @@ from typing import Annotated, Any
 
 import pytest
 
-from data.errors import ScoreError
-from data.records.row import Meaning, table, table_of
-from data.records.score import Score
-from data.storage.artifact import TableArtifact
-from tasks.measures import MEASURES, chunks
-from tasks.measures.chunks import cut, cut_by_form
-from tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
-from tasks.measures.run import Share, Spent, measure_relation
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records.row import Meaning, table, table_of
+from swaymeter.data.records.score import Score
+from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.tasks.measures import MEASURES, chunks
+from swaymeter.tasks.measures.chunks import cut, cut_by_form
+from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
+from swaymeter.tasks.measures.run import Share, Spent, measure_relation
 from tests.registered import added
 
 Run = Callable[..., Spent]

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data import catalog
-from data.errors import ScoreError
-from data.sources import sample
-from tasks.measures import chunks
-from tasks.measures.sampled import page_of
-from tasks.models import LanguageModel, load_entailment
-from tasks.scoring import answer_prompts
-from tasks.scoring.answer_prompts import AnswerPrompt, answer_prompt
-from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasion, coherent_persuasions
-from tasks.scoring.generation import SampledAnswers, sample_answers
-from tasks.scoring.half_samples import draw_halves
-from tasks.scoring.semantic_entropy import group_answers, semantic_entropy, semantic_entropy_error
+from swaymeter.data import catalog
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.sources import sample
+from swaymeter.tasks.measures import chunks
+from swaymeter.tasks.measures.sampled import page_of
+from swaymeter.tasks.models import LanguageModel, load_entailment
+from swaymeter.tasks.scoring import answer_prompts
+from swaymeter.tasks.scoring.answer_prompts import AnswerPrompt, answer_prompt
+from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasion, coherent_persuasions
+from swaymeter.tasks.scoring.generation import SampledAnswers, sample_answers
+from swaymeter.tasks.scoring.half_samples import draw_halves
+from swaymeter.tasks.scoring.semantic_entropy import group_answers, semantic_entropy, semantic_entropy_error
 from tests.tasks.measures.conftest import Row, Study
 
 SAMPLED = ("answers", "clusters", "coherent_persuasion")
@@ -124,7 +124,7 @@ def test_scores_asked_for_later_equal_those_of_one_pass(study: Study, monkeypatc
     later = replace(study, folder=study.folder / "later", loaded=0)
     assert later.rows("answers") == study.rows("answers")
     assert later.rows("clusters") == study.rows("clusters")
-    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: pytest.fail("a model was loaded"))
+    monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: pytest.fail("loaded"))
     assert later.rows("semantic_entropy") == study.rows("semantic_entropy")
     assert later.loaded == 1
     assert later.rows("coherent_persuasion") == study.rows("coherent_persuasion")
@@ -153,7 +153,7 @@ def test_answers_that_rounding_changes_are_read_as_stored(study: Study, monkeypa
         sampled = sample_answers(*arguments, **options)
         return [replace(one, samples=(sampled[0].greedy,) * len(one.samples)) for one in sampled]
 
-    monkeypatch.setattr("tasks.scoring.generation.sample_answers", otherwise)
+    monkeypatch.setattr("swaymeter.tasks.scoring.generation.sample_answers", otherwise)
     for row, other in zip(study.rows("coherent_persuasion"), joint, strict=True):
         assert row == {name: _to_rounding(value) for name, value in other.items()}
 
@@ -196,7 +196,7 @@ class Judge:
 
 def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Judge(False, stand_in="cosine similarity")
-    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
+    monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     for name in ("clusters", "semantic_entropy", "coherent_persuasion"):
         assert {row["stand_in"] for row in study.rows(name)} == {"cosine similarity"}
     assert {row["stand_in"] for row in study.rows("accuracy")} == {None}
@@ -209,7 +209,7 @@ def test_questions_stand_before_answers_where_asked(
     with_question: bool, study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = Judge(True)
-    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
+    monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     study.parameters["clusters"] = {"entailment_with_question": with_question}
     study.score("clusters")
     questions = [question.question for question in study.inputs.questions for _ in question.cases]
@@ -236,7 +236,7 @@ def test_questions_are_put_as_the_study_says(study: Study, monkeypatch: pytest.M
         asked.append((model.tokenizer.decode(prompts[0]), options["form"]))
         return sample_answers(model, prompts, *others, **options)
 
-    monkeypatch.setattr("tasks.scoring.generation.sample_answers", seen)
+    monkeypatch.setattr("swaymeter.tasks.scoring.generation.sample_answers", seen)
     replace(study, inputs=replace(study.inputs, answer_prompts=own)).score("answers")
     assert asked[0] == (f"Say {study.inputs.questions[0].question}", "plain")
 
@@ -292,7 +292,7 @@ def test_overlapping_clusters_enter_the_scores_as_released(study: Study, monkeyp
             one[1] = one[:, 1] = True
             return [one] * len(texts)
 
-    monkeypatch.setattr("tasks.measures.clusters.load_entailment", lambda *_, **__: Between(False))
+    monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: Between(False))
     study.parameters["clusters"] = {"grouping": "overlapping"}
     assert [row["cluster"] for row in study.rows("clusters")][:4] == [0, 2, 1, 2]
     assert {tuple(row["group_sizes"]) for row in study.rows("semantic_entropy")} == {(1, 1, 2)}

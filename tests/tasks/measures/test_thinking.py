@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from data.errors import ScoreError
-from tasks.measures.measure import Inputs
-from tasks.scoring.followed import whose_answer
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.measures.measure import Inputs
+from swaymeter.tasks.scoring.followed import whose_answer
 from tests.tasks.measures.conftest import Row, Study
 from tests.tasks.models.tiny import CHAT
 from tests.tasks.scoring.generation.test_thoughts import OPENED, thinking_model

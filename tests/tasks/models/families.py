@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.language_model import LanguageModel
 from tests.tasks.models.tiny import VOCABULARY, byte_tokenizer
 
 _SHAPE = {

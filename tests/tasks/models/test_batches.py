@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.models.batches import TOKENS_PER_BATCH, batches
+from swaymeter.tasks.models.batches import TOKENS_PER_BATCH, batches
 
 
 def test_no_batch_has_more_tokens_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:

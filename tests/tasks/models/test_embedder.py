@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 import torch
 
-from data.errors import ModelError
-from tasks.models import load_embedder
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models import load_embedder
 from tests.tasks.models.tiny import save_embedder
 
 

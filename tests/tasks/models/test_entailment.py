@@ -10,9 +10,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from data.errors import InputError, ModelError, UsageError
-from tasks.models import Entailment, batches, identify_entailment, load_embedder, load_entailment
-from tasks.models.entailment import EmbeddingStandIn, EntailmentModel
+from swaymeter.data.errors import InputError, ModelError, UsageError
+from swaymeter.tasks.models import Entailment, batches, identify_entailment, load_embedder, load_entailment
+from swaymeter.tasks.models.entailment import EmbeddingStandIn, EntailmentModel
 from tests.tasks.models.tiny import save_embedder, save_entailment_model
 
 ANSWERS = ["Oslo", "Lima", "Oslo is it", "the city of Bergen", "Oslo", "Rome", "Lima, Peru", "42"]
@@ -164,7 +164,7 @@ def test_a_cosine_near_the_threshold_is_decided_alone(tmp_path: Path, small_batc
 
 @pytest.mark.parametrize("bound", [1, 100])
 def test_memory_is_bounded_and_changes_nothing(bound: int, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tasks.models.entailment.REMEMBERED", bound)
+    monkeypatch.setattr("swaymeter.tasks.models.entailment.REMEMBERED", bound)
     judge = model(folder)
     alone = [equivalent(model(folder), answers).tolist() for answers in BULK]
     for _ in range(2):

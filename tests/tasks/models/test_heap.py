@@ -9,8 +9,8 @@ import pytest
 PAGES_CLEARED = """
 import os, resource, sys, threading
 import torch
-from flows.execution.workers import elsewhere
-from flows.graph.step import Run, Step, StepId
+from swaymeter.flows.execution.workers import elsewhere
+from swaymeter.flows.graph.step import Run, Step, StepId
 
 def cleared(*_):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

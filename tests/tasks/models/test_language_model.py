@@ -10,12 +10,12 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
-from data.errors import ModelError, UnknownName, UsageError
-from tasks.models import backends, load_language_model, transformers_backend
-from tasks.models.backend import Backend
-from tasks.models.backends import capabilities
-from tasks.models.files.identity import ModelIdentity
-from tasks.models.loading import chosen_device, forget_models, loaded_once, resolve_dtype, weights_options
+from swaymeter.data.errors import ModelError, UnknownName, UsageError
+from swaymeter.tasks.models import backends, load_language_model, transformers_backend
+from swaymeter.tasks.models.backend import Backend
+from swaymeter.tasks.models.backends import capabilities
+from swaymeter.tasks.models.files.identity import ModelIdentity
+from swaymeter.tasks.models.loading import chosen_device, forget_models, loaded_once, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
     CHAT,
     byte_pair_tokenizer,
@@ -203,10 +203,10 @@ def test_a_model_counts_passes_and_knows_its_chat_template() -> None:
 
 def test_capabilities_need_neither_weights_nor_torch() -> None:
     code = (
-        "import sys; from tasks.models.backends import capabilities; "
+        "import sys; from swaymeter.tasks.models.backends import capabilities; "
         "print(*sorted(capabilities('gpt2'))); assert not {'torch', 'transformers'} & set(sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == ["answer_scores", "gradients", "next_token_logits", "samples"]
     with pytest.raises(UnknownName, match="smollm2-135m-instruct"):
         capabilities("smollm2-135-instruct")

@@ -6,7 +6,7 @@ import psutil
 import pytest
 import torch
 
-from tasks.models.memory import release_memory
+from swaymeter.tasks.models.memory import release_memory
 
 MIB = 1 << 20
 

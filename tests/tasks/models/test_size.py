@@ -4,7 +4,7 @@ from pathlib import Path
 import numpy as np
 from safetensors.numpy import save_file
 
-from tasks.models.size import parameters_of
+from swaymeter.tasks.models.size import parameters_of
 
 
 def save(folder: Path, name: str, count: int) -> None:

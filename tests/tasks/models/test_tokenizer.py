@@ -1,4 +1,4 @@
-from tasks.models.tokenizer import Tokenizer
+from swaymeter.tasks.models.tokenizer import Tokenizer
 from tests.tasks.models.tiny import byte_pair_tokenizer
 
 

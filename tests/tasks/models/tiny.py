@@ -14,7 +14,7 @@ from transformers import (
     PreTrainedTokenizerFast,
 )
 
-from tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.language_model import LanguageModel
 
 SPECIAL = ["<pad>", "<end>", "<turn>", "<cls>", "<sep>"]
 VOCABULARY = 256 + len(SPECIAL)

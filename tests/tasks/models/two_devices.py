@@ -14,7 +14,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
-from tasks.models import LanguageModel
+from swaymeter.tasks.models import LanguageModel
 
 DEVICES = "cpu:0", "cpu:1"
 _ATEN = torch.ops.aten

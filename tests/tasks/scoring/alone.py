@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from tasks.models import LanguageModel
-from tasks.scoring.generation import Answer, SampledAnswers
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.generation import Answer, SampledAnswers
 
 
 def tokens_of(model: LanguageModel, text: str) -> list[int]:

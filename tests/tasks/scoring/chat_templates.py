@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers
 from transformers import PreTrainedTokenizerFast
 
-from tasks.models import LanguageModel
+from swaymeter.tasks.models import LanguageModel
 from tests.tasks.models.tiny import byte_tokenizer, tiny_language_model
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tasks.models import LanguageModel
+from swaymeter.tasks.models import LanguageModel
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 ORACLE = Path(__file__).parents[2] / "oracle"

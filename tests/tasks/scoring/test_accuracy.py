@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.scoring.accuracy import answers_match, cleaned_as_released
+from swaymeter.tasks.scoring.accuracy import answers_match, cleaned_as_released
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from transformers import ByT5Tokenizer
 
-from data.catalog import AnswerPrompts, prompts
-from data.errors import ModelError, ScoreError
-from tasks.models import LanguageModel
-from tasks.scoring import answer_prompts, time_limit
-from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.answer_prompts import AnswerPrompt, answer_header, answer_prompt, prompt_form
-from tasks.scoring.generation.answers import Ends
+from swaymeter.data.catalog import AnswerPrompts, prompts
+from swaymeter.data.errors import ModelError, ScoreError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring import answer_prompts, time_limit
+from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.scoring.answer_prompts import AnswerPrompt, answer_header, answer_prompt, prompt_form
+from swaymeter.tasks.scoring.generation.answers import Ends
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.chat_templates import FAMILIES, Family, family_model
 

@@ -8,11 +8,11 @@ import torch
 from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerFast
 
-from data.errors import ScoreError, UsageError
-from tasks.models import LanguageModel
-from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.answer_set import answer_set_persuasion
-from tasks.scoring.next_token import complete_answers, shared
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.next_token import complete_answers, shared
 from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import break_token, steps, tokens_of
 

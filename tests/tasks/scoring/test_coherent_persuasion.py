@@ -5,11 +5,16 @@ import numpy as np
 import pytest
 from scipy.special import rel_entr
 
-from data.errors import InputError, ScoreError
-from tasks.scoring import coherent_persuasion as module
-from tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasion, coherent_persuasions
-from tasks.scoring.half_samples import draw_halves
-from tasks.scoring.semantic_entropy import group_answers
+from swaymeter.data.errors import InputError, ScoreError
+from swaymeter.tasks.scoring import coherent_persuasion as module
+from swaymeter.tasks.scoring.coherent_persuasion import (
+    GroupedAnswers,
+    between_halves,
+    coherent_persuasion,
+    coherent_persuasions,
+)
+from swaymeter.tasks.scoring.half_samples import draw_halves
+from swaymeter.tasks.scoring.semantic_entropy import group_answers
 
 KL = 0.75 * np.log(1.5) + 0.25 * np.log(0.5)
 TINY = float(np.float32(1e-45))

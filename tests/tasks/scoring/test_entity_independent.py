@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from data.errors import ScoreError, UsageError
-from tasks.scoring.entity_independent import entity_independent_persuasion, entity_independent_susceptibility
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.scoring.entity_independent import entity_independent_persuasion, entity_independent_susceptibility
 
 SCORES = [[0.0, 0.2, 0.4], [0.6, 0.2, 0.1]]  # two entities, three contexts
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from tasks.models import LanguageModel
-from tasks.scoring.answer_set import answer_set_persuasion
-from tasks.scoring.generation import sample_answers
-from tasks.scoring.memorization import greedy_answers
-from tasks.scoring.next_token import tokenized_prompts
-from tasks.scoring.next_token.plain import ALONE, EQUAL, PADDED, read_plain
-from tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.generation import sample_answers
+from swaymeter.tasks.scoring.memorization import greedy_answers
+from swaymeter.tasks.scoring.next_token import tokenized_prompts
+from swaymeter.tasks.scoring.next_token.plain import ALONE, EQUAL, PADDED, read_plain
+from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.families import family_model
 from tests.tasks.scoring.alone import every, log_probs, steps, tokens_of
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 import torch
 
-from data.catalog import prompts
-from data.errors import ScoreError
-from tasks.models import LanguageModel
-from tasks.scoring.answer_prompts import answer_prompt
-from tasks.scoring.first_token import first_tokens, next_tokens
+from swaymeter.data.catalog import prompts
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.scoring.first_token import first_tokens, next_tokens
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 from tests.tasks.scoring.chat_templates import FAMILIES, family_model
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from data.errors import ScoreError, UsageError
-from tasks.models import LanguageModel
-from tasks.scoring import fisher
-from tasks.scoring.fisher import fisher_susceptibility
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring import fisher
+from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from tests.tasks.models.families import family_model
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import break_token

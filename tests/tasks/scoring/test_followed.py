@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from benchmarks.whose_answer import JUDGED, RULES, compared, read
-from data.errors import InputError
-from data.sources.own.source import OwnQuestions, read_questions
-from tasks.measures import whose_answer as measure
-from tasks.scoring.followed import Reason, Verdict, outcome, verdict_and_reason, whose_answer
-from tasks.scoring.wording.words import words
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions
+from swaymeter.tasks.measures import whose_answer as measure
+from swaymeter.tasks.scoring.followed import Reason, Verdict, outcome, verdict_and_reason, whose_answer
+from swaymeter.tasks.scoring.wording.words import words
 
 OSLO: dict[str, list[str]] = {"context": ["Oslo"], "original": ["Bergen"]}
 

@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from data.errors import ScoreError, UsageError
-from tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
-from tasks.scoring.half_samples import draw_halves, standard_error
-from tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy, semantic_entropy_error
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
+from swaymeter.tasks.scoring.half_samples import draw_halves, standard_error
+from swaymeter.tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy, semantic_entropy_error
 
 
 def test_a_half_has_half_of_the_answers_in_order() -> None:

@@ -4,13 +4,13 @@ import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
 
-from data.errors import ScoreError, UsageError
-from data.records import ContextKind, QueryType
-from tasks.models import LanguageModel
-from tasks.scoring import memorization
-from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.memorization import Conflict, Follows, conflict, count, follows, greedy_answers
-from tasks.scoring.next_token import PLAIN, PREFIX_TREE, shared
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.data.records import ContextKind, QueryType
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring import memorization
+from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.scoring.memorization import Conflict, Follows, conflict, count, follows, greedy_answers
+from swaymeter.tasks.scoring.next_token import PLAIN, PREFIX_TREE, shared
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import log_probs, tokens_of
 

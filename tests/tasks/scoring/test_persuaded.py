@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.scoring.persuaded import compare_answers
+from swaymeter.tasks.scoring.persuaded import compare_answers
 
 
 @pytest.mark.parametrize(

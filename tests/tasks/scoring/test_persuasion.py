@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from data.errors import ScoreError, UsageError
-from tasks.models import LanguageModel
-from tasks.models.language_model import Verdict
-from tasks.scoring.next_token import PLAIN, PREFIX_TREE, Distributions, distributions
-from tasks.scoring.persuasion import persuasion, persuasion_scores
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.language_model import Verdict
+from swaymeter.tasks.scoring.next_token import PLAIN, PREFIX_TREE, Distributions, distributions
+from swaymeter.tasks.scoring.persuasion import persuasion, persuasion_scores
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import break_token
 

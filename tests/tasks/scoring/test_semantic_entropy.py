@@ -3,9 +3,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.errors import InputError, ScoreError, UnknownName
-from tasks.scoring.half_samples import draw_halves
-from tasks.scoring.semantic_entropy import (
+from swaymeter.data.errors import InputError, ScoreError, UnknownName
+from swaymeter.tasks.scoring.half_samples import draw_halves
+from swaymeter.tasks.scoring.semantic_entropy import (
     KINDS,
     group_answers,
     last_group_of_each,

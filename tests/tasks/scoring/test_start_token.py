@@ -10,18 +10,18 @@ import pytest
 import torch
 from tokenizers import processors
 
-from data import catalog
-from tasks.models import LanguageModel, load_language_model
-from tasks.models.language_model import Verdict
-from tasks.scoring.answer_prompts import answer_prompt
-from tasks.scoring.answer_set import answer_set_persuasion
-from tasks.scoring.first_token import first_tokens
-from tasks.scoring.fisher import fisher_susceptibility
-from tasks.scoring.generation import sample_answers
-from tasks.scoring.memorization import greedy_answers
-from tasks.scoring.next_token import PLAIN, PREFIX_TREE
-from tasks.scoring.next_token.prompts import start_tokens, tokenized, tokenized_prompts
-from tasks.scoring.persuasion import persuasion
+from swaymeter.data import catalog
+from swaymeter.tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.models.language_model import Verdict
+from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.first_token import first_tokens
+from swaymeter.tasks.scoring.fisher import fisher_susceptibility
+from swaymeter.tasks.scoring.generation import sample_answers
+from swaymeter.tasks.scoring.memorization import greedy_answers
+from swaymeter.tasks.scoring.next_token import PLAIN, PREFIX_TREE
+from swaymeter.tasks.scoring.next_token.prompts import start_tokens, tokenized, tokenized_prompts
+from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import log_probs, steps
 

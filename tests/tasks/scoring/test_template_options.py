@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from data.catalog import prompts
-from data.errors import ModelError
-from tasks.models import LanguageModel
-from tasks.scoring.answer_prompts import answer_prompt, template_options, thinks_always, turn_prompt
-from tasks.scoring.template_options import keywords
+from swaymeter.data.catalog import prompts
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.answer_prompts import answer_prompt, template_options, thinks_always, turn_prompt
+from swaymeter.tasks.scoring.template_options import keywords
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 TAIL = "{% if add_generation_prompt %}<turn>assistant\n{% endif %}"

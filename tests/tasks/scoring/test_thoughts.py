@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tasks.scoring.followed import whose_answer
-from tasks.scoring.thoughts import MARKS, marks_of, opens_marks, without_thoughts
+from swaymeter.tasks.scoring.followed import whose_answer
+from swaymeter.tasks.scoring.thoughts import MARKS, marks_of, opens_marks, without_thoughts
 
 REPORT = Path(__file__).resolve().parents[2] / "oracle" / "reports" / "08-models-that-think"
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from tasks.models import LanguageModel
-from tasks.scoring.answer_prompts import answer_prompt
-from tasks.scoring.answer_set import answer_set_persuasion
-from tasks.scoring.first_token import next_tokens
-from tasks.scoring.fisher import fisher_susceptibility
-from tasks.scoring.generation import sample_answers
-from tasks.scoring.memorization import greedy_answers
-from tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.first_token import next_tokens
+from swaymeter.tasks.scoring.fisher import fisher_susceptibility
+from swaymeter.tasks.scoring.generation import sample_answers
+from swaymeter.tasks.scoring.memorization import greedy_answers
+from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.models.two_devices import spread
 from tests.tasks.scoring.alone import every

@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from data.errors import ScoreError, UsageError
-from tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from data.errors import ScoreError
-from data.records.row import table_of
-from data.records.statistics import GroupTest
-from tasks.statistics import STATISTICS
-from tasks.statistics.formulas.adjusted_difference import adjusted_difference
-from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.formulas.reach import TOO_FEW
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records.row import table_of
+from swaymeter.data.records.statistics import GroupTest
+from swaymeter.tasks.statistics import STATISTICS
+from swaymeter.tasks.statistics.formulas.adjusted_difference import adjusted_difference
+from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.reach import TOO_FEW
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
 Row = dict[str, Any]

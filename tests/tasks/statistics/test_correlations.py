@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from data.errors import ScoreError
-from tasks.statistics.correlations import HELD_AGAINST_SUSCEPTIBILITY, STATISTIC
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.statistics.correlations import HELD_AGAINST_SUSCEPTIBILITY, STATISTIC
 
 Row = dict[str, Any]
 

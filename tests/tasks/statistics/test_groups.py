@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from data.errors import ScoreError
-from data.records.row import table_of
-from data.records.statistics import GroupComparison, Summary
-from tasks.statistics.formulas.corrections import benjamini_hochberg
-from tasks.statistics.groups import COMPARISONS, MEANS, OF_SETS, PERSUASION, SUSCEPTIBILITY
-from tasks.statistics.statistic import Frames
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records.row import table_of
+from swaymeter.data.records.statistics import GroupComparison, Summary
+from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.groups import COMPARISONS, MEANS, OF_SETS, PERSUASION, SUSCEPTIBILITY
+from swaymeter.tasks.statistics.statistic import Frames
 
 Row = dict[str, Any]
 LABELS = {"Ann": "old", "Bea": "old", "Cat": "old", "Dan": "young", "Eli": "young", "Fay": "old", "Gus": "young"}

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from tasks.statistics import STATISTICS
-from tasks.statistics.entropy_classes import CUT, EntropyClasses
-from tasks.statistics.means.partitions import ENTROPIES
-from tasks.statistics.predictors import CORRELATED, Regression
+from swaymeter.tasks.statistics import STATISTICS
+from swaymeter.tasks.statistics.entropy_classes import CUT, EntropyClasses
+from swaymeter.tasks.statistics.means.partitions import ENTROPIES
+from swaymeter.tasks.statistics.predictors import CORRELATED, Regression
 
 Row = dict[str, Any]
 MODEL = {"model": "m", "dtype": "float32"}

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from tasks.statistics.models import DIFFERENCES, MEANS, items
+from swaymeter.tasks.statistics.models import DIFFERENCES, MEANS, items
 
 UNMEASURED = {
     "partition": "static", "answers": 10, "coherent_persuasion": None,

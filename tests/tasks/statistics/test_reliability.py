@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from data.errors import ScoreError
-from tasks.statistics.reliability import reliability
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.statistics.reliability import reliability
 
 
 def sample(scores: dict[tuple[str, int, str], float], query_type: str = "open") -> pd.DataFrame:

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from data.errors import ScoreError
-from tasks.statistics import STATISTICS
-from tasks.statistics.envelopes import envelope
-from tasks.statistics.formulas.clustered import clustered_mean
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.statistics import STATISTICS
+from swaymeter.tasks.statistics.envelopes import envelope
+from swaymeter.tasks.statistics.formulas.clustered import clustered_mean
 from tests.reports.study import frames as report_frames
 
 Row = dict[str, Any]
@@ -204,6 +204,6 @@ def test_every_statistic_of_no_scores_has_no_rows() -> None:
 
 
 def test_importing_the_list_imports_neither_pandas_nor_scipy() -> None:
-    code = "import sys, tasks.statistics; print([name for name in ('pandas', 'scipy') if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    code = "import sys, swaymeter.tasks.statistics; print([one for one in ('pandas', 'scipy') if one in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from tasks.scoring.wording.word import Texts, Word
+from swaymeter.tasks.scoring.wording.word import Texts, Word
 
 
 class Name(NamedTuple):

@@ -11,10 +11,10 @@ Forms are derived from the answer that is looked for, never from the reply. The 
 
 from collections.abc import Iterator, Sequence
 
-from tasks.scoring.wording.forms import of_names, of_numbers
-from tasks.scoring.wording.forms.answer import Answer, Name
-from tasks.scoring.wording.word import Word, texts_of
-from tasks.scoring.wording.words import words
+from swaymeter.tasks.scoring.wording.forms import of_names, of_numbers
+from swaymeter.tasks.scoring.wording.forms.answer import Answer, Name
+from swaymeter.tasks.scoring.wording.word import Word, texts_of
+from swaymeter.tasks.scoring.wording.words import words
 
 _MOST_WORDS = 12
 """Of an answer that has other forms; one with more is a sentence."""

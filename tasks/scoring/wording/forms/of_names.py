@@ -5,10 +5,10 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from tasks.scoring.wording.forms.answer import Answer, Kind
-from tasks.scoring.wording.vocabulary import FUNCTION_WORDS, MONTHS, PERSONS, TITLES
-from tasks.scoring.wording.word import Texts, texts_of, word_set
-from tasks.scoring.wording.words import words
+from swaymeter.tasks.scoring.wording.forms.answer import Answer, Kind
+from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS, MONTHS, PERSONS, TITLES
+from swaymeter.tasks.scoring.wording.word import Texts, texts_of, word_set
+from swaymeter.tasks.scoring.wording.words import words
 
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from tasks.scoring.wording.numbers.figures import normal_figures, written_out
-from tasks.scoring.wording.numbers.number_words import (
+from swaymeter.tasks.scoring.wording.numbers.figures import normal_figures, written_out
+from swaymeter.tasks.scoring.wording.numbers.number_words import (
     CARDINALS,
     DECADES,
     FRACTIONS,
@@ -26,8 +26,8 @@ from tasks.scoring.wording.numbers.number_words import (
     STARTS,
     german_compound,
 )
-from tasks.scoring.wording.numbers.units import COMPARED, COMPARED_BEHIND, COMPARING, MONEY, SIGNS, UNITS
-from tasks.scoring.wording.word import Token, Word
+from swaymeter.tasks.scoring.wording.numbers.units import COMPARED, COMPARED_BEHIND, COMPARING, MONEY, SIGNS, UNITS
+from swaymeter.tasks.scoring.wording.word import Token, Word
 
 _BEFORE_ONE, _BEHIND_ONE = frozenset(("no", "any", "every", "this", "that")), frozenset(("of", "who", "that", "which"))
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from tasks.scoring.wording.word import word_set
+from swaymeter.tasks.scoring.wording.word import word_set
 
 UNITS = {
     spelling: unit

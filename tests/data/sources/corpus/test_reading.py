@@ -9,11 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.errors import InputError
-from data.sources.corpus import reading
-from data.sources.corpus.aliases import read_aliases
-from data.sources.corpus.reading import Reading
-from data.sources.corpus.shards import shards
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.corpus import reading
+from swaymeter.data.sources.corpus.aliases import read_aliases
+from swaymeter.data.sources.corpus.reading import Reading
+from swaymeter.data.sources.corpus.shards import shards
 
 TEXTS = ["Norway, Oslo.", "", 'Zürich\nand "quotes" \\ 😀 \u2028', "third"]
 ENDINGS = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".parquet", ".JSONL"]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from data.records import PARTITIONS, Partition
-from data.sources.dynamicqa.layout import COLUMNS, FILES
+from swaymeter.data.records import PARTITIONS, Partition
+from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES
 
 ROW = {
     "": "0", "id": "0", "subj": "Norway", "prop": "capital city", "obj": "Oslo", "subj_id": "Q20", "prop_id": "P36",

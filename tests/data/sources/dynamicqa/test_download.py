@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import ServiceBudget, ServiceError
-from data.sources.dynamicqa import downloaded, questions
-from data.sources.http.services import SERVICES
-from data.sources.http.session import Session
+from swaymeter.data.errors import ServiceBudget, ServiceError
+from swaymeter.data.sources.dynamicqa import downloaded, questions
+from swaymeter.data.sources.http.services import SERVICES
+from swaymeter.data.sources.http.session import Session
 from tests.data.sources.dynamicqa.small_dynamicqa import ROW, write
 from tests.data.sources.http.asking import Clock
 from tests.data.sources.servers.faults import FaultServer, Say, gzipped, serving

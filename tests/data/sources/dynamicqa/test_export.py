@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import WorkspaceError
-from data.records import PARTITIONS, Question, WikidataId
-from data.sources import dynamicqa, sample
-from data.sources.dynamicqa.export import from_questions, write_questions
-from data.sources.dynamicqa.layout import COLUMNS, FILES
+from swaymeter.data.errors import WorkspaceError
+from swaymeter.data.records import PARTITIONS, Question, WikidataId
+from swaymeter.data.sources import dynamicqa, sample
+from swaymeter.data.sources.dynamicqa.export import from_questions, write_questions
+from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES
 from tests.data.a_dataset import disputed, question
 from tests.data.sources.dynamicqa.small_dynamicqa import (
     DISPUTED,

@@ -3,10 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import InputError
-from data.records import PARTITIONS, Partition
-from data.sources import dynamicqa
-from data.sources.dynamicqa.layout import COLUMNS, FILES, OPTIONAL, content_of, read_rows, rows_of
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import PARTITIONS, Partition
+from swaymeter.data.sources import dynamicqa
+from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, OPTIONAL, content_of, read_rows, rows_of
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, write
 
 HEADER = ",".join(COLUMNS["disputable"])

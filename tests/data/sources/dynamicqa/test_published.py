@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import InputError
-from data.records import Partition, Question
-from data.sources import dynamicqa, slots
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Partition, Question
+from swaymeter.data.sources import dynamicqa, slots
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
 

@@ -2,9 +2,9 @@ from collections import Counter
 
 import pytest
 
-from data.records import SLOT, Partition, as_row
-from data.records.tables import QUESTIONS
-from data.sources import dynamicqa, slots
+from swaymeter.data.records import SLOT, Partition, as_row
+from swaymeter.data.records.tables import QUESTIONS
+from swaymeter.data.sources import dynamicqa, slots
 from tests.data.sources.dynamicqa.small_dynamicqa import PUBLISHED, with_published
 
 

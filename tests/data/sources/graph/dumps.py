@@ -3,9 +3,9 @@
 import gzip
 from pathlib import Path
 
-from data.sources.graph.dump import Dump
-from data.sources.graph.sparql import Row
-from data.storage.files import TEMPORARY
+from swaymeter.data.sources.graph.dump import Dump
+from swaymeter.data.sources.graph.sparql import Row
+from swaymeter.data.storage.files import TEMPORARY
 from tests.data.sources.graph.turtle import HEAD, YAGO
 
 ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from data.records import Fact
-from data.sources.graph import yago
-from data.sources.graph.dump import Dump, shared_dump
-from data.sources.graph.sparql import Row, Rows, SparqlStore
+from swaymeter.data.records import Fact
+from swaymeter.data.sources.graph import yago
+from swaymeter.data.sources.graph.dump import Dump, shared_dump
+from swaymeter.data.sources.graph.sparql import Row, Rows, SparqlStore
 from tests.data.sources.graph.turtle import HEAD
 from tests.data.sources.graph.yago_graph import relation_named
 

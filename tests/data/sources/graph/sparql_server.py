@@ -9,8 +9,8 @@ from urllib.parse import parse_qs
 
 import requests
 
-from data.sources.graph.sparql import RESULTS, Endpoint
-from data.sources.http.session import Service, Session
+from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint
+from swaymeter.data.sources.http.session import Service, Session
 
 Said = tuple[int, str, bytes]
 """Status, content type and body of an answer."""

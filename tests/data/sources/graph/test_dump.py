@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import DamagedFile, InputError, ServiceError
-from data.sources.graph.dump import Dump, shared_dump
-from data.sources.graph.sparql import Literal, Uri
+from swaymeter.data.errors import DamagedFile, InputError, ServiceError
+from swaymeter.data.sources.graph.dump import Dump, shared_dump
+from swaymeter.data.sources.graph.sparql import Literal, Uri
 from tests.data.sources.graph.dumps import ALL, QUADS, TRIPLES, TURTLE, flipped, graphs, rows, unfinished, written
 from tests.data.sources.graph.turtle import YAGO
 
@@ -101,7 +101,7 @@ def test_a_failing_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
 KILLED_BEFORE_IT_HAS_ITS_NAME = """
 import sys, time
 from pathlib import Path
-from data.sources.graph.dump import Dump, shared_dump
+from swaymeter.data.sources.graph.dump import Dump, shared_dump
 
 Path.rename = lambda *_: (print("loaded", flush=True), time.sleep(60))
 shared_dump([Path(sys.argv[1])], Path(sys.argv[2]))
@@ -127,7 +127,7 @@ def test_a_dump_that_changes_while_it_is_loaded_is_refused(tmp_path: Path, monke
     def change(*said: object) -> None:
         file.write_text(TURTLE + "yago:Norway yago:n 8 .\n")
 
-    monkeypatch.setattr("data.sources.graph.dump.log.info", change)
+    monkeypatch.setattr("swaymeter.data.sources.graph.dump.log.info", change)
     with pytest.raises(InputError, match=r"a\.ttl.* changed while it was loaded"):
         shared_dump([file], tmp_path / "graphs")
     assert graphs(tmp_path / "graphs") == unfinished(tmp_path / "graphs") == []

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import InputError
-from data.sources.graph import dump_files
-from data.sources.graph.dump import shared_dump
-from data.sources.graph.dump_files import dump_digest, parsed
-from data.storage.digests import content_digest
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.graph import dump_files
+from swaymeter.data.sources.graph.dump import shared_dump
+from swaymeter.data.sources.graph.dump_files import dump_digest, parsed
+from swaymeter.data.storage.digests import content_digest
 from tests.data.sources.graph.dumps import ALL, TRIPLES, TURTLE, flipped, rows, written
 
 
@@ -103,7 +103,7 @@ def test_long_terms_are_loaded_a_few_at_a_time(text: str, tmp_path: Path, monkey
 def test_a_damaged_dump_is_loaded_only_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     sound, damaged = written(tmp_path, "sound.ttl", TURTLE), written(tmp_path, "a.nt", TRIPLES + "half a li")
     said = []
-    with caplog.at_level(logging.INFO, logger="data.sources.graph.dump"):
+    with caplog.at_level(logging.INFO, logger="swaymeter.data.sources.graph.dump"):
         for _ in range(3):
             with pytest.raises(InputError, match=r"a\.nt, line 5 is not valid RDF") as caught:
                 shared_dump([sound, damaged], tmp_path / "graphs")

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from data.sources.graph.literals import LONGEST, plain, text
-from data.sources.graph.sparql import Literal
+from swaymeter.data.sources.graph.literals import LONGEST, plain, text
+from swaymeter.data.sources.graph.sparql import Literal
 from tests.data.sources.graph.turtle import YAGO
 from tests.data.sources.graph.yago_graph import relation_named
 

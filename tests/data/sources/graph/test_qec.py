@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.catalog import ENTITY_CLASSES, Relation
-from data.errors import InputError, WorkspaceError
-from data.records import Fact
-from data.sources.graph.qec import LICENCE, SOURCE, TOP_CLASS, read_qec, write_qec
+from swaymeter.data import catalog
+from swaymeter.data.catalog import ENTITY_CLASSES, Relation
+from swaymeter.data.errors import InputError, WorkspaceError
+from swaymeter.data.records import Fact
+from swaymeter.data.sources.graph.qec import LICENCE, SOURCE, TOP_CLASS, read_qec, write_qec
 from tests.data.a_dataset import CAPITAL, KENYA, NORWAY, PERU, YAGO, fact, published, write
 
 

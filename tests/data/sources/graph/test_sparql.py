@@ -9,8 +9,8 @@ from pathlib import Path
 import pyoxigraph as ox
 import pytest
 
-from data.errors import InputError, ServiceError, ServiceTimeout
-from data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, iris, is_iri, string
+from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
+from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, iris, is_iri, string
 from tests.data.sources.graph.sparql_server import answering, asking
 from tests.data.sources.graph.yago_nasty import NASTY
 

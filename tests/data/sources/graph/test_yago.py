@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from data.sources.graph import yago
-from data.sources.graph.dump import Dump
-from data.sources.graph.source import predicates
-from data.sources.graph.sparql import Endpoint
+from swaymeter.data.sources.graph import yago
+from swaymeter.data.sources.graph.dump import Dump
+from swaymeter.data.sources.graph.source import predicates
+from swaymeter.data.sources.graph.sparql import Endpoint
 from tests.data.sources.graph.small_graphs import by_subject, graph, said
 from tests.data.sources.graph.turtle import YAGO
 from tests.data.sources.graph.yago_graph import RELATIONS, relation_named

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import InputError, ServiceError
-from data.sources.graph import entities as yago_entities
-from data.sources.graph import yago
-from data.sources.graph.dump import Dump
-from data.sources.graph.literals import plain
-from data.sources.graph.sparql import Endpoint, Literal, Row, Uri
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.sources.graph import entities as yago_entities
+from swaymeter.data.sources.graph import yago
+from swaymeter.data.sources.graph.dump import Dump
+from swaymeter.data.sources.graph.literals import plain
+from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Uri
 from tests.data.sources.graph.small_graphs import ALL, Changed, by_subject, graph, said
 from tests.data.sources.graph.turtle import YAGO
 from tests.data.sources.graph.yago_graph import relation_named
@@ -38,7 +38,7 @@ def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
 def test_what_makes_no_fact_is_dropped_and_counted(
     relation: str, facts: int, asked: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with caplog.at_level(logging.INFO, logger="data.sources.graph.yago"):
+    with caplog.at_level(logging.INFO, logger="swaymeter.data.sources.graph.yago"):
         fetched = yago.facts(dump, relation_named(relation), pairs=ALL, seed=1)
     assert len(fetched.facts) == facts
     assert fetched.rejected == rejected

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import ServiceError, ServiceTimeout
-from data.sources.graph import yago
-from data.sources.graph.dump import Dump
-from data.sources.graph.pairs import LONGER, Pair, sampled_pairs
-from data.sources.graph.sparql import Row, Rows
+from swaymeter.data.errors import ServiceError, ServiceTimeout
+from swaymeter.data.sources.graph import yago
+from swaymeter.data.sources.graph.dump import Dump
+from swaymeter.data.sources.graph.pairs import LONGER, Pair, sampled_pairs
+from swaymeter.data.sources.graph.sparql import Row, Rows
 from tests.data.sources.graph.small_graphs import ALL, Changed, graph, said
 from tests.data.sources.graph.sparql_server import asking, cutting
 from tests.data.sources.graph.yago_graph import relation_named

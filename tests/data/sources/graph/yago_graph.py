@@ -6,7 +6,7 @@ Among them is everything that a graph may hold and a client must bear (`yago_nas
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from data.catalog import Relation
+from swaymeter.data.catalog import Relation
 from tests.data.sources.graph.turtle import HEAD, SCHEMA, YAGO, Triple, entity, literal
 from tests.data.sources.graph.yago_nasty import nasty_names, nasty_shapes, nasty_values
 

@@ -21,7 +21,7 @@ NASTY: Mapping[str, str] = {
     "emoji": "Zoë 🎭 Example",
     "slot": "[ENTITY]",
 }  # fmt: skip
-"""Names as the graph has them; what becomes of them: `data.sources.graph.literals.plain`."""
+"""Names as the graph has them; what becomes of them: `swaymeter.data.sources.graph.literals.plain`."""
 
 BIRTHS: Mapping[str, tuple[str, str | None]] = {
     "midnight": ("1879-03-14T00:00:00Z", "xsd:dateTime"),

@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from data.errors import ServiceError
-from data.sources.http.answer import TransientError
-from data.sources.http.session import Session
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.http.answer import TransientError
+from swaymeter.data.sources.http.session import Session
 
 CONTACT = "tests@example.org"
 Open = Callable[..., Session]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from data.sources.http.session import Service, Session
+from swaymeter.data.sources.http.session import Service, Session
 from tests.data.sources.http.asking import CONTACT, Clock, Open
 from tests.data.sources.servers.faults import FaultServer
 

@@ -6,11 +6,11 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from data.errors import ServiceError, ServiceTimeout
-from data.sources.http import exchange
-from data.sources.http.printable import shown
-from data.sources.http.request import check_address, place_in
-from data.sources.http.services import SERVICES
+from swaymeter.data.errors import ServiceError, ServiceTimeout
+from swaymeter.data.sources.http import exchange
+from swaymeter.data.sources.http.printable import shown
+from swaymeter.data.sources.http.request import check_address, place_in
+from swaymeter.data.sources.http.services import SERVICES
 from tests.data.sources.http.asking import Open
 from tests.data.sources.servers.faults import Say, gzipped, says, serving
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import ServiceError, WorkspaceError
-from data.sources.http.answer import Reply
-from data.sources.http.cache import HttpCache
+from swaymeter.data.errors import ServiceError, WorkspaceError
+from swaymeter.data.sources.http.answer import Reply
+from swaymeter.data.sources.http.cache import HttpCache
 
 WHEN = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
 ADDRESS = "http://127.0.0.1/"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from data.errors import ServiceError, WorkspaceError
+from swaymeter.data.errors import ServiceError, WorkspaceError
 from tests.data.sources.http.asking import CONTACT, Open, maxlag
 from tests.data.sources.servers.faults import Say, says, serving
 
@@ -68,12 +68,12 @@ def test_what_is_asked_for_anew_is_requested_once(minutes: int, opened: Open, mo
     clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=minutes))  # of another host
     with serving(says([1]), says([2]), says([3])) as server:
         with monkeypatch.context() as patched:
-            patched.setattr("data.sources.http.exchange.datetime", clock)
+            patched.setattr("swaymeter.data.sources.http.exchange.datetime", clock)
             opened(server).ask({})
         fresh = opened(server, reruns=AGAIN)
         assert [fresh.ask({}).content for _ in range(3)] == [[2]] * 3
         with monkeypatch.context() as patched:
-            patched.setattr("data.sources.http.exchange.datetime", clock)
+            patched.setattr("swaymeter.data.sources.http.exchange.datetime", clock)
             assert opened(server, reruns=frozenset({"of yesterday"})).ask({}).content == [3]
         for reruns in (AGAIN, frozenset({"of yesterday"}), AGAIN | {"of yesterday"}, frozenset()):
             assert opened(server, reruns=frozenset(reruns)).ask({}).content == [3]
@@ -173,7 +173,7 @@ ASKS = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from data.sources.http.session import Service, Session
+from swaymeter.data.sources.http.session import Service, Session
 service = Service("YAGO", sys.argv[1], requests_per_minute=60_000)
 with closing(Session(service, contact="tests@example.org", cache=Path(sys.argv[2]))) as session:
     for number in range(6):

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from data.errors import ServiceBudget, ServiceError
-from data.sources.http.session import Service, Session
+from swaymeter.data.errors import ServiceBudget, ServiceError
+from swaymeter.data.sources.http.session import Service, Session
 from tests.data.sources.http.asking import CONTACT, Clock, Open
 from tests.data.sources.servers.faults import Say, says, serving
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from urllib3.util import connection
 
-from data.errors import ServiceError
-from data.sources.http import exchange
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.http import exchange
 from tests.data.sources.http.asking import Clock, Open
 from tests.data.sources.servers.faults import Say, says, serving, unused_address
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from data.errors import ServiceError
-from data.sources.http.session import Service, Session, close_sessions, shared_session
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.http.session import Service, Session, close_sessions, shared_session
 from tests.data.sources.http.asking import CONTACT
 from tests.data.sources.servers.faults import FaultServer, says, serving
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import ServiceBudget, ServiceError, ServiceTimeout
-from data.sources.http.session import Service, Session
+from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from swaymeter.data.sources.http.session import Service, Session
 from tests.data.sources.http.asking import CONTACT, Clock, Open
 from tests.data.sources.servers.faults import Say, says, serving
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.sources.infini_gram.index import Ids
+from swaymeter.data.sources.infini_gram.index import Ids
 from tests.data.sources.servers.faults import Asked, FaultServer, Say, says, serving
 
 END = 65535

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from data.errors import ServiceError
-from data.sources.infini_gram.api import InfiniGramApi
-from data.sources.infini_gram.index import Ids, Passage, Place
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.infini_gram.api import InfiniGramApi
+from swaymeter.data.sources.infini_gram.index import Ids, Passage, Place
 from tests.data.sources.infini_gram.pieces import Pieces
 from tests.data.sources.servers.faults import FaultServer, Say, recorded, says, unused_address
 from tests.data.sources.small_sessions import answering, asking

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.errors import InputError, MissingFile
-from data.sources.own.by_relation import ContextRow, FactRow, facts_of, rows_by_relation
-from data.sources.own.rows import Origin
+from swaymeter.data.errors import InputError, MissingFile
+from swaymeter.data.sources.own.by_relation import ContextRow, FactRow, facts_of, rows_by_relation
+from swaymeter.data.sources.own.rows import Origin
 
 HEADER = "relation,subject,object,aliases,subject_id,note"
 OSLO = "capital,Norway,Oslo,Christiania|Kristiania,Q20,north"

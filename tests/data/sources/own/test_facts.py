@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from data import catalog
-from data.sources.access import Access
-from data.sources.own.facts import OWN_FACTS, OwnFacts
+from swaymeter.data import catalog
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.own.facts import OWN_FACTS, OwnFacts
 from tests.data.catalog.test_relation_rules import SOUND, file
 
 FACTS = ("relation,subject,object", "seat,Norvania,Tesk", "capital,Norway,Oslo", "seat,Bellamarca,Quorin")

@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from data.errors import InputError, MissingFile
-from data.options import refused
-from data.records import Case, Question, as_row
-from data.records.tables import REJECTED
-from data.sources.own import files
-from data.sources.own.files import read_file
-from data.sources.own.rows import Origin, ReadQuestions, questions_of
-from data.sources.own.source import OWN_QUESTIONS, OwnQuestions, read_questions
-from data.storage.keys import file_digest
+from swaymeter.data.errors import InputError, MissingFile
+from swaymeter.data.options import refused
+from swaymeter.data.records import Case, Question, as_row
+from swaymeter.data.records.tables import REJECTED
+from swaymeter.data.sources.own import files
+from swaymeter.data.sources.own.files import read_file
+from swaymeter.data.sources.own.rows import Origin, ReadQuestions, questions_of
+from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions, read_questions
+from swaymeter.data.storage.keys import file_digest
 
 HEADER = "id,question,answer,aliases,context,kind,context_answer,chapter"
 PAYLOAD = 'q1,What does it lift?,8 kg,eight kilograms|8 kilograms,It lifts 8 kg.,supporting,,"one, two"'

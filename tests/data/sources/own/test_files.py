@@ -7,9 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from data.errors import InputError
-from data.records import Question
-from data.sources.own.source import OwnQuestions, not_usable, read_questions
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Question
+from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
 
 REPORTS = Path(__file__).resolve().parents[3] / "oracle" / "reports"
 FRAME = pd.DataFrame(

@@ -9,9 +9,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from data.errors import InputError, MissingFile
-from data.sources.access import Access
-from data.sources.own.groups import GROUPS, Groups
+from swaymeter.data.errors import InputError, MissingFile
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.own.groups import GROUPS, Groups
 from tests.data.catalog.test_group_texts import SOUND
 
 NAMES = ("entity,label", "Ann,old", "Anna,old", "Bo,young", "Cy,young", "Di,young")

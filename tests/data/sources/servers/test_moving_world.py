@@ -1,9 +1,9 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from data import reasons
-from tasks.contexts.questions import BuiltQuestions
-from tasks.contexts.wikidata.questions import Clients, questions_of_property
+from swaymeter.data import reasons
+from swaymeter.tasks.contexts.questions import BuiltQuestions
+from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked
 from tests.data.sources.servers.wiki_world import World, serving_world

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import InputError
-from data.records import Partition, Triple
-from data.sources.dynamicqa import FILES
-from data.sources.triples import from_csv
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Partition, Triple
+from swaymeter.data.sources.dynamicqa import FILES
+from swaymeter.data.sources.triples import from_csv
 
 HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "object", "question", "answers", "list_id")
 ROW = ("Q42", "P106", "Q36180", "Douglas Adams", "occupation", "writer", "What did he do?", '["writer","author"]', "7")

@@ -12,9 +12,9 @@ import huggingface_hub
 import pytest
 from huggingface_hub import constants
 
-from data.errors import InputError, ServiceError
-from data.sources.triples import from_csv, popqa
-from data.sources.triples.popqa_list import DATASET, PROPERTIES
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.sources.triples import from_csv, popqa
+from swaymeter.data.sources.triples.popqa_list import DATASET, PROPERTIES
 from tests.data.sources.servers.faults import FaultServer, Say, serving
 
 HEADER = (

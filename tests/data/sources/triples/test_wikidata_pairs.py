@@ -2,12 +2,12 @@ import hashlib
 
 import pytest
 
-from data.errors import InputError, ServiceTimeout
-from data.records import Triple, WikidataId
-from data.sources.graph.dump import Dump
-from data.sources.graph.sparql import Row, SparqlStore
-from data.sources.triples import of_property, wikidata_pairs
-from data.sources.triples.wikidata_pairs import ENTITY
+from swaymeter.data.errors import InputError, ServiceTimeout
+from swaymeter.data.records import Triple, WikidataId
+from swaymeter.data.sources.graph.dump import Dump
+from swaymeter.data.sources.graph.sparql import Row, SparqlStore
+from swaymeter.data.sources.triples import of_property, wikidata_pairs
+from swaymeter.data.sources.triples.wikidata_pairs import ENTITY
 from tests.data.sources.graph.small_graphs import Changed, graph
 
 OCCUPATION, SPORT, BORN, ALIKE = map(WikidataId, ("P106", "P641", "P569", "P460"))

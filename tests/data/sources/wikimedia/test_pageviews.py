@@ -4,8 +4,8 @@ from urllib.parse import unquote
 
 import pytest
 
-from data.errors import ServiceError
-from data.sources.wikimedia.pageviews import PageViews, months
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.wikimedia.pageviews import PageViews, months
 from tests.data.sources.servers.faults import Say, says
 from tests.data.sources.small_sessions import answering
 

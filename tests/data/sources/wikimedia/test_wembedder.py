@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import ServiceError
-from data.records import WikidataId
-from data.sources.wikimedia.wembedder import Similar, Wembedder
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.wikimedia.wembedder import Similar, Wembedder
 from tests.data.sources.servers.faults import Say, recorded, says
 from tests.data.sources.small_sessions import answering
 

@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from flows.stages.contents import Contents
-from tasks.contexts.annotation import cells
-from tasks.contexts.annotation.sheet import MEANINGS
+from swaymeter.flows.stages.contents import Contents
+from swaymeter.tasks.contexts.annotation import cells
+from swaymeter.tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.conftest import Command
 from tests.flows.datasets.annotating import choosing, fill, questions_of
 from tests.flows.datasets.test_annotated_questions import without

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from data import catalog
-from data.errors import ModelError
-from data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from flows.cli.views import listings
-from tasks.frequency import FREQUENCY_SOURCES
-from tasks.measures import MEASURES
+from swaymeter.data import catalog
+from swaymeter.data.errors import ModelError
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.flows.cli.views import listings
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure, source
 from tests.flows.conftest import Command
 from tests.registered import added

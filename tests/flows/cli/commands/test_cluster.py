@@ -11,11 +11,11 @@ import distributed
 import pytest
 from distributed.comm import connect
 
-from data.storage.workspace import Workspace
-from flows.execution.workers.cluster import Cluster
-from flows.execution.workers.encryption import written
-from flows.execution.workers.slurm import PLACEHOLDER, Jobs
-from flows.graph.step import Run, Step, StepId
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.workers.cluster import Cluster
+from swaymeter.flows.execution.workers.encryption import written
+from swaymeter.flows.execution.workers.slurm import PLACEHOLDER, Jobs
+from swaymeter.flows.graph.step import Run, Step, StepId
 from tests.flows.conftest import Command
 from tests.flows.small_study import small_study, write_study
 

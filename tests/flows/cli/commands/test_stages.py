@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 import torch
 
-from data.errors import ModelError
-from data.sources.registry import FACT_SOURCES
-from data.storage.workspace import Workspace
-from flows.cli import pipeline
-from flows.cli.commands.stages import COMMANDS
-from flows.server import api
-from flows.stages import score as stages
+from swaymeter.data.errors import ModelError
+from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.cli import pipeline
+from swaymeter.flows.cli.commands.stages import COMMANDS
+from swaymeter.flows.server import api
+from swaymeter.flows.stages import score as stages
 from tests.extensions import source
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, score, selected, small_study, write_study
@@ -168,13 +168,14 @@ def test_an_interrupted_command_explains_how_to_go_on(
 def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
     return subprocess.run(
-        [sys.executable, "-P", *arguments], capture_output=True, text=True, env=environment, timeout=120, check=False
+        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=120, check=False
     )
 
 
 def test_a_process_ends_with_the_exit_code(tmp_path: Path) -> None:
     ended = _process(
-        "-m", "flows.cli.main", "run", "quickstart", "--relation", "capitol", "--workspace", str(tmp_path / "w")
+        *("-m", "swaymeter.flows.cli.main", "run", "quickstart"), *("--relation", "capitol"),
+        *("--workspace", str(tmp_path / "w")),
     )
     assert (ended.returncode, ended.stdout) == (2, "")
     assert ended.stderr == "error  no relation is named 'capitol'; did you mean 'capital'?\n"
@@ -182,7 +183,7 @@ def test_a_process_ends_with_the_exit_code(tmp_path: Path) -> None:
 
 def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
     with Workspace(tmp_path / "workspace").lock():
-        ended = _process("-m", "flows.cli.main", "run", study)
+        ended = _process("-m", "swaymeter.flows.cli.main", "run", study)
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"error  process {os.getpid()} on ")
     assert "Traceback" not in ended.stderr
@@ -193,7 +194,7 @@ COMPUTING_NOTHING = (
 )  # fmt: skip
 IN_ONE_PROCESS = f"""
 import sys
-from flows.cli import main
+from swaymeter.flows.cli import main
 for line in sys.argv[1:]:
     sys.argv = ["swaymeter", *line.split()]
     main.exit_code()

@@ -7,14 +7,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from data.errors import UsageError, WorkFailed
-from data.records import as_row
-from data.sources.own.source import OwnQuestions, read_questions
-from flows.cli.views import audit
-from flows.cli.views.audit import Measured, Threshold
-from flows.steps.aggregate import schema
-from flows.study.reading import read_study
-from reports.frames import cut_off
+from swaymeter.data.errors import UsageError, WorkFailed
+from swaymeter.data.records import as_row
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions
+from swaymeter.flows.cli.views import audit
+from swaymeter.flows.cli.views.audit import Measured, Threshold
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.reading import read_study
+from swaymeter.reports.frames import cut_off
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command
 
@@ -197,7 +197,7 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
 
 def run_of(folder: Path, verdicts: str, text: str = "text", **asked_with: str | None) -> Path:
     """The database of a run in which the answers to questions with a conflicting context had these verdicts."""
-    from data.warehouse.loading import update
+    from swaymeter.data.warehouse.loading import update
 
     asked = {"relation": "own", "model": "m", "dtype": "float32"}
     context = {"context_ids": ["c"], "context_kinds": ["conflicting"], "context_texts": [text],
@@ -224,7 +224,7 @@ VERDICTS = {"c": "context", "o": "original"}
 
 
 def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
-    from data.warehouse.loading import update
+    from swaymeter.data.warehouse.loading import update
 
     file = ORACLE / "15-greedy-answers-cut-off" / "questions.jsonl"
     questions = read_questions(OwnQuestions(file=str(file))).questions

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from data.dataset.dataset import Dataset
-from data.dataset.differences import Difference, difference
-from data.records import Fact
-from data.sources.dynamicqa.export import write_questions
-from flows.cli.views import diff
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.differences import Difference, difference
+from swaymeter.data.records import Fact
+from swaymeter.data.sources.dynamicqa.export import write_questions
+from swaymeter.flows.cli.views import diff
 from tests.data import a_dataset
 from tests.data.a_dataset import (
     KENYA,

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from flows.cli.views.doctor import checks
+from swaymeter.flows.cli.views.doctor import checks
 
 
 def processors() -> str:

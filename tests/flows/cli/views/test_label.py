@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import UsageError
-from data.sources.own.source import OwnQuestions, read_questions
-from flows.cli.views import label
+from swaymeter.data.errors import UsageError
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions
+from swaymeter.flows.cli.views import label
 from tests.flows.conftest import Command
 
 ROWS = (

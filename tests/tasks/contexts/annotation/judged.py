@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from data.records import Annotation, AnnotationChoice, Question, RelationName, WikidataId
-from data.sources.slots import fill_slot
-from tasks.contexts.annotation.judging import shown
+from swaymeter.data.records import Annotation, AnnotationChoice, Question, RelationName, WikidataId
+from swaymeter.data.sources.slots import fill_slot
+from swaymeter.tasks.contexts.annotation.judging import shown
 
 SNIPPET = "Ludwig Wittgenstein was born in [ENTITY], then a city of Austria-Hungary."
 

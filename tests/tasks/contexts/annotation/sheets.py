@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from tasks.contexts.annotation.cells import SheetColumn
-from tasks.contexts.annotation.spreadsheet import write_sheet
+from swaymeter.tasks.contexts.annotation.cells import SheetColumn
+from swaymeter.tasks.contexts.annotation.spreadsheet import write_sheet
 
 HEADER = ["context", "choice", "key"]
 COLUMNS = (

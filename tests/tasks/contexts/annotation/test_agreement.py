@@ -5,8 +5,8 @@ import krippendorff
 import numpy as np
 import pytest
 
-from data.records import ANNOTATION_CHOICES, Annotation, AnnotationChoice
-from tasks.contexts.annotation.agreement import agreement
+from swaymeter.data.records import ANNOTATION_CHOICES, Annotation, AnnotationChoice
+from swaymeter.tasks.contexts.annotation.agreement import agreement
 from tests.tasks.contexts.annotation.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in range(1, 9)]

@@ -2,7 +2,7 @@ from time import perf_counter
 
 import pytest
 
-from tasks.contexts.annotation.cells import (
+from swaymeter.tasks.contexts.annotation.cells import (
     LARGEST_CELL,
     coded,
     decoded,

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from data.records import Question
-from data.sources.slots import (
+from swaymeter.data.records import Question
+from swaymeter.data.sources.slots import (
     ANSWER_LEFT_IN_CONTEXT,
     BROKEN_SLOT,
     NO_SLOT,
@@ -11,7 +11,7 @@ from data.sources.slots import (
     QUESTION_CONTAINS_ANSWER,
     REPLACEMENT_IS_ANSWER,
 )
-from tasks.contexts.annotation.changed import change
+from swaymeter.tasks.contexts.annotation.changed import change
 from tests.tasks.contexts.annotation.judged import a_question
 
 PLAIN = a_question()

@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from data import reasons
-from data.errors import DamagedFile, UsageError
-from data.records import ANNOTATION_CHOICES, Annotation, AnnotationChoice, as_row
-from data.records.tables import ANNOTATIONS
-from data.storage.workspace import Workspace
-from tasks.contexts.annotation.judging import (
+from swaymeter.data import reasons
+from swaymeter.data.errors import DamagedFile, UsageError
+from swaymeter.data.records import ANNOTATION_CHOICES, Annotation, AnnotationChoice, as_row
+from swaymeter.data.records.tables import ANNOTATIONS
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.tasks.contexts.annotation.judging import (
     annotator_name,
     decide,
     for_annotator,

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import InputError, UsageError
-from data.reasons import REASONS
-from data.records import ANNOTATION_CHOICES
-from data.sources import slots
-from tasks.contexts.annotation.judging import judgements, shown
-from tasks.contexts.annotation.sheet import (
+from swaymeter.data.errors import InputError, UsageError
+from swaymeter.data.reasons import REASONS
+from swaymeter.data.records import ANNOTATION_CHOICES
+from swaymeter.data.sources import slots
+from swaymeter.tasks.contexts.annotation.judging import judgements, shown
+from swaymeter.tasks.contexts.annotation.sheet import (
     COLUMNS,
     COLUMNS_OF_CONFLICTS,
     GUIDE,
@@ -18,7 +18,7 @@ from tasks.contexts.annotation.sheet import (
     read_back,
     rows_for,
 )
-from tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
+from swaymeter.tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
 from tests.tasks.contexts.annotation.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in (1, 2, 3)]

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from openpyxl import load_workbook
 
-from data.errors import InputError, UsageError, WorkspaceError
-from tasks.contexts.annotation.cells import LARGEST_CELL
-from tasks.contexts.annotation.spreadsheet import read_sheet, too_long
+from swaymeter.data.errors import InputError, UsageError, WorkspaceError
+from swaymeter.tasks.contexts.annotation.cells import LARGEST_CELL
+from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet, too_long
 from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
 
 HOSTILE = [

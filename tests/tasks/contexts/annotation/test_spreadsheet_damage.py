@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from data.errors import InputError
-from tasks.contexts.annotation import workbook
-from tasks.contexts.annotation.spreadsheet import read_sheet
+from swaymeter.data.errors import InputError
+from swaymeter.tasks.contexts.annotation import workbook
+from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
 from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, HEADER, as_csv, as_xlsx, write
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"

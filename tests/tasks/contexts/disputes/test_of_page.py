@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from data import reasons
-from data.errors import ServiceError
-from data.records import Rejected
-from data.sources.wikimedia.mediawiki import Wiki
-from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page
+from swaymeter.data import reasons
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.records import Rejected
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
+from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
+from swaymeter.tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page
 from tests.data.sources.servers.faults import Asked, Say, serving
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, LEVY, QUIET, SKIRMISH

@@ -2,16 +2,16 @@ from dataclasses import replace
 
 import pytest
 
-from data import reasons
-from data.catalog import dispute_prompt
-from data.dataset.dataset import with_current_counts
-from data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
-from data.records.tables import QUESTIONS, REJECTED
-from data.sources import slots
-from data.sources.dynamicqa.export import from_questions
-from tasks.contexts.disputes import questions as disputed_questions
-from tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
-from tasks.models import LanguageModel
+from swaymeter.data import reasons
+from swaymeter.data.catalog import dispute_prompt
+from swaymeter.data.dataset.dataset import with_current_counts
+from swaymeter.data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
+from swaymeter.data.records.tables import QUESTIONS, REJECTED
+from swaymeter.data.sources import slots
+from swaymeter.data.sources.dynamicqa.export import from_questions
+from swaymeter.tasks.contexts.disputes import questions as disputed_questions
+from swaymeter.tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
+from swaymeter.tasks.models import LanguageModel
 from tests.tasks.contexts.conftest import Say
 from tests.tasks.models.tiny import tiny_language_model
 

@@ -1,8 +1,8 @@
 import pytest
 
-from data import reasons
-from data.sources.wikimedia.mediawiki_answers import Revision
-from tasks.contexts.disputes.of_page import reverted_pairs, why_not_counted
+from swaymeter.data import reasons
+from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
+from swaymeter.tasks.contexts.disputes.of_page import reverted_pairs, why_not_counted
 
 
 def _revision(number: int, text: str, user: str | None = "Alice", *, registered: bool = True) -> Revision:

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from tasks.contexts.disputes.running_text import GAP, running_text, sentence_at, words_of
+from swaymeter.tasks.contexts.disputes.running_text import GAP, running_text, sentence_at, words_of
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@ import time
 
 import pytest
 
-from data import reasons
-from tasks.contexts.disputes.running_text import Sentence
-from tasks.contexts.disputes.spans import Replacement, likeness, replacement
+from swaymeter.data import reasons
+from swaymeter.tasks.contexts.disputes.running_text import Sentence
+from swaymeter.tasks.contexts.disputes.spans import Replacement, likeness, replacement
 
 TEXT = """{{Infobox|owner=Crown}}
 '''Velm''' is an old [[town]].<ref>x</ref> It was founded by Ada Kelm, a weaver, in 1621.

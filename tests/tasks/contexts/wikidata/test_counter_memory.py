@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from data.records import WikidataId
-from data.sources.wikimedia.wembedder import Similar
-from tasks.contexts.wikidata.counter_memory import (
+from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.wikimedia.wembedder import Similar
+from swaymeter.tasks.contexts.wikidata.counter_memory import (
     EMBEDDINGS,
     WEMBEDDER,
     Replacement,
@@ -20,7 +20,7 @@ from tasks.contexts.wikidata.counter_memory import (
     remembering,
     truth,
 )
-from tasks.contexts.wikidata.items import Items, KnownItem
+from swaymeter.tasks.contexts.wikidata.items import Items, KnownItem
 from tests.data.sources.servers.wiki_world import World, serving_world
 from tests.tasks.contexts.wikidata.live import by_words, clients, never
 

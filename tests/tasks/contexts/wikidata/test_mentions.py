@@ -2,7 +2,7 @@ import unicodedata
 
 import pytest
 
-from tasks.contexts.wikidata.mentions import is_written, mentions
+from swaymeter.tasks.contexts.wikidata.mentions import is_written, mentions
 
 
 def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:

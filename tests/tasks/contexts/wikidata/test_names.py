@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from data import reasons
-from data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
+from swaymeter.data import reasons
+from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER
 from tests.tasks.contexts.wikidata.live import Building, building, seed, small_world
 
 

@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from data import reasons
-from data.errors import InputError, ServiceError, ServiceTimeout
-from data.records import Question, Rejected, as_row
-from data.records.tables import QUESTIONS, REJECTED
-from tasks.contexts.questions import BuiltQuestions
-from tasks.contexts.wikidata.questions import questions_of_property
+from swaymeter.data import reasons
+from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
+from swaymeter.data.records import Question, Rejected, as_row
+from swaymeter.data.records.tables import QUESTIONS, REJECTED
+from swaymeter.tasks.contexts.questions import BuiltQuestions
+from swaymeter.tasks.contexts.wikidata.questions import questions_of_property
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import (
     EMBEDDINGS,

@@ -3,9 +3,9 @@ import time
 
 import pytest
 
-from data.records import SLOT
-from data.sources.slots import fill_slot
-from tasks.contexts.wikidata.snippets import find_snippet
+from swaymeter.data.records import SLOT
+from swaymeter.data.sources.slots import fill_slot
+from swaymeter.tasks.contexts.wikidata.snippets import find_snippet
 
 PAGE = """Ada Example (born 1 May 1901) is a chemist of St. Louis. She is known for her work, e.g. on salt.
 

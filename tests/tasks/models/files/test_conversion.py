@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from data.errors import ModelError
-from tasks.models.files import conversion
-from tasks.models.files.conversion import converted_folder
-from tasks.models.files.digests import cache_folder
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models.files import conversion
+from swaymeter.tasks.models.files.conversion import converted_folder
+from swaymeter.tasks.models.files.digests import cache_folder
 from tests.tasks.models.files.conftest import flip_bit
 
 DIGEST = "0123456789abcdef" * 4

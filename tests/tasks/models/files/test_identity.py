@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from data.catalog import CatalogModel
-from data.errors import ModelError, UnknownName, UsageError
-from tasks.models.backends import identify_language_model
-from tasks.models.files import hub, identity
-from tasks.models.files.hub import leave_alone
-from tasks.models.files.identity import identify_model
+from swaymeter.data.catalog import CatalogModel
+from swaymeter.data.errors import ModelError, UnknownName, UsageError
+from swaymeter.tasks.models.backends import identify_language_model
+from swaymeter.tasks.models.files import hub, identity
+from swaymeter.tasks.models.files.hub import leave_alone
+from swaymeter.tasks.models.files.identity import identify_model
 from tests.tasks.models.tiny import save_language_model
 
 
@@ -128,7 +128,8 @@ def test_the_hub_is_asked_again_after_a_run_without_network(monkeypatch: pytest.
 @pytest.mark.parametrize(("variable", "is_offline"), [("0", False), ("", False), ("1", True), ("true", True)])
 def test_a_worker_is_offline_only_where_its_environment_says_so(variable: str, is_offline: bool) -> None:
     code = (
-        "import os; from tasks.models.files.hub import leave_alone as a; a(False); print(os.environ['HF_HUB_OFFLINE'])"
+        "import os; from swaymeter.tasks.models.files import hub; hub.leave_alone(False); "
+        "print(os.environ['HF_HUB_OFFLINE'])"
     )
     variables = {**os.environ, "HF_HUB_OFFLINE": variable}
     ended = subprocess.run([sys.executable, "-c", code], env=variables, check=True, capture_output=True, text=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from data.catalog import CatalogModel
-from data.errors import ModelError
-from tasks.models import load_embedder, loading
-from tasks.models.files import identity
-from tasks.models.files.hub import verify_snapshot
+from swaymeter.data.catalog import CatalogModel
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models import load_embedder, loading
+from swaymeter.tasks.models.files import identity
+from swaymeter.tasks.models.files.hub import verify_snapshot
 from tests.tasks.models.files.conftest import flip_bit
 from tests.tasks.models.tiny import save_embedder
 
@@ -71,7 +71,7 @@ def test_a_flipped_bit_in_the_hub_cache_is_refused(
     (snapshot / "model.safetensors").symlink_to(blob)
     verify_snapshot("somebody/some-model", snapshot)
     with monkeypatch.context() as patched:  # what was verified is not read again
-        patched.setattr("tasks.models.files.hub._HASHES", {})
+        patched.setattr("swaymeter.tasks.models.files.hub._HASHES", {})
         verify_snapshot("somebody/some-model", snapshot)
     flip_bit(blob)
     with pytest.raises(ModelError, match=rf"somebody/some-model.*model\.safetensors.*delete {blob}"):

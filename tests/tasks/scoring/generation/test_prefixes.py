@@ -1,6 +1,6 @@
 import pytest
 
-from tasks.scoring.generation.readers import shared_prefixes
+from swaymeter.tasks.scoring.generation.readers import shared_prefixes
 
 READ, OTHER = (1, 2, 3, 4, 5, 6), (1, 2, 9, 9, 9)
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from data.catalog import questions
-from tasks.models import LanguageModel
-from tasks.models.language_model import Verdict
-from tasks.scoring.answer_prompts import answer_prompt
-from tasks.scoring.generation import SampledAnswers, sample_answers
-from tasks.scoring.generation.readers import SLOTS, rounding
-from tasks.scoring.generation.slots import Slots
-from tasks.scoring.next_token.plain import PADDED
+from swaymeter.data.catalog import questions
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.language_model import Verdict
+from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.scoring.generation import SampledAnswers, sample_answers
+from swaymeter.tasks.scoring.generation.readers import SLOTS, rounding
+from swaymeter.tasks.scoring.generation.slots import Slots
+from swaymeter.tasks.scoring.next_token.plain import PADDED
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
 
@@ -53,7 +53,7 @@ def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = [tokens_of(model, text) for text in TEXTS]
     settings: dict[str, Any] = {"samples": 8, "max_new_tokens": 8}
     with monkeypatch.context() as patched:
-        patched.setattr("tasks.scoring.generation.sample.rounding", lambda model: NOISE)
+        patched.setattr("swaymeter.tasks.scoring.generation.sample.rounding", lambda model: NOISE)
         expected = sample_answers(model, asked, IDENTITIES, **settings)
         for seed in (1, 2):
             with monkeypatch.context() as off:

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 import torch
 
-from data.errors import ScoreError, UsageError
-from tasks.models import LanguageModel
-from tasks.scoring.answer_ends import end_tokens
-from tasks.scoring.answer_prompts import PromptForm, answer_prompt
-from tasks.scoring.generation import SampledAnswers, sample_answers
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.scoring.answer_prompts import PromptForm, answer_prompt
+from swaymeter.tasks.scoring.generation import SampledAnswers, sample_answers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from data.errors import UsageError
-from tasks.scoring.generation.sampling import Sampling, draw, generator
+from swaymeter.data.errors import UsageError
+from swaymeter.tasks.scoring.generation.sampling import Sampling, draw, generator
 
 LOGITS = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log()
 

@@ -8,9 +8,9 @@ import pytest
 import torch
 from transformers import Gemma2Config, Gemma2ForCausalLM, GPTNeoConfig, GPTNeoForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
-from data.errors import ScoreError
-from tasks.models import LanguageModel
-from tasks.scoring.generation import PLAIN, SLOTS, SampledAnswers, engine, readers, sample_answers
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.generation import PLAIN, SLOTS, SampledAnswers, engine, readers, sample_answers
 from tests.tasks.models.tiny import VOCABULARY, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import break_token, every, running_out_of_memory, steps, token_ids, tokens_of
 
@@ -150,9 +150,9 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
 
     model = tiny_language_model()
     engine(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
-    monkeypatch.setattr("tasks.scoring.generation.sample.SlotReader", Counted)
+    monkeypatch.setattr("swaymeter.tasks.scoring.generation.sample.SlotReader", Counted)
     _answered(model, batch_size=None)
-    monkeypatch.setattr("tasks.scoring.generation.sample.memory_budget", lambda device: 150_000)
+    monkeypatch.setattr("swaymeter.tasks.scoring.generation.sample.memory_budget", lambda device: 150_000)
     _answered(model, batch_size=None)
     assert made[0] == len(PROMPTS)
     assert 1 <= made[1] < len(PROMPTS)
@@ -161,7 +161,7 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
 def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     model = tiny_language_model()
     engine(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
-    monkeypatch.setattr("tasks.scoring.generation.sample.rounding", lambda model: 0.0)  # then nothing is read alone
+    monkeypatch.setattr("swaymeter.tasks.scoring.generation.sample.rounding", lambda _: 0.0)  # none is read alone
     read: list[int] = []
     model.model.register_forward_pre_hook(
         lambda module, args, options: read.append(options["input_ids"].numel()), with_kwargs=True

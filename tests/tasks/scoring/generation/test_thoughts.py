@@ -11,11 +11,11 @@ import pytest
 import torch
 from tokenizers import AddedToken
 
-from tasks.models import LanguageModel
-from tasks.scoring.answer_prompts import answer_prompt
-from tasks.scoring.generation import SampledAnswers, sample_answers
-from tasks.scoring.generation.answers import Ends
-from tasks.scoring.generation.thoughts import Thoughts
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.scoring.generation import SampledAnswers, sample_answers
+from swaymeter.tasks.scoring.generation.answers import Ends
+from swaymeter.tasks.scoring.generation.thoughts import Thoughts
 from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
 

@@ -1,12 +1,12 @@
 import pytest
 import torch
 
-from data.errors import ScoreError
-from tasks.models import LanguageModel
-from tasks.models.language_model import Verdict
-from tasks.scoring.answer_set import answer_set_persuasion
-from tasks.scoring.next_token import PLAIN, PREFIX_TREE
-from tasks.scoring.persuasion import persuasion
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.language_model import Verdict
+from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.next_token import PLAIN, PREFIX_TREE
+from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 
 CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "x"]

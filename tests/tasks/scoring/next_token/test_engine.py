@@ -5,9 +5,16 @@ import pytest
 import torch
 from transformers import GPTNeoConfig, GPTNeoForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
-from data.errors import ScoreError, UsageError
-from tasks.models import LanguageModel
-from tasks.scoring.next_token import PLAIN, PREFIX_TREE, engine, next_token_by_query, shared, tokenized_prompts
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.next_token import (
+    PLAIN,
+    PREFIX_TREE,
+    engine,
+    next_token_by_query,
+    shared,
+    tokenized_prompts,
+)
 from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import log_probs, running_out_of_memory, tokens_of
 

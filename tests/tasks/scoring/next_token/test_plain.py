@@ -4,11 +4,11 @@ from typing import Any
 import pytest
 import torch
 
-from tasks.models import LanguageModel
-from tasks.scoring.generation import sample_answers
-from tasks.scoring.memorization import greedy_answers
-from tasks.scoring.next_token import Distributions, read_plain
-from tasks.scoring.next_token.alone import Probe
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.scoring.generation import sample_answers
+from swaymeter.tasks.scoring.memorization import greedy_answers
+from swaymeter.tasks.scoring.next_token import Distributions, read_plain
+from swaymeter.tasks.scoring.next_token.alone import Probe
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import log_probs, tokens_of
 

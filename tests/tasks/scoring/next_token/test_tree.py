@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from tasks.scoring.next_token.prompts import common_prefix_length
-from tasks.scoring.next_token.tree import PrefixTree, unit_batches
+from swaymeter.tasks.scoring.next_token.prompts import common_prefix_length
+from swaymeter.tasks.scoring.next_token.tree import PrefixTree, unit_batches
 
 SEQUENCES = [[1, 2, 3], [1, 2, 4], [1, 2], [5], [1, 2, 3]]
 

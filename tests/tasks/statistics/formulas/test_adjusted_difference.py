@@ -7,8 +7,8 @@ import statsmodels.formula.api as smf
 from numpy.typing import NDArray
 from scipy import stats
 
-from tasks.statistics.formulas.adjusted_difference import adjusted_difference
-from tasks.statistics.formulas.groups import cohens_d
+from swaymeter.tasks.statistics.formulas.adjusted_difference import adjusted_difference
+from swaymeter.tasks.statistics.formulas.groups import cohens_d
 
 
 def rows(entities: int = 12) -> pd.DataFrame:

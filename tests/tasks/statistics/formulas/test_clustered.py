@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tasks.statistics.formulas.clustered import _drawn, clustered_mean, clustered_pearson
+from swaymeter.tasks.statistics.formulas.clustered import _drawn, clustered_mean, clustered_pearson
 
 RNG = np.random.default_rng(3)
 CLUSTERS = np.repeat(np.arange(12), [1, 2, 3, 4] * 3)

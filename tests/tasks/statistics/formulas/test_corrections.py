@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
 
 
 @pytest.mark.parametrize(

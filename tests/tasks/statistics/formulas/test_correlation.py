@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from data.errors import ScoreError
-from tasks.statistics.formulas.correlation import Kind, correlation, spearman_interval
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.statistics.formulas.correlation import Kind, correlation, spearman_interval
 
 KINDS: tuple[Kind, ...] = ("pearson", "spearman")
 

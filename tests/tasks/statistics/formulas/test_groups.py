@@ -2,8 +2,8 @@ import math
 
 import pytest
 
-from data.errors import ScoreError
-from tasks.statistics.formulas.groups import cohens_d, scores
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.statistics.formulas.groups import cohens_d, scores
 
 
 def d(a: list[float], b: list[float]) -> float:

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tasks.statistics.formulas.groups import cohens_d
-from tasks.statistics.formulas.levels import Levels, permutation_of_levels
-from tasks.statistics.formulas.permutation import permutation
+from swaymeter.tasks.statistics.formulas.groups import cohens_d
+from swaymeter.tasks.statistics.formulas.levels import Levels, permutation_of_levels
+from swaymeter.tasks.statistics.formulas.permutation import permutation
 
 
 def levels(a: np.ndarray, b: np.ndarray) -> tuple[Levels, Levels]:

@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
-from data.errors import ScoreError
-from tasks.statistics.formulas.paired import WAYS, paired_difference
-from tasks.statistics.formulas.reach import TOO_FEW
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.statistics.formulas.paired import WAYS, paired_difference
+from swaymeter.tasks.statistics.formulas.reach import TOO_FEW
 
 RNG = np.random.default_rng(5)
 MANY = RNG.normal(0.3, 1, 40)

@@ -5,8 +5,8 @@ import pytest
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from tasks.statistics.formulas.groups import Result, scores
-from tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
+from swaymeter.tasks.statistics.formulas.groups import Result, scores
+from swaymeter.tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
 
 
 def outcome(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "greater") -> Result:

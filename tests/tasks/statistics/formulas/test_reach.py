@@ -5,8 +5,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
-from tasks.statistics.formulas.reach import TOO_FEW
+from swaymeter.tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
+from swaymeter.tasks.statistics.formulas.reach import TOO_FEW
 
 SIZES = [*product(range(2, 7), repeat=2)]
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from tasks.statistics.formulas.regression import CONSTANT, regression
+from swaymeter.tasks.statistics.formulas.regression import CONSTANT, regression
 
 RNG = np.random.default_rng(8)
 N = 60

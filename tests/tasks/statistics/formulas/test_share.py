@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from data.errors import ScoreError
-from tasks.statistics.formulas.share import difference_interval, effective_size, share_interval
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.statistics.formulas.share import difference_interval, effective_size, share_interval
 
 
 @pytest.mark.parametrize(("hits", "n"), [(0, 24), (7, 24), (24, 24), (1, 5)])

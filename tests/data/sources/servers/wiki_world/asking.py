@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from data.records import RelationName, Triple, WikidataId
-from data.sources.http.session import Session
-from data.sources.wikimedia.mediawiki import Wiki
-from data.sources.wikimedia.pageviews import PageViews
-from data.sources.wikimedia.wembedder import Wembedder
-from data.sources.wikimedia.wikidata import Wikidata
-from data.sources.wikimedia.wikipedia import Wikipedia
-from tasks.contexts.wikidata.questions import Clients
+from swaymeter.data.records import RelationName, Triple, WikidataId
+from swaymeter.data.sources.http.session import Session
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
+from swaymeter.data.sources.wikimedia.pageviews import PageViews
+from swaymeter.data.sources.wikimedia.wembedder import Wembedder
+from swaymeter.data.sources.wikimedia.wikidata import Wikidata
+from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
+from swaymeter.tasks.contexts.wikidata.questions import Clients
 from tests.data.sources.servers.wiki_world import OUTCOME
 from tests.data.sources.small_sessions import asking
 

@@ -1,6 +1,6 @@
 """People of difficult names, and the towns of difficult names that they were born in."""
 
-from data import reasons
+from swaymeter.data import reasons
 from tests.data.sources.servers.wiki_world.expected import Kept, Left, Outcome
 from tests.data.sources.servers.wiki_world.other_services import Views
 from tests.data.sources.servers.wiki_world.state import World

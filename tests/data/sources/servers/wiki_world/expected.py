@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from data.records import Partition
+from swaymeter.data.records import Partition
 
 Fact = tuple[str, str, str]
 """Subject, property and object, as a list of facts names them."""
@@ -32,7 +32,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Left:
-    """A fact that becomes no question; why: a code of `data.reasons`."""
+    """A fact that becomes no question; why: a code of `swaymeter.data.reasons`."""
 
     why: str
 
@@ -58,7 +58,7 @@ class War:
 
 @dataclass(frozen=True)
 class Fought:
-    """A page's disputes, and why other reverted pairs are none: codes of `data.reasons`, with how many."""
+    """A page's disputes, and why other reverted pairs are none: codes of `swaymeter.data.reasons`, with how many."""
 
     wars: tuple[War, ...] = ()
     uncounted: Mapping[str, int] = field(default_factory=dict)

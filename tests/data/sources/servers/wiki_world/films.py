@@ -1,6 +1,6 @@
 """Films and their directors."""
 
-from data import reasons
+from swaymeter.data import reasons
 from tests.data.sources.servers.wiki_world.expected import Kept, Left, Outcome
 from tests.data.sources.servers.wiki_world.items import Item
 from tests.data.sources.servers.wiki_world.state import World

@@ -1,6 +1,6 @@
 """People and their occupations: to each item or article one thing happens, and this is what becomes of the fact."""
 
-from data import reasons
+from swaymeter.data import reasons
 from tests.data.sources.servers.wiki_world.expected import EMBEDDINGS, Kept, Left, Outcome
 from tests.data.sources.servers.wiki_world.items import PASSER_BY, Item
 from tests.data.sources.servers.wiki_world.state import World

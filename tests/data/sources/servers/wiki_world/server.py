@@ -16,7 +16,7 @@ PLACES: Mapping[str, str] = {
     "wembedder": "/api",
     "wikidata": "/sparql",
 }
-"""Where each service is, by its name among `data.sources.http.services.SERVICES`."""
+"""Where each service is, by its name among `swaymeter.data.sources.http.services.SERVICES`."""
 
 SITE = "https://wiki.example.org"
 """What pages call their home: not the server's own address, so that a world says the same whenever it is served."""

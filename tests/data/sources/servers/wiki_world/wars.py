@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from data import reasons
+from swaymeter.data import reasons
 from tests.data.sources.servers.wiki_world.expected import Fought, War
 from tests.data.sources.servers.wiki_world.other_services import Views
 from tests.data.sources.servers.wiki_world.state import World

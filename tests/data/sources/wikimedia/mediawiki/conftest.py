@@ -3,8 +3,8 @@ from typing import Any
 
 import pytest
 
-from data.sources.wikimedia.mediawiki import Wiki
-from data.sources.wikimedia.wikipedia import Wikipedia
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
+from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from tests.data.sources.http.asking import Open
 from tests.data.sources.http.conftest import clock, opened
 from tests.data.sources.servers.faults import FaultServer

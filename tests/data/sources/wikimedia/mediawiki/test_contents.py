@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 
-from data.errors import ServiceError
+from swaymeter.data.errors import ServiceError
 from tests.data.sources.servers.faults import Asked, Say, recorded, serving
 from tests.data.sources.wikimedia.mediawiki.conftest import Asking
 from tests.data.sources.wikimedia.mediawiki.small_wiki import PAGE, REVISIONS, TEXTS, contents, page

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from data.errors import InputError, ServiceError
-from data.sources.wikimedia.wikipedia import Wikipedia
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from tests.data.sources.servers.faults import ANSWERS, Asked, FaultServer, Say, recorded, says, serving
 from tests.data.sources.wikimedia.mediawiki.conftest import Asking
 from tests.data.sources.wikimedia.mediawiki.small_wiki import page

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from data.errors import ServiceError
+from swaymeter.data.errors import ServiceError
 from tests.data.sources.servers.faults import Say, says, serving
 from tests.data.sources.wikimedia.mediawiki.conftest import Asking
 from tests.data.sources.wikimedia.mediawiki.small_wiki import in_parts

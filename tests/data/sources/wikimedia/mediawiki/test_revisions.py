@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from data.errors import ServiceError
+from swaymeter.data.errors import ServiceError
 from tests.data.sources.servers.faults import Say, recorded, says, serving
 from tests.data.sources.wikimedia.mediawiki.conftest import Asking
 from tests.data.sources.wikimedia.mediawiki.small_wiki import REVISIONS, TEXTS, in_parts, page

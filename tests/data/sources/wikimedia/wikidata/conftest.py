@@ -2,9 +2,9 @@ from collections.abc import Callable
 
 import pytest
 
-from data.sources.wikimedia.edit_history import EditHistory, edit_history
-from data.sources.wikimedia.mediawiki import Wiki
-from data.sources.wikimedia.wikidata import Wikidata
+from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
+from swaymeter.data.sources.wikimedia.wikidata import Wikidata
 from tests.data.sources.http.asking import Open
 from tests.data.sources.http.conftest import clock, opened
 from tests.data.sources.servers.faults import FaultServer, serving

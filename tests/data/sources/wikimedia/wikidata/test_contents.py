@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from data.errors import InputError, ServiceError
-from data.sources.wikimedia.edit_history import edit_history
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.sources.wikimedia.edit_history import edit_history
 from tests.data.sources.servers.faults import Asked, Say, says, serving
 from tests.data.sources.wikimedia.wikidata.conftest import Asking, counted
 from tests.data.sources.wikimedia.wikidata.item_wiki import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from data.sources.wikimedia.edit_history import EditHistory, edit_history
+from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
 from tests.data.sources.servers.faults import serving
 from tests.data.sources.wikimedia.wikidata.conftest import Asking, told
 from tests.data.sources.wikimedia.wikidata.item_wiki import (

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from data.errors import InputError, ServiceError
-from data.sources.wikimedia.wikidata import BATCH, Item, statements_of
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.sources.wikimedia.wikidata import BATCH, Item, statements_of
 from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says, serving
 from tests.data.sources.wikimedia.wikidata.conftest import Asking
 from tests.data.sources.wikimedia.wikidata.item_wiki import snak

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from data.sources.wikimedia.edit_history import edit_history
+from swaymeter.data.sources.wikimedia.edit_history import edit_history
 from tests.data.sources.servers.faults import ANSWERS, Asked, Say, serving
 from tests.data.sources.wikimedia.wikidata.conftest import Asking
 from tests.data.sources.wikimedia.wikidata.item_wiki import contents_asked, playing

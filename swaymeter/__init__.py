@@ -1,0 +1,44 @@
+"""How far a context sways a language model away from what it already believes, fact by fact.
+
+Names are loaded when they are first used: `import swaymeter` alone reads neither torch nor transformers.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from swaymeter.tasks.models import load_language_model as load
+    from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasion
+    from swaymeter.tasks.scoring.fisher import fisher_susceptibility
+    from swaymeter.tasks.scoring.followed import whose_answer
+    from swaymeter.tasks.scoring.persuasion import persuasion
+    from swaymeter.tasks.scoring.semantic_entropy import semantic_entropy
+
+__all__ = [
+    "coherent_persuasion",
+    "fisher_susceptibility",
+    "load",
+    "persuasion",
+    "semantic_entropy",
+    "whose_answer",
+]
+
+_PLACES = {
+    "load": ("swaymeter.tasks.models", "load_language_model"),
+    "persuasion": ("swaymeter.tasks.scoring.persuasion", "persuasion"),
+    "fisher_susceptibility": ("swaymeter.tasks.scoring.fisher", "fisher_susceptibility"),
+    "semantic_entropy": ("swaymeter.tasks.scoring.semantic_entropy", "semantic_entropy"),
+    "coherent_persuasion": ("swaymeter.tasks.scoring.coherent_persuasion", "coherent_persuasion"),
+    "whose_answer": ("swaymeter.tasks.scoring.followed", "whose_answer"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'swaymeter' has no attribute {name!r}; it has {', '.join(__all__)}")
+    module, of_module = _PLACES[name]
+    return getattr(import_module(module), of_module)
+
+
+def __dir__() -> list[str]:
+    return __all__
