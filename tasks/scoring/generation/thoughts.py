@@ -49,7 +49,7 @@ class Thoughts:
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
         if not reply or (marks := self._of(reply)) is None:
             return Split((), finished=self.opened is None)
-        for count in range(1, len(reply) + 1):
+        for count in range(self._before_close(reply, marks) + 1, len(reply) + 1):
             if self._place(reply[:count]) == "answer":
                 if self._place(reply[: count - 1]) == "closed":
                     return Split(reply[: count - 1], finished=True)
@@ -84,6 +84,12 @@ class Thoughts:
         if closed is None:
             return "within"
         return "answer" if text[closed.end() :].strip() else "closed"
+
+    def _before_close(self, reply: tuple[int, ...], marks: Marks) -> int:
+        """How many tokens of a reply stand before the window in which its thoughts end; all where they do not end."""
+        starts = range(0, len(reply), WINDOW)
+        parts = (self._text(reply[max(0, start - WINDOW) : start + WINDOW]) for start in starts)
+        return next((start for start, part in zip(starts, parts, strict=True) if marks.close.search(part)), len(reply))
 
     def _of(self, tokens: tuple[int, ...]) -> Marks | None:
         """The marks of the thoughts that a reply begins with, or its prompt ends with; None where there are none."""

@@ -152,6 +152,21 @@ def _decoded(model: LanguageModel, tokens: Sequence[int]) -> str:
     return str(model.tokenizer.decode(list(tokens), skip_special_tokens=False))
 
 
+@pytest.mark.parametrize("end", ["</think>\n\nOslo", ""])
+def test_each_token_of_long_thoughts_is_decoded_few_times(end: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = thinking_model(CHAT)
+    reader, tokens = Thoughts(model, prompts_of(model)[0]), reply(model, f"<think>{'so, ' * 500}{end}")
+    decode, decoded = model.tokenizer.decode, list[int]()
+
+    def counted(ids: list[int], **options: Any) -> str:
+        decoded.append(len(ids))
+        return str(decode(ids, **options))
+
+    monkeypatch.setattr(model.tokenizer, "decode", counted)
+    assert reader.split(tokens).finished is bool(end)
+    assert sum(decoded) < 5 * len(tokens)
+
+
 def test_prompt_may_have_opened_the_thoughts() -> None:
     model = thinking_model(OPENED)
     reader = Thoughts(model, prompts_of(model)[0])
