@@ -5,16 +5,18 @@ From the reply's words (swaymeter.tasks.scoring.wording) in four steps:
     1  every place where a form of an answer stands (wording.forms, wording.names); the longest counts
     2  of these, what is a whole name, is not denied (wording.denials) and does not only repeat the question: the words
        beside it are not those beside it in the question
-       of two answers, one that is conceded ("although the text says Oslo") is not stated
+       nor one that only says whose relative is meant (wording.roles: "Ann Lind's brother")
+       of two answers, one that is conceded ("although the text says Oslo") is not stated, nor one beside which another
+       thing is said than what the question asks ("founded by Ann; Bob joined later")
     3  a loose form counts where nothing else of the reply fits the place, and not where it fits both sides alike
     4  where nothing is stated, whether the reply declines (wording.refusals)
 
-Where an answer is yes or no, wording.yes_no says what the reply says instead. It is a rule for short answers: names,
-numbers, dates, yes and no. Of an answer that is a sentence it finds nothing but the same words.
+Where an answer is yes or no, wording.yes_no and wording.clauses say what the reply says instead. It is a rule for short
+answers: names, numbers, dates, yes and no. Of an answer that is a sentence it finds nothing but the same words.
 
-What it is not: a judgement of truth, or of the role of a name ("the father of Odysseus" states Odysseus). Adjectives
-(Norwegian for Norway) and other spellings count where they are listed. An answer that is only named as what others say
-states it. Negations are English; refusals are known in a dozen languages.
+What it is not: a judgement of truth, or of every role that a name may have. Adjectives (Norwegian for Norway) and other
+spellings count where they are listed. An answer that is only named as what others say states it. Most of what it knows
+of sentences is English; the commonest negations, and refusals, are known in a dozen languages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +26,7 @@ from typing import Literal, NamedTuple, cast, get_args
 from swaymeter.data.errors import InputError
 from swaymeter.tasks.scoring.thoughts import without_thoughts
 from swaymeter.tasks.scoring.wording import yes_no
+from swaymeter.tasks.scoring.wording.clauses import in_a_sentence
 from swaymeter.tasks.scoring.wording.denials import (
     NEGATING_WORDS,
     REACH,
@@ -35,7 +38,8 @@ from swaymeter.tasks.scoring.wording.denials import (
 from swaymeter.tasks.scoring.wording.forms.answer import Name
 from swaymeter.tasks.scoring.wording.forms.kinds import forms
 from swaymeter.tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
-from swaymeter.tasks.scoring.wording.refusals import refuses, says_nothing
+from swaymeter.tasks.scoring.wording.refusals import is_unsaid, refuses, says_nothing
+from swaymeter.tasks.scoring.wording.roles import answering, is_of_relative
 from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS
 from swaymeter.tasks.scoring.wording.word import Word
 from swaymeter.tasks.scoring.wording.words import words
@@ -57,6 +61,9 @@ Reason = Literal[
 """Why a reply states neither answer; of several reasons the first that holds of "denied" to "part of another name"."""
 TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 """The verdicts of a reply that states the context's answer."""
+
+
+_TURNING = frozenset(("but", "however", "simply", "though"))
 
 
 def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:
@@ -148,10 +155,12 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     names: list[Name] = []
     of_polarity: dict[yes_no.Polarity, set[Side]] = {}
     listed: list[tuple[Side, str]] = [("context", one) for one in context]
+    are_polar = all(any(yes_no.named(words(one)) for one in side) for side in (context, original) if side)
     for side, written in listed + [("original", one) for one in original]:
         if not words(written):
             raise InputError(f"an answer of {side} has no letter and no digit: {written!r}; leave it out")
-        if polarity := yes_no.named(words(written)):
+        polarity = yes_no.named(words(written))
+        if polarity and are_polar:
             of_polarity.setdefault(polarity, set()).add(side)
         else:
             names += [_asked_about(name, asked) for name in forms(side, written, asked)]
@@ -164,7 +173,10 @@ def _polarities(reply: Sequence[Word], sides: _Sides) -> set[yes_no.Polarity]:
     if says_nothing(reply) and yes_no.begins_with(reply) == "no":
         reply = reply[1:]
     found = yes_no.stated(reply, sides.asked)
-    return found or (set() if refuses(reply) else yes_no.in_a_sentence(reply, sides.asked))
+    if not found and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
+        turn = next((place for place, word in enumerate(reply) if word.text in _TURNING), len(reply))
+        reply = () if refuses(reply[turn:]) else reply[turn:]
+    return found or in_a_sentence(reply, sides.asked)
 
 
 def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:
@@ -175,8 +187,12 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | 
             continue
         if not is_whole(reply, mention, sides.asked_texts):
             reasons.add("part of another name")
+        elif is_of_relative(reply, mention.start, mention.end, sides.asked):
+            continue
         elif _repeats(reply, mention):
             reasons.add("repeats the question")
+        elif is_unsaid(reply, mention.start, mention.end, sides.asked[0].text if sides.asked else ""):
+            continue
         elif is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated):
             reasons.add("denied")
             denied.add(mention.name.side)
@@ -198,6 +214,8 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | 
 
 def _of_two(reply: Sequence[Word], found: list[Mention], denied: set[str], sides: _Sides) -> list[Mention]:
     """Of the mentions of two answers those that are meant: not of one that is conceded, succeeded or denied."""
+    may = answering(reply, [(one.start, one.end, one.name.side) for one in found], sides.asked)
+    found = [one for one, answers in zip(found, may, strict=True) if answers] or found
     meant = [one for one in found if not is_conceded(reply, one.start, one.end)] or found
     meant = [one for one in meant if not is_succeeded(reply, one.start, one.end, sides.asked_texts)] or meant
     if len(denied) == 1:

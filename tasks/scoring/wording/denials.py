@@ -4,7 +4,7 @@
                 other verb between: "the country that is not in the EU is Norway" denies nothing. Verbs of saying and
                 thinking hand a negation on: "not true that it is", "no evidence that it is", "I doubt that it is".
     behind it   "is not", "is false" and the like, unless the question itself is asked with not; "the claim that ... is
-                false"; "but that is wrong" in the next clause
+                false"; "but that is wrong" in the next clause, also of other languages
     beside it   than, instead of, rather than, unlike, except, no longer
 
 "not only", "not surprisingly", "prime or not" deny nothing; "but", "only" or "until" end what a negation reaches.
@@ -15,23 +15,25 @@ What it is not: a parser of sentences. Of other languages it knows the commonest
 
 from collections.abc import Collection, Sequence
 
-from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS
+from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS
 from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 REACH = 6
 _NEGATIONS = word_set(
-    "not never neither nor unlike hardly scarcely barely unlikely except excluding doubt deny denie denied"
+    "not never neither nor unlike hardly scarcely barely unlikely except excluding doubt deny denie denied "
+    "incorrectly wrongly mistakenly erroneously falsely falschlich falschlicherweise irrtumlich"
 )
 NEGATING_WORDS = word_set("not never no neither nor hardly scarcely none nobody nothing unlikely")
 _NEGATING_PAIRS = {
     ("no", "longer"), ("instead", "of"), ("contrary", "to"), ("false", "that"), ("wrong", "that"),
     ("incorrect", "that"), ("untrue", "that"), ("wrong", "to"), ("incorrect", "to"), ("apart", "from"),
-    ("ruled", "out"),
+    ("ruled", "out"), ("mistaken", "in"), ("wrong", "in"), ("mistaken", "about"), ("wrong", "about"),
 }  # fmt: skip
 _NO = word_set("evidence proof indication sign mention reason record claim way")
 _ENDS = word_set(
-    "but only just merely simply until because although though doubt exceed sondern sino mais ma mas maar но 而 是"
+    "but only just merely simply until because although though doubt exceed sondern sino mais ma mas maar но 而 是 بل "
+    "لكن"
 )
 _ELSEWHERE = word_set("nicht kein keine keinen pas jamais niet geen не ни ليس ליסא nao 不 没 沒 非")
 """Negations of other languages that stand before what they deny."""
@@ -47,7 +49,6 @@ _HANDING_ON = word_set(
     "correct right accurate case clear sure certain likely possible agree confirm confirmed support specify that "
     "whether evidence proof indication sign reason record doubt deny denie denied false wrong incorrect untrue be"
 )
-AUXILIARIES = word_set("is was are were be am do does did has have had can could will would should may might must")
 _MAIN_VERBS = word_set("is was are were am has have had called named became")
 _IS_ELSEWHERE = word_set("ist war sind est etait es era fue e")
 _DENIALS = word_set(
@@ -59,16 +60,37 @@ _TRUE = word_set("true correct right accurate richtig korrekt vrai correcto cier
 _CLAIMS = word_set("claim claimed statement idea notion belief assertion suggestion rumor rumour myth say saying state")
 _SUCCEEDING = word_set("replaced succeeded superseded followed ersetzte")
 _SUCCEEDED = _SUCCEEDING | word_set("ersetzt abgelost")
+_LEAVING = word_set("resigned retired left died stepped")
+_PREDECESSORS = word_set("predecessor vorganger vorgangerin")
+_UNTIL = word_set("until till bis")
+_PAST = word_set("was were did had war waren wurde until when wann")
 _OF_FORMER = _SUCCEEDED | word_set(
     "replace succeed supersede follow ersetzen predecessor previou previous former first before previously originally"
 )
 """Words of a question that asks for the one who was succeeded."""
 _CONCEDING = word_set("although though while whereas despite formerly previously originally used obwohl zwar fruher "
                       "aunque antes bien")  # fmt: skip
-_TURNING = word_set("but however actually لكن ولكن но 但 aber jedoch doch sondern mais pero ma mas")
+_TURNING = word_set(
+    "but however actually fact reality tatsachlich eigentlich wirklichkeit لكن ولكن но 但 aber jedoch doch sondern "
+    "mais pero ma mas"
+)
+_OPINION = word_set("attributed credited thought believed considered supposed rumored rumoured")
+_OTHERS = word_set("other another some")
+_COMPARING = {("up", "from"), ("down", "from"), ("compared", "with"), ("compared", "to"), ("opposed", "to")}
 _RIGHT = word_set("correct right actual actually real really true fact reality richtig richtige tatsachlich korrekt "
                   "eigentlich wirklich realidad correcta realite bonne reponse verdad")  # fmt: skip
-_POINTING = word_set("that this it which das dies cela ce eso esto")
+_TURNING_BEHIND = word_set("aber jedoch allerdings dagegen hingegen")
+"""What stands behind the subject: die Hauptstadt ist aber Bern."""
+_POINTING = word_set("that this it which das dies was cela ce eso esto это эт bu هذا") | _IS_ELSEWHERE
+_NOT_RIGHT = word_set("stimmt zutrifft zutreffend")
+_FALSE_ALONE = frozenset(
+    word.text for word in words("неверно неправильно ошибочно ошибка yanlış hatalı خطأ falsch faux falso incorrecto")
+)
+_FALSE_CHARACTERS = (
+    *("错误", "错的", "不正确", "不对", "有误", "不准确", "不符"),
+    *("誤り", "間違い", "誤って", "正しくない", "正しくありま", "事実ではな"),
+)
+_POINTING_CHARACTERS = ("但", "这", "這", "可", "然", "不过", "それ", "これ", "しか", "この", "その", "が")
 
 
 def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated: bool) -> bool:
@@ -76,10 +98,11 @@ def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated
     return (
         _is_denied_before(text, start)
         or (not is_question_negated and _is_denied_behind(text, end))
+        or (end < len(text) and text[end].text.startswith(("아니", "아닌", "아닙")))
         or any(texts_of(text[end : end + len(texts)]) == texts for texts in _BEHIND_ELSEWHERE)
         or (not is_question_negated and _is_topic_denied(text, end))
         or _is_claim_denied(text, start, end)
-        or _is_denied_next(text, end)
+        or is_called_false(text, end)
     )
 
 
@@ -87,12 +110,18 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     """Whether words are named to be set right: although the text says Oslo; Oslo, but the right answer is Bergen."""
     if start and end < len(text) and (text[start - 1].text, text[end].text) in (("from", "to"), ("von", "auf")):
         return True
+    if start > 1 and (texts_of(text[start - 2 : start]) in _COMPARING or text[start - 1].text == "alongside"):
+        return True
     place = start
     while place and not text[place].clause:
         place -= 1
-    if not _CONCEDING.isdisjoint(word.text for word in text[place : min(place + 2, start)]):
+    first = texts_of(text[place : min(place + 2, start)])
+    if not _CONCEDING.isdisjoint(first) or first == ("before", "that"):
         return True
     texts = [word.text for word in text[end : end + 2 * REACH]]
+    is_opinion = not _OPINION.isdisjoint(texts_of(text[max(place, start - 4) : start]))
+    if is_opinion and "but" in texts and _OTHERS.isdisjoint(texts):
+        return True
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
     return not _RIGHT.isdisjoint(texts[max(turn - 2, 0) : turn + REACH] if turn < len(texts) else ())
 
@@ -107,8 +136,24 @@ def is_succeeded(text: Sequence[Word], start: int, end: int, asked: Collection[s
     ):
         return True
     behind = texts_of(text[end : end + REACH])
+    if (behind[:1] and behind[0] in _LEAVING) or not _PREDECESSORS.isdisjoint(before):
+        return True
+    if _ends_before_now(text, start, end, asked):
+        return True
     is_passive = behind[:1] in (("was",), ("were",), ("is",), ("wurde",))
     return is_passive and not _SUCCEEDED.isdisjoint(behind) and not {"by", "durch", "von"}.isdisjoint(behind)
+
+
+def _ends_before_now(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:
+    """Whether the words around a name say until when it was so, where the question asks for now."""
+    if text[start].kind == "number" or not _PAST.isdisjoint(asked):
+        return False
+    place = start
+    while place and not text[place].clause and text[place - 1].text != "and":
+        place -= 1
+    while end < len(text) and not text[end].clause and text[end].text not in ("and", "but"):
+        end += 1
+    return not _UNTIL.isdisjoint(texts_of(text[place:end]))
 
 
 def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:
@@ -120,7 +165,8 @@ def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[st
         end += 1
     texts = [word.text for word in text[place:end]]
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
-    return any(one in asked and one not in FUNCTION_WORDS for one in texts[turn : start - place])
+    first = 0 if not _TURNING_BEHIND.isdisjoint(texts[turn : start - place]) else turn
+    return any(one in asked and one not in FUNCTION_WORDS for one in texts[first : start - place])
 
 
 def _is_denied_before(text: Sequence[Word], start: int) -> bool:
@@ -179,6 +225,9 @@ def _is_topic_denied(text: Sequence[Word], end: int) -> bool:
     until = next((place for place in range(end, len(text)) if text[place].clause), len(text))
     written = "".join(word.text for word in text[end:until])
     if written.startswith("は"):
+        if written.endswith("が") and until < len(text):  # 大阪は大きな都市ですが、首都ではありません
+            further = next((place for place in range(until + 1, len(text)) if text[place].clause), len(text))
+            written += "".join(word.text for word in text[until:further])
         return written.endswith(("ではありません", "ではない", "ではないです", "じゃない", "ではなく"))
     return written.startswith(("不是", "并不是", "並不是", "并非", "並非"))
 
@@ -196,18 +245,31 @@ def _is_claim_denied(text: Sequence[Word], start: int, end: int) -> bool:
     return False
 
 
-def _is_denied_next(text: Sequence[Word], end: int) -> bool:
+def is_called_false(text: Sequence[Word], end: int) -> bool:
     """Whether the next clause denies it: but that is wrong, which is not true."""
-    for place in range(end, min(end + REACH, len(text))):
+    for place in range(end, min(end + 2 * REACH, len(text))):
         if text[place].clause:
-            place += text[place].text in ("but", "however", "and")
-            pointing = (
-                place + 1 < len(text)
-                and text[place].text in _POINTING
-                and text[place + 1].text in AUXILIARIES | _IS_ELSEWHERE
-            )
-            return pointing and _is_called_false(text, place + 2)
+            until = next((one for one in range(place + 1, len(text)) if text[one].clause), len(text))
+            return calls_false(text[place:until])
     return False
+
+
+def calls_false(clause: Sequence[Word]) -> bool:
+    """Whether a clause says that what stands before it is wrong: but this claim is incorrect."""
+    if not clause[0].text.isascii():
+        written = "".join(word.text for word in clause)
+        if written.startswith(_POINTING_CHARACTERS) and any(one in written for one in _FALSE_CHARACTERS):
+            return True
+    first = int(clause[0].text in _TURNING or clause[0].text == "and")
+    texts = texts_of(clause[first:])
+    if len(texts) < 2 or (texts[0] not in _POINTING and texts[1] not in _CLAIMS):
+        return False
+    if not _NOT_RIGHT.isdisjoint(texts):
+        return "nicht" in texts
+    return not _FALSE_ALONE.isdisjoint(texts[1:3]) or any(
+        clause[place - 1].text in AUXILIARIES | _IS_ELSEWHERE and _is_called_false(clause, place)
+        for place in range(first + 1, min(first + 5, len(clause)))
+    )
 
 
 def _is_called_false(text: Sequence[Word], place: int) -> bool:

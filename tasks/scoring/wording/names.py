@@ -24,6 +24,8 @@ _BEHIND_NAME = word_set(
     "island islands river lake bay falls beach hill hills height heights spring springs valley forest airport "
     "foundation institute prize award university college school hotel street road avenue bridge castle"
 )
+_OF_PLACES = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
+"""What has a place in its name: the University of Oslo is not Oslo."""
 _WHOLE_WITH_CITY = frozenset({("new", "york")})
 _CONNECTING = word_set("and or also both plus then with as well finally")
 _AT = word_set("um ab bis a las vers at from by until till to around about after before past is")
@@ -64,6 +66,7 @@ def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[
         for key in (word.text, *word.stems) if word.stems else (word.text,):
             for name in names.get(key, ()):
                 end = _end_of_list(text, start, name.items) if name.items else _end(text, start, name.texts)
+                end = end or (_end_over_middle_name(text, start, name) if name.first_and_last else 0)
                 if end:
                     found.append(Mention(start, end, name))
     return found
@@ -78,6 +81,13 @@ def _end(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
         if word.text != wanted and wanted not in word.stems:
             return 0
     return end
+
+
+def _end_over_middle_name(text: Sequence[Word], start: int, name: Name) -> int:
+    """The place behind Anna Maria Lind, of Anna Lind."""
+    end = start + 3
+    is_other = end > len(text) or not text[start + 1].capitals or any(word.clause for word in text[start + 1 : end])
+    return 0 if is_other or text[end - 1].text != name.texts[1] else end
 
 
 def _end_of_list(text: Sequence[Word], start: int, items: Sequence[tuple[str, ...]]) -> int:
@@ -119,6 +129,14 @@ def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()
         return False
     if before and before.text in _PART_OF_NAME and before.text not in asked and before.capitals and first.capitals:
         return False
+    if (
+        before
+        and before.text == "of"
+        and start > 1
+        and first.capitals
+        and text[start - 2].text in _OF_PLACES - set(asked)
+    ):
+        return not text[start - 2].capitals
     if next_to and next_to.text in _BEHIND_NAME and next_to.text not in asked and next_to.capitals == 1:
         return not text[end - 1].capitals or name.texts[-1] in ("street", "road")
     if (
@@ -135,6 +153,8 @@ def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()
     if name.person:
         is_another = before and before.capitals and before.text not in FUNCTION_WORDS | TITLES | PERSONS
         return bool(first.capitals or not name.first.capitals) and not is_another
+    if name.short and next_to and next_to.capitals:
+        return False
     if name.bare:
         return _stands_alone(text, mention)
     return len(name.texts) > 1 or first.text not in _ALSO_WORDS or _is_name(text, mention)

@@ -10,17 +10,17 @@ from swaymeter.tasks.scoring.wording.words import words
 
 _PAIRS = (
     ("open opened opens", "closed close shut"),
-    ("allowed allow permitted permissible", "forbidden prohibited banned barred outlawed disallowed"),
+    ("allowed allow permitted permissible welcome", "forbidden prohibited banned barred outlawed disallowed"),
     (
-        "required require needed need necessary mandatory compulsory obligatory",
-        "optional unnecessary voluntary needless",
+        "required require needed need necessary mandatory compulsory obligatory must",
+        "optional unnecessary voluntary needless without",
     ),
-    ("survive survived alive survivor", "die died dead drown drowned killed perish perished"),
+    ("survive survived alive survivor", "die died dead drown drowned killed perish perished victim"),
     ("legal lawful", "illegal unlawful"),
     ("possible", "impossible"),
     ("safe harmless", "dangerous hazardous unsafe harmful"),
     ("edible", "poisonous toxic inedible"),
-    ("win won", "lose lost"),
+    ("win won receive received", "lose lost"),
     ("pass passed", "fail failed"),
     ("approve approved accept accepted granted", "reject rejected refuse refused denied declined"),
     ("included", "excluded"),
@@ -33,13 +33,20 @@ _PAIRS = (
     ("increase increased", "decrease decreased"),
     ("rise rose risen", "fall fell fallen"),
     ("real genuine authentic", "fake forged"),
-    ("extant", "extinct"),
+    ("extant stand standing stood exist exists existed", "extinct demolished destroyed collapsed razed vanished"),
+    ("finished finish completed complete", "unfinished incomplete ongoing"),
+    ("working works functioning", "broken"),
     ("geöffnet offen", "geschlossen"),
-    ("erlaubt gestattet zulässig", "verboten untersagt"),
-    ("kostenlos gratis kostenfrei frei", "kostenpflichtig"),
+    ("erlaubt gestattet zulässig dürfen darf", "verboten untersagt"),
+    (
+        "free gratis complimentary kostenlos kostenfrei frei umsonst gratuit gratuite gratuito",
+        "pay paid paying charge charged fee cost kostenpflichtig kostet kosten zahlen bezahlen gebühr payant",
+    ),
     ("überlebt überlebte", "gestorben tot ertrunken umgekommen starb ertrank"),
-    ("nötig notwendig erforderlich", "unnötig freiwillig"),
+    ("nötig notwendig erforderlich braucht brauchen benötigt muss müssen", "unnötig freiwillig ohne"),
     ("möglich", "unmöglich"),
+    ("verheiratet heiratete", "unverheiratet ledig"),
+    ("fertig fertiggestellt vollendet", "unfertig unvollendet unfinished"),
     ("gewonnen gewann", "verloren verlor"),
     ("ouvert ouverte", "fermé fermée"),
     ("autorisé autorisée permis", "interdit interdite"),
@@ -56,6 +63,21 @@ FORBIDDING = word_set(
     "forbidden prohibited banned impossible illegal verboten untersagt interdit prohibido vietato yasak"
 )
 """Words that say no to "can" and "may"."""
+_PHRASES = {
+    f" {phrase} ": word
+    for word, phrases in {
+        "unfinished": "under construction|still being built|being built|noch im bau|im bau|yet to be finished",
+        "not": "yet to be|yet to|no longer|nicht mehr|failed to",
+        "must": "have to|has to",
+        "free": "free of charge|for free",
+        "rejected": "turned down|turned it down",
+        "demolished": "torn down|pulled down|burned down|burnt down",
+        "died": "did not make it|lost his life|lost her life|lost their life",
+        "closed": "shut down",
+        "single": "lifelong bachelor",
+    }.items()
+    for phrase in phrases.split("|")
+}
 _PREFIXES = ("un", "in", "im", "il", "ir", "non", "dis")
 
 
@@ -68,6 +90,21 @@ def _senses() -> dict[str, tuple[int, int]]:
         for side, listed in enumerate(pair)
         for word in words(listed)
     }
+
+
+def has_sense(word: str) -> bool:
+    """Whether a word stands in the table."""
+    return word in _senses()
+
+
+def with_senses(said: list[str]) -> list[str]:
+    """A text with one word of the table for each phrase that says the same: under construction, free of charge."""
+    written = f" {' '.join(said)} "
+    if not any(phrase in written for phrase in _PHRASES):
+        return said
+    for phrase, word in _PHRASES.items():
+        written = written.replace(phrase, f" {word} ")
+    return written.split()
 
 
 def is_synonym(one: str, other: str) -> bool:

@@ -11,7 +11,10 @@ from collections.abc import Iterable, Sequence
 from swaymeter.tasks.scoring.wording.word import Word, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
-_SOURCE = "(?:context|passage|text|article|document|snippet|paragraph|information|question|source|excerpt|story|it)"
+_SOURCE = (
+    "(?:context|passage|text|article|document|snippet|paragraph|information|question|source|excerpt|story|author|report"
+    "|leaflet|brochure|website|page|it)"
+)
 _TELL = (
     "(?:say|state|mention|specify|provide|give|tell|contain|include|indicate|name|answer|reveal|discus|describe|address"
     "|explain|identify|disclose|list|explicitly|offer|have any|have information)"
@@ -27,7 +30,7 @@ _TOLD = (
     r"|available|(?:found|present|included|listed|there|able|possible)"
     r"(?= in|$| \.| to (?:answer|say|tell|know|determine|provide|give|identify)))"
 )
-_FIND_OUT = "(?:answered|determined|known|said|inferred|identified|established|ascertained|concluded)"
+_FIND_OUT = "(?:answered|determined|known|said|inferred|identified|established|ascertained|concluded|confirmed|deduced)"
 _OF_DATA = "(?:information|detail|data|context|evidence)"
 _FOR_NOTHING = "(?! for (?!confusion|inconvenience|any)| to hear)"
 _DO_NOT_KNOW = (
@@ -39,7 +42,7 @@ _SAYS_NOTHING = (
     rf"|\b{_SOURCE} (?:\w+ )?(?:say|mention|state|contain|provide|give|reveal) (?:nothing|no)\b"
 )
 _NO_INFORMATION = (
-    r"\bno (?:\w+ )?(?:information|answer|mention|idea|knowledge|detail|data|clue|indication)\b"
+    r"\bno (?:\w+ )?(?:information|answer|mention|idea|knowledge|detail|data|clue|indication|record|reference)\b"
     r"|\bno way (?:to|of) (?:tell|telling|know|knowing|say|saying|determin\w+)"
 )
 _KINDS = {
@@ -48,17 +51,22 @@ _KINDS = {
     rf"(?:answer|say|tell|know|determine|help|{_FIND_OUT})",
     "the passage does not say": rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}",
     "the passage says nothing": _SAYS_NOTHING,
-    "not stated": rf"(?:^|\. |\b(?:answer|am|is|are|was|were|be|been) )not {_ADVERB}{_TOLD}|\bnot in {_SOURCE}\b",
+    "not stated": rf"(?:^|\. |\b(?:answer|information|am|is|are|was|were|be|been) )not {_ADVERB}{_TOLD}"
+    rf"|\bnot in {_SOURCE}\b",
+    "never determined": rf"\b(?:has|have|had) (?:not|never) {_ADVERB}been {_ADVERB}{_FIND_OUT}"
+    r"|\b(?:detail|information|name|date|answer) (?:is|are) (?:missing|omitted|left out)\b"
+    r"|\b(?:is|remain) (?:\w+ )?(?:debated|disputed|contested)(?=$| \.| (?:by|among|whether))",
     "cannot be answered": rf"\bcan not be {_ADVERB}{_FIND_OUT}"
     rf"|\b(?:answer|information|it|this|that) can not be found\b|\bcan not be found in {_SOURCE}",
     "nothing to be found": r"\byou will not find\b|\bthere is not? (?:\w+ )?answer\b",
     "no information": _NO_INFORMATION,
-    "nobody knows": rf"\b(?:no one|nobody) {_ADVERB}(?:know|can (?:say|tell|know))",
+    "nobody knows": rf"\b(?:no one|nobody) {_ADVERB}(?:know|can (?:say|tell|know))"
+    r"|\b(?:historian|scholar|expert|researcher|scientist) do not know\b",
     "unknown": rf"(?:^|\. |\b(?:am|is|are|was|were|remain|be|currently|answer) ){_ADVERB}"
     rf"(?:unknown|unclear|uncertain|unsure|unanswerable|undetermined|unspecified|unavailable|undisclosed){_END}",
     "unable": r"\b(?:unable|impossible|difficult|hard|not possible|not able) to "
     "(?:answer|determine|say|tell|know|provide|identify|find|give|help|assist|confirm|verify|comment)"
-    rf"|\b(?:insufficient|not enough|inadequate|lack of|without (?:more|further|additional)) {_OF_DATA}",
+    rf"|\b(?:insufficient|not enough|inadequate|lack of|(?:without|need) (?:more|further|additional)) {_OF_DATA}",
     "not told": r"\bwe are (?:not|never) told\b|(?:^|\. )none (?:given|stated|mentioned|provided)(?=$| \.)",
     "the passage is silent": rf"\b{_SOURCE} (?:never {_TELL}|(?:is|remain) silent|(?:fail|neglect)(?:ed)? to {_TELL}"
     r"|leave (?:this|that|it) (?:open|unclear|unsaid|unanswered))",
@@ -74,41 +82,65 @@ _KINDS = {
 }
 _ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
 _NEEDED = word_set(
-    "not no none never silent fail failed neglect neglected open unsaid unanswered mystery guess beyond "
-    "nothing nobody unknown unclear uncertain unsure unanswerable undetermined unspecified unavailable "
-    "undisclosed unable impossible difficult hard insufficient inadequate lack without sorry apologize apologise "
-    "apology apologie decline refuse rather prefer ai language"
+    "ai apologie apologise apologize apology beyond contested debated decline difficult disputed fail failed "
+    "guess hard impossible inadequate insufficient lack language left missing mystery need neglect neglected "
+    "never no nobody none not nothing omitted open prefer rather refuse silent sorry unable unanswerable "
+    "unanswered unavailable uncertain unclear undetermined undisclosed unknown unsaid unspecified unsure without"
 )
 """Words of which a refusal in English has one."""
 _NOT_EVEN_NO = re.compile(
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
+_UNSAYING = word_set("not unknown unclear")
+_UNSAID = re.compile(
+    rf"\. (?:(?:but|and|however) )*(?:(?:{_SOURCE}|there) (?:do|did|is) not {_ADVERB}{_TELL} (?P<ask>that|{_ASK})\b"
+    rf"|(?P<unknown>{_ASK}) (?:\w+ ){{1,8}}?(?:is|are|was|remain) "
+    r"(?:not (?:known|stated|mentioned|given|said)|unknown|unclear)\b)"
+)
+_MENTIONED = re.compile(
+    rf"\b{_SOURCE} (?:only |just |does |do )*(?:mention|say|refer|name|talk|discus|describe|state)\b"
+)
 _PHRASES = {
     "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|weiß ich leider nicht|kann ich nicht sagen|"
     "kann ich leider nicht sagen|"
-    "nicht entnehmen|keine Ahnung|sagt nichts|nicht gesagt|keine Auskunft|keine Angabe|keine Angaben|nicht angegeben|"
+    "nicht entnehmen|keine Ahnung|sagt nichts|sagt der Text nichts|nicht gesagt|nicht genannt|nicht ersichtlich|"
+    "verrät nicht|verrät es nicht|nicht sicher|nicht überliefert|nicht geklärt|ungeklärt|nicht feststellen|"
+    "weiß man nicht|weiß niemand|nicht beantworten|nicht beantwortet|steht nicht|nicht eindeutig|"
+    "keine Auskunft|keine Angabe|keine Angaben|nicht angegeben|"
     "nicht erwähnt|"
     "unbekannt|nicht bekannt|kann ich nicht beantworten|kann die Frage nicht beantworten|keine Information|"
     "keine Informationen|kann nicht beantwortet werden|geht aus dem Text nicht hervor|nicht im Text",
     "fr": "je ne sais pas|je n'ai pas|je ne peux pas|n'est pas mentionné|n'est pas précisé|n'est pas indiqué|inconnu|"
-    "aucune information|non précisé|ne mentionne pas|ne précise pas|pas d'information",
+    "aucune information|non précisé|ne mentionne pas|ne précise pas|pas d'information|"
+    "ne le dit pas|ne dit pas|ne dit rien|ne sait pas|pas mentionné|pas précisé|pas indiqué|pas connu",
     "es": "no lo sé|no sé|no se sabe|no se menciona|no se especifica|no se indica|no puedo|desconocido|"
-    "no hay información|no tengo información|no menciona|no especifica|no está especificado|lo siento",
+    "no hay información|no tengo información|no menciona|no especifica|no está especificado|lo siento|"
+    "no lo dice|no dice|no se conoce|no aparece",
     "it": "non lo so|non so|non è specificato|non è menzionato|sconosciuto|non posso|non menziona|non è indicato",
     "pt": "não sei|não é mencionado|não é especificado|não posso|desconhecido|não há informação|não menciona|"
     "não há informações|não foi mencionado",
     "nl": "ik weet het niet|weet ik niet|niet vermeld|onbekend|geen informatie|niet genoemd",
-    "ru": "не знаю|неизвестно|не указано|не упоминается|нет информации|не могу ответить|не сказано",
+    "ru": "не знаю|неизвестно|не указано|не упоминается|нет информации|не могу ответить|не сказано|"
+    "не говорится|не сообщается|не упомянут|нет данных|информация отсутствует|не могу сказать|неизвестен|неизвестна|"
+    "не указывается|ничего не говорится",
     "tr": "bilmiyorum|belirtilmemiş|bilinmiyor|bilgi yok|bilgi verilmemiştir|bilgi verilmemiş|"
-    "bilgi bulunmuyor|yer almıyor|cevaplayamam",
-    "ar": "لا أعرف|لا أعلم|غير معروف|غير مذكور|لا يذكر|لا أستطيع",
+    "bilgi bulunmuyor|yer almıyor|cevaplayamam|bilgi yer almamaktadır|bilgi bulunmamaktadır|"
+    "belirtilmemiştir|belirtilmiyor|söylenmiyor|bahsedilmiyor|belli değil",
+    "ar": "لا أعرف|لا أعلم|غير معروف|غير مذكور|لا يذكر|لا أستطيع|لم يذكر|"
+    "لم يرد|لم يحدد|لا توجد معلومات|لا يوجد معلومات|ليس معروفا|غير محدد|غير واضح",
     "he": "אני לא יודע|לא ידוע|לא צוין",
     "zh": "不知道|不清楚|未提及|没有提到|没有提及|未知|无法回答|无法确定|没有说明|未说明|"
-    "我无法|抱歉|文中没有|沒有提到|無法回答|無法確定",
+    "我无法|抱歉|文中没有|沒有提到|無法回答|無法確定|并未提到|未提到|并未提及|无法得知|无从得知|不得而知|没有给出|没有提供|"
+    "没有写明|没有指出|没有相关|没有信息|并未说明|未指明|未给出|没有记载|没有明确|不详",
     "ja": "わかりません|分かりません|知りません|不明|記載されていません|"
-    "記載がありません|書かれていません|答えられません|情報がありません",
-    "ko": "모릅니다|모르겠습니다|알 수 없습니다|알 수 없|언급되지 않|명시되지 않|나와 있지 않",
+    "記載がありません|書かれていません|答えられません|情報がありません|"
+    "記載はありません|記載がない|記載されていない|書かれていない|分からない|わからない|言及されていません|言及がありません|"
+    "言及はありません|述べられていません|触れられていません|示されていません|情報はありません|判断できません|特定できません|"
+    "明らかではありません|明記されていません",
+    "ko": "모릅니다|모르겠습니다|알 수 없습니다|알 수 없|언급되지 않|명시되지 않|나와 있지 않|나오지 않|"
+    "언급되어 있지 않|명시되어 있지 않|적혀 있지 않|언급이 없|정보가 없|정보는 없|내용이 없|내용은 없|알려져 있지 않|"
+    "알려지지 않|확인할 수 없|답할 수 없|말할 수 없|알 수가 없",
 }
 
 
@@ -129,10 +161,31 @@ def refuses(text: Sequence[Word]) -> bool:
     if not _NEEDED.isdisjoint(texts) and _ENGLISH.search(_plain(text)):
         return True
     return any(
-        texts[start : start + len(phrase)] == phrase
-        for start, first in enumerate(texts)
-        for phrase in _ELSEWHERE.get(first, ())
+        _stands_at(texts, start, phrase) for start, first in enumerate(texts) for phrase in _ELSEWHERE.get(first, ())
     )
+
+
+def _stands_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
+    """Whether a phrase stands at a place; its last word may have an ending in a script of other letters."""
+    *before, last = phrase
+    end = start + len(before)
+    if end >= len(texts) or list(texts[start:end]) != before:
+        return False
+    return texts[end] == last or (not last.isascii() and texts[end].startswith(last))
+
+
+def is_unsaid(text: Sequence[Word], start: int, end: int, interrogative: str) -> bool:
+    """Whether what is named is only mentioned, and the next clauses say that the passage does not say what is asked.
+
+    interrogative: the first word of the question, such as where.
+    """
+    behind = text[end:]
+    if _UNSAYING.isdisjoint(word.text for word in behind):
+        return False
+    found = _UNSAID.search(_plain(behind))
+    if found and found["ask"] in ("that", "whether", "if"):
+        return _MENTIONED.search(_plain(text[:start])) is not None
+    return found is not None and interrogative in (found["ask"], found["unknown"])
 
 
 def says_nothing(text: Sequence[Word]) -> bool:

@@ -23,8 +23,10 @@ _HANGUL_SUFFIXES = word_set(
 _HEBREW_PREFIXES = re.compile(r"[ובכלמשה]{1,2}(?=[\u05d0-\u05ea]{3})")
 _ARABIC_PREFIXES = re.compile(r"[وف]?[بلك]?(?:ال)?(?=[\u0621-\u064a]{3})")
 _CYRILLIC_ENDING = re.compile(
-    r"(?<=[\u0400-\u04ff]{3})(?:ами|ями|ого|его|ому|ему|ой|ей|ом|ем|ах|ях|ов|ев|[аеиоуыэюяйьъ]{1,2})$"
+    r"(?<=[\u0400-\u04ff]{3})(?:ией|ами|ями|ыми|ими|ого|его|ому|ему|ой|ей|ом|ем|ым|им|ах|ях|ых|их|ов|ев|[аеиоуыэюяйьъ]{1,2})$"
 )
+_OF_FAMILY = re.compile(r"(?<=[\u0400-\u04ff]{3})[оеё]в$")
+"""Of a family name, and also an ending."""
 _SHORTEST = 3
 
 
@@ -47,5 +49,7 @@ def stems(word: str) -> tuple[str, ...]:
 
 
 def without_ending(word: str) -> str:
-    """A word without its Cyrillic case ending, where it has one and five letters."""
-    return _CYRILLIC_ENDING.sub("", word) if len(word) >= 5 and "\u0400" <= word[0] <= "\u04ff" else word
+    """A word without its Cyrillic case ending, where it has one and five letters; Орлов = Орлова = Орловым."""
+    if len(word) < 5 or not "\u0400" <= word[0] <= "\u04ff":
+        return word
+    return _OF_FAMILY.sub("", _CYRILLIC_ENDING.sub("", word))

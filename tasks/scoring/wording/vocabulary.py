@@ -21,3 +21,11 @@ PERSONS = word_set(
     "astronaut inventor engineer player footballer athlete coach boxer journalist comedian conductor animator teacher "
     "designer founder leader mayor pilot officer judge lawyer doctor professor chef dancer wife husband son daughter"
 )
+AUXILIARIES = word_set("is was are were be am do does did has have had can could will would should may might must")
+FUNCTION_WORDS_ELSEWHERE = word_set(
+    "der die das den dem des ein eine einen in im am an auf zu mit von und fur ist sind war hat haben wird kann "
+    "darf es sie er man mi mu ли gun gunu gunleri "
+    "la el los las le les un una une est elle il on se esta son hay del de a en e "
+    "wer wie wo wann welche welcher welches welchem welchen heisst hiess wurde wurden bei seit als"
+)
+"""Of German, French, Spanish, Turkish and Russian."""

@@ -10,8 +10,9 @@ class Name(NamedTuple):
     """A form of an answer to look for.
 
     side: whose answer it is, None for a longer name that is nobody's; texts: its words as they are compared; first: the
-    first of them as it is written; exact, bare, person: see kinds; items: of a list, its parts in any order;
-    beside: what stands beside it in the question.
+    first of them as it is written; exact, bare,
+    person, short: see kinds; first_and_last: whether it may have a middle name; items: of a list, its parts in any
+    order;    beside: what stands beside it in the question.
     """
 
     side: str | None
@@ -20,6 +21,8 @@ class Name(NamedTuple):
     exact: bool = True
     bare: bool = False
     person: bool = False
+    short: bool = False
+    first_and_last: bool = False
     items: tuple[Texts, ...] = ()
     beside: frozenset[tuple[int, Texts]] = frozenset()
 

@@ -24,7 +24,7 @@ def forms(side: str, written: str, asked: Sequence[Word]) -> Iterator[Name]:
     """Every form of an answer, the written one first; asked: the words of the question."""
     name = words(written)
     answer = Answer(written, name, texts_of(name), texts_of(asked))
-    whole = Name(side, answer.texts, name[0])
+    whole = Name(side, answer.texts, name[0], first_and_last=of_names.is_first_and_last(answer))
     known = {answer.texts}
     yield whole
     if len(name) > _MOST_WORDS:
@@ -34,11 +34,13 @@ def forms(side: str, written: str, asked: Sequence[Word]) -> Iterator[Name]:
         ((*of_names.LOOSE, *of_numbers.LOOSE), whole._replace(exact=False)),
         (of_numbers.BARE, whole._replace(exact=False, bare=True)),
         (of_names.PERSON, whole._replace(exact=False, person=True)),
+        (of_names.SHORT, whole._replace(exact=False, short=True)),
+        (of_names.INITIALS, whole._replace(exact=False, first=name[0]._replace(capitals=2))),
     ):
         for texts in (texts for kind in kinds for texts in kind(answer)):
             if texts and texts not in known:
                 known.add(texts)
                 first = next((word for word in name if word.text == texts[0]), name[0])
-                yield made._replace(texts=texts, first=first)
+                yield made._replace(texts=texts, first=made.first if made.first is not name[0] else first)
     listed = of_names.items(written)
     yield from (whole._replace(texts=item, items=listed) for item in dict.fromkeys(listed))

@@ -141,6 +141,32 @@ def _without_middle_name(answer: Answer) -> Iterator[Texts]:
         yield (answer.texts[0], answer.texts[2])
 
 
+def is_first_and_last(answer: Answer) -> bool:
+    """Whether it is a first and a last name."""
+    return (
+        len(answer.texts) == 2
+        and all(word.capitals == 1 and not word.joined for word in answer.name)
+        and _asks_for_person(answer.asked)
+    )
+
+
+def _without_last_word(answer: Answer) -> Iterator[Texts]:
+    """The Oslo Philharmonic for the Oslo Philharmonic Orchestra where the question asks for an orchestra."""
+    name, texts = answer.name, answer.texts
+    if len(texts) > 2 and texts[-1] in answer.asked and name[0].capitals and name[-1].capitals:
+        yield texts[:-1]
+
+
+def _initials(answer: Answer) -> Iterator[Texts]:
+    """BBC for British Broadcasting Corporation."""
+    letters = [word.text[0] for word in answer.name if word.capitals and not word.joined]
+    is_name = all(word.capitals or word.text in FUNCTION_WORDS for word in answer.name) and not _asks_for_person(
+        answer.asked
+    )
+    if len(letters) > 2 and is_name and answer.written.isascii():
+        yield ("".join(letters),)
+
+
 def _last_name(answer: Answer) -> Iterator[Texts]:
     """The last name of a person."""
     name, texts = answer.name, answer.texts
@@ -157,7 +183,7 @@ def _last_name(answer: Answer) -> Iterator[Texts]:
 
 def _asks_for_person(asked: Sequence[str]) -> bool:
     return bool(asked) and (
-        asked[0] in ("who", "whom", "whose", "wer", "quien", "qui", "chi", "quem")
+        asked[0] in ("who", "whom", "whose", "wer", "quien", "qui", "chi", "quem", "кто", "kim")
         or any(one in ("which", "what") and other in PERSONS for one, other in pairwise(asked))
     )
 
@@ -176,4 +202,6 @@ EXACT: tuple[Kind, ...] = (
     _without_suffix,
 )  # fmt: skip
 LOOSE: tuple[Kind, ...] = (_without_country, _without_kind, _without_middle_name, _with_ending)
+SHORT: tuple[Kind, ...] = (_without_last_word,)
+INITIALS: tuple[Kind, ...] = (_initials,)
 PERSON: tuple[Kind, ...] = (_last_name,)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 from swaymeter.tasks.scoring.wording.forms.answer import Answer, Kind
-from swaymeter.tasks.scoring.wording.numbers.figures import written_out
+from swaymeter.tasks.scoring.wording.numbers.figures import normal_figures, written_out
 from swaymeter.tasks.scoring.wording.vocabulary import MONTHS
 from swaymeter.tasks.scoring.wording.word import Texts, Word, word_set
 
@@ -20,6 +20,7 @@ _RATIOS = (
 )  # fmt: skip
 """How many of the second unit make one of the first."""
 _TIME = re.compile(r"(clock|dial)(\d\d)(\d\d)")
+_WHEN = word_set("when time hour wann uhr heure hora")
 _MINUTES = {5: "5", 10: "10", 15: "quarter", 20: "20", 25: "25"}
 
 
@@ -84,6 +85,8 @@ def _half_of_day(answer: Answer) -> Iterator[Texts]:
             yield (before, "to", str(hour % 12 + 1))
         if minute == 0:
             yield (str(hour), "hour")
+        elif not _WHEN.isdisjoint(answer.asked):
+            yield (normal_figures(f"{hour}.{minute:02d}"),)
 
 
 def _other_times(text: str) -> Iterator[str]:
@@ -115,6 +118,8 @@ def _date_otherwise(answer: Answer) -> Iterator[Texts]:
         yield (f"{day}.{number}",)
     elif month == 1:
         yield from ((texts[0], number, day), (texts[0], day, number))
+        year = texts[0][2:]
+        yield from ((f"{int(day):02d}.{int(number):02d}.{year}",), (f"{day}.{number}.{year}",))
         if texts[0] in answer.asked:
             yield texts[1:]
 

@@ -9,6 +9,8 @@ What it is not: a parser of every date: of 5/6/1990 only the year is known, beca
 
 import re
 
+from swaymeter.tasks.scoring.wording.numbers.number_words import CARDINALS, GERMAN, ORDINALS
+
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
            "November", "December")  # fmt: skip
 _SPELLINGS = (
@@ -34,6 +36,17 @@ _YEAR_FIRST = re.compile(rf"(?<!\d){_YEAR}([-/.])(\d{{1,2}})\2(\d{{1,2}})(?:T(?=
 _YEAR_LAST = re.compile(rf"(?<!\d)(\d{{1,2}})([-/.])(\d{{1,2}})\2{_YEAR}")
 _DAY_MONTH = re.compile(rf"{_DAY}\.? (?:of |de )?{_MONTH}(?:,? (?:de |del )?{_YEAR})?", re.IGNORECASE)
 _MONTH_DAY = re.compile(rf"\b{_MONTH} (?:the )?(?:{_DAY}(?!\w)(?:,? {_YEAR})?|(?:of |de )?{_YEAR})", re.IGNORECASE)
+_DAYS = (
+    {name: number for name, number in ORDINALS.items() if number < 20 or name in ("twentieth", "thirtieth")}
+    | {f"{tens}-{one}": CARDINALS[tens] + ORDINALS[one] for tens in ("twenty", "thirty") for one in list(ORDINALS)[:9]}
+    | {f"{word}{'t' if value < 20 else 'st'}": value for word, value in GERMAN.items() if value not in (1, 3, 7)}
+    | {f"{one}und{tens}st": GERMAN[one] + GERMAN[tens] for one in list(GERMAN)[:9] for tens in ("zwanzig", "dreissig")}
+    | {"erst": 1, "dritt": 3, "siebt": 7}
+)
+"""Days of a month in words, of English, and of German without their ending."""
+_DAY_WORD = rf"\b({'|'.join(sorted(_DAYS, key=len, reverse=True)).replace('-', '[- ]')})(?:e[nrs])?"
+_WORD_MONTH = re.compile(rf"{_DAY_WORD}(?= (?:of )?(?-i:(?=[A-Z])){_MONTH})", re.IGNORECASE)
+_MONTH_WORD = re.compile(rf"\b{_MONTH} (?:the )?{_DAY_WORD}(?=$|[.,;)])", re.IGNORECASE)
 _CHARACTERS = re.compile(r"(\d{4})年(?:(\d{1,2})月(?:(\d{1,2})[日号])?)?")
 _RANGE_OF_YEARS = re.compile(r"(?<![\d.,/-])(1\d|20)(\d\d)[-–/](\d\d)(?![\d/.-]|,\d)")
 _ERAS = [
@@ -78,6 +91,14 @@ _NAMED_TIMES = [
     (re.compile(r"\b(?:12|twelve)(?: o'?clock)? (?=noon|midnight)", re.IGNORECASE), ""),
     (re.compile(r"\b(?:noon|mid-?day)\b", re.IGNORECASE), " clock1200 "),
     (re.compile(r"\b(\d{1,2}) uhr ([0-5]\d)\b(?![.:,]?\d)", re.IGNORECASE), r"\1:\2 Uhr"),
+    (
+        re.compile(
+            r"\b(\d{1,2})[.:]([0-5]\d)(?= (?:bis|und|until|till|to) (?:\d{1,2}[.:])?\d{1,2} ?(?:uhr|[ap]\.?m))",
+            re.IGNORECASE,
+        ),
+        r"\1:\2",
+    ),
+    (re.compile(r"\b(?<=von )(\d{1,2})(?= bis (?:\d{1,2}[.:])?\d{1,2} uhr)", re.IGNORECASE), r"\1 Uhr"),
     (re.compile(r"\bmidnight\b", re.IGNORECASE), " clock0000 "),
 ]
 _DIGIT = re.compile(r"\d")
@@ -99,20 +120,28 @@ def with_dates(text: str) -> str:
             text = pattern.sub(replacement, text)
         for time in _TIMES:
             text = time.sub(_time, text)
-    if not has_digits:
+    has_month = any(beginning in lower for beginning in _BEGINNINGS)
+    if has_month:
+        text = _WORD_MONTH.sub(lambda match: _day(match[1]), text)
+        text = _MONTH_WORD.sub(lambda match: f"{match[1]} {_day(match[2])}", text)
+    if not has_digits and not _DIGIT.search(text):
         return text
     text = _YEAR_FIRST.sub(lambda match: f"{_date(match[0], match[1], int(match[3]), match[4])} ", text)
     text = _YEAR_LAST.sub(_in_figures, text)
     text = _RANGE_OF_YEARS.sub(lambda match: f"{match[1]}{match[2]}-{match[1]}{match[3]}", text)
     if "年" in text:
         text = _CHARACTERS.sub(lambda match: f" {_date(match[0], match[1], int(match[2] or 0), match[3])} ", text)
-    if any(beginning in lower for beginning in _BEGINNINGS):
+    if has_month:
         text = _DAY_MONTH.sub(lambda match: _in_letters(match, match[3], match[2], match[1]), text)
         text = _MONTH_DAY.sub(lambda match: _in_letters(match, match[3] or match[4], match[1], match[2]), text)
     if any(era in lower for era in ("bc", "b.", "b ", "ce", "c.", "c ", "ad", "a.", "a ")):
         for pattern, replacement in _ERAS:
             text = pattern.sub(replacement, text)
     return _DECADES.sub(r"\1", text)
+
+
+def _day(written: str) -> str:
+    return str(_DAYS[written.lower().replace(" ", "-")])
 
 
 def _in_figures(match: re.Match[str]) -> str:

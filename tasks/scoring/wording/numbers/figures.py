@@ -11,29 +11,34 @@ _DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 _CHARACTERS = re.compile(
     r"(?<!\d)\d{1,15}(?:\.\d{1,9})?[十百千万萬亿億]+|[〇零一二两三四五六七八九十百千][〇零一二两三四五六七八九十百千万萬亿億]+"
-    r"|[一二两三四五六七八九十](?=[点點时時年月日号岁歳])"
+    r"|[一二两三四五六七八九十](?=[点點时時年月日号岁歳个個人名天分秒小次])"
 )
+_COUNTER = re.compile(r"(?<=\d)[个個](?=小时|小時|月|星期|人)")
 _POWERS = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 
 
 def in_figures(text: str) -> str:
     """A text with numbers in Chinese characters in figures: 三百万 and 300万 as 3000000."""
-    return _CHARACTERS.sub(lambda match: _of_characters(match[0]), text)
+    return _COUNTER.sub("", _CHARACTERS.sub(lambda match: _of_characters(match[0]), text))
 
 
 def _of_characters(written: str) -> str:
     parts = re.findall(r"\d+(?:\.\d+)?|.", written)
     if not _POWERS.keys() & set(parts):  # 一九九〇: figure by figure
-        return "".join(part if part[0].isdigit() else f"{unicodedata.numeric(part):.0f}" for part in parts)
+        return "".join(part if part[0].isdigit() else str(_figure(part)) for part in parts)
     total = section = number = Fraction(0)
     for part in parts:
         if (power := _POWERS.get(part)) is None:
-            number = Fraction(part) if part[0].isdigit() else Fraction(int(unicodedata.numeric(part)))
+            number = Fraction(part) if part[0].isdigit() else Fraction(_figure(part))
         elif power < 10**4:
             section, number = section + (number or 1) * power, Fraction(0)
         else:
             total, section, number = total + (section + number) * power, Fraction(0), Fraction(0)
     return written_out(total + section + number)
+
+
+def _figure(character: str) -> int:
+    return 2 if character == "两" else int(unicodedata.numeric(character))
 
 
 def written_out(value: Fraction) -> str:

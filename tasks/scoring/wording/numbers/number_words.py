@@ -48,14 +48,14 @@ FRACTIONS = {"half": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixt
 DECADES = _values("twenties thirties forties fifties sixties seventies eighties nineties", range(20, 100, 10))
 STARTS = frozenset((*NUMERALS, *SCALES, *DECADES, "half", "quarter", "halfte", "moitie", "mitad"))
 
-_GERMAN = _values(
+GERMAN = _values(
     "ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf dreizehn vierzehn "
     "funfzehn sechzehn siebzehn achtzehn neunzehn",
     range(1, 20),
 ) | _values("zwanzig dreissig vierzig funfzig sechzig siebzig achtzig neunzig", range(20, 100, 10))
-_BEGINNINGS = frozenset(word[:3] for word in (*_GERMAN, "hundert", "tausend", "anderthalb"))
-_TENS = "|".join(word for word, value in _GERMAN.items() if value >= 20)
-_ONES = "|".join(sorted((word for word, value in _GERMAN.items() if value < 20), key=len, reverse=True))
+_BEGINNINGS = frozenset(word[:3] for word in (*GERMAN, "hundert", "tausend", "anderthalb"))
+_TENS = "|".join(word for word, value in GERMAN.items() if value >= 20)
+_ONES = "|".join(sorted((word for word, value in GERMAN.items() if value < 20), key=len, reverse=True))
 _BELOW_100 = rf"(?:(?:{_ONES})und(?:{_TENS})|{_TENS}|{_ONES})"
 _BELOW_1000 = rf"(?:(?:{_BELOW_100})?hundert(?:und)?(?:{_BELOW_100})?|{_BELOW_100})"
 _COMPOUND = re.compile(
@@ -70,7 +70,7 @@ def german_compound(word: str) -> Fraction | None:
     if not found:
         return None
     if half := found["half"]:
-        ones = 1 if half == "anderthalb" else _GERMAN[half.removesuffix("einhalb")]
+        ones = 1 if half == "anderthalb" else GERMAN[half.removesuffix("einhalb")]
         return (ones + Fraction(1, 2)) * (1000 if found["scale"] else 1)
     thousands = (_german(found["thousands"]) or 1) if found["thousand"] else 0
     return Fraction(thousands * 1000 + _german(found["rest"]))
@@ -81,7 +81,5 @@ def _german(word: str | None) -> int:
     before, hundred, behind = (word or "").rpartition("hundert")
     ones, _, tens = behind.removeprefix("und").rpartition("und")
     return (
-        (_GERMAN.get(before, _german(before) or 1) * 100 if hundred else 0)
-        + _GERMAN.get(ones, 0)
-        + _GERMAN.get(tens, 0)
+        (GERMAN.get(before, _german(before) or 1) * 100 if hundred else 0) + GERMAN.get(ones, 0) + GERMAN.get(tens, 0)
     )

@@ -30,6 +30,7 @@ from swaymeter.tasks.scoring.wording.numbers.units import COMPARED, COMPARED_BEH
 from swaymeter.tasks.scoring.wording.word import Token, Word
 
 _BEFORE_ONE, _BEHIND_ONE = frozenset(("no", "any", "every", "this", "that")), frozenset(("of", "who", "that", "which"))
+_ALSO_NAMES = frozenset(("Otto", "Dix"))
 _PLAIN = re.compile(r"-?\d+(?:\.\d+)?")
 _ROMAN = re.compile(r"(?=[IVXL])(?:XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 
@@ -123,7 +124,7 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
     first, behind = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
     if first.kind == "number":
         return _number_in_figures(tokens, start, is_money)
-    if first.folded not in STARTS or first.kind != "word":
+    if first.folded not in STARTS or first.kind != "word" or first.text in _ALSO_NAMES:
         is_long = len(first.folded) > 6 and first.kind == "word"
         compound = german_compound(first.folded) if is_long else None
         return _scaled(tokens, compound, start + 1) if compound else _Read("", start)

@@ -1,0 +1,188 @@
+"""What a clause of a reply says to a question of yes or no: the question said again, as it is, negated, or opposed.
+
+    the same words   "Dogs are not allowed in the office" to "Are dogs allowed in the office?"
+    the predicate    a word with a known opposite, and a word of what is asked about: "The tower was demolished in 1961"
+                     to "Is the tower of Ulm still standing?"; not with another day or name than the question's
+    days             "from Tuesday to Sunday", "on weekdays", "every day except Mondays" to a question of one day
+    only             "Tickets can only be bought at the station" to "Can tickets be bought online?"
+    numbers          "It has three funnels" to "Does it have four funnels?"
+
+What it is not: inference. "It is cold" says nothing to "Is it heated?".
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from swaymeter.tasks.scoring.wording.denials import NEGATING_WORDS, calls_false
+from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, has_sense, is_opposite, with_senses
+from swaymeter.tasks.scoring.wording.sameness import is_about
+from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS, FUNCTION_WORDS_ELSEWHERE
+from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.yes_no import OPPOSITE, PRONOUNS, Polarity
+
+_ALWAYS = ("every day", "daily", "year round", "round clock", "around clock", "7 day week", "jeden tag", "taglich",
+           "ganzjahrig")  # fmt: skip
+_DAYS = (["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"],
+         ["montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"])  # fmt: skip
+_DAY = {f"{name}{ending}": day for names in _DAYS for day, name in enumerate(names) for ending in ("", "s")}
+_WHEN = frozenset(_DAY) | word_set(
+    "weekend night day winter summer spring autumn holiday wochenende nacht nachts sommer feiertag"
+)
+"""What "every day" stands for in a question."""
+_SHORT = 8
+_EMPTY = (
+    FUNCTION_WORDS
+    | AUXILIARIES
+    | FUNCTION_WORDS_ELSEWHERE
+    | word_set(
+        "true correct false incorrect untrue ever yet still already actually indeed currently jemals je schon noch "
+        "吗 嗎 呢 か で す ま は が に を も の"
+    )
+)
+_SAYING = word_set("think believe say state mention claim passage text source website article according laut")
+_NEGATIONS = NEGATING_WORDS | word_set(
+    "nicht kein keine keinen nie pas aucun aucune nao non niet geen не нет degil 不 没 沒 未"
+)
+_LACKS = word_set("without lack lacked lacking ohne")
+_LINKS = word_set("but and so therefore thus however because then also aber und while whereas")
+_HEDGES = word_set("if whether may might maybe perhap possibly or could should unless unclear")
+_RIGHT = word_set("actually fact correct right truth tatsachlich richtig")
+_SPLITTING = word_set("while whereas")
+_SOURCES = _SAYING | word_set("second other")
+_EXCEPT = word_set("except but ausser")
+_UNTIL = word_set("to through until till bis")
+_PLACING = word_set("in at on to for from during with by im am auf fur aus durch an zu mit")
+_EXISTING = word_set("have has had there hat gibt")
+_ENDED = word_set("closed demolished abolished removed discontinued")
+
+
+def in_a_sentence(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
+    """What the clauses of a reply say that are the question said again: yes, no, or both where two sources differ."""
+    content = [word for word in asked if word.text not in _EMPTY]
+    if not reply or not content or any(word.text in _NEGATIONS for word in asked):
+        return set()
+    starts = [place for place, word in enumerate(reply) if place == 0 or word.clause or word.text in _SPLITTING]
+    clauses = [reply[one:two] for one, two in pairwise([*starts, len(reply)])]
+    found: list[tuple[Polarity, Sequence[Word]]] = []
+    for clause, behind in zip(clauses, [*clauses[1:], ()], strict=True):
+        if polarity := _in_a_clause(clause, content, asked):
+            found.append((OPPOSITE[polarity] if behind and calls_false(behind) else polarity, clause))
+    if not found:
+        return set()
+    (first, clause), (last, further) = found[0], found[-1]
+    if first != last and not _RIGHT.isdisjoint(texts_of(further)):
+        return {last}
+    sources = [not _SOURCES.isdisjoint(texts_of(one)) for one in (clause, further)]
+    return {first, last} if all(sources) else {first}
+
+
+def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequence[Word]) -> Polarity | None:
+    texts = texts_of(clause)
+    begins = next((place for place, text in enumerate(texts) if text not in _LINKS), len(clause))
+    if "that" in texts and not _SOURCES.isdisjoint(texts[: texts.index("that")]):
+        begins = texts.index("that") + 1
+    said = with_senses([word.text for word in clause[begins:]])
+    if not said or _HEDGES.intersection(said):
+        return None
+    if len(said) == 3 and said[0] in PRONOUNS and said[1] in AUXILIARIES and said[2] == "not":
+        return "no"
+    has_names = any(word.capitals for word in clause[begins + 1 :])  # of a name that is left out none stands instead
+    content = [word.text for word in asked if has_names or not word.capitals or word is asked[-1]]
+    phrase = f" {' '.join(said)} "
+    always = {text for words in _ALWAYS if f" {words} " in phrase for text in words.split()}
+    outside = _is_other_day(said, content)
+    if always or outside is not None or _names_day_but(said, content):
+        outside = outside or _names_day_but(said, content)
+        content = [text for text in content if text not in _WHEN]
+    missing = [text for text in content if not any(is_about(text, other) for other in said)]
+    is_pronoun = said[0] in PRONOUNS
+    meaning = [text for text in said if text not in _EMPTY | _NEGATIONS | _LACKS | _SAYING | always]
+    new = [text for text in meaning if not any(is_about(text, other) for other in content)]
+    is_only_subject = len(asked) > 1 and all(text == asked[0].text for text in meaning)
+    if missing and (is_pronoun or said[0] == "not") and not is_only_subject and len(said) <= _SHORT:
+        missing = missing if new else []
+    is_half = is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content)
+    outside = outside or (bool(missing and new) and _is_instead(said, question[0].text, content, missing))
+    if (
+        missing
+        and not is_half
+        and not outside
+        and not _has_predicate(clause[begins:], said, question, content, missing, new)
+    ):
+        return None
+    return _polarity(said, content, question, is_reversed=bool(outside))
+
+
+def _polarity(
+    said: Sequence[str], content: Sequence[str], asked: Sequence[Word], *, is_reversed: bool
+) -> Polarity | None:
+    opposed = {text for text in said if text not in FORBIDDING and _is_opposed(text, content, said)}
+    negating = _NEGATIONS | _LACKS | FORBIDDING
+    if not _EXISTING.isdisjoint(texts_of(asked)):
+        negating |= _ENDED
+    negations = sum(text in negating and text not in content and text not in opposed for text in said)
+    if negations > 1:
+        return None
+    return "no" if bool(negations) ^ bool(opposed) ^ is_reversed else "yes"
+
+
+def _is_opposed(text: str, asked: Sequence[str], said: Sequence[str]) -> bool:
+    """Whether a word of a clause is the opposite of one of the question that the clause does not have."""
+    return text not in asked and any(is_opposite(text, one) and one not in said for one in asked)
+
+
+def _is_other_day(said: Sequence[str], content: Sequence[str]) -> bool | None:
+    """Whether the days that a clause names by a range are others than that of the question; None where it has none."""
+    day = next((_DAY[text] for text in content if text in _DAY), None)
+    if day is None:
+        return None
+    if "weekday" in said or "werktag" in said:
+        return day > 4
+    if "weekend" in said or "wochenende" in said:
+        return day < 5
+    places = [place for place, text in enumerate(said) if text in _DAY]
+    for one, two in pairwise(places):
+        if two == one + 2 and said[one + 1] in _UNTIL:
+            first, last = _DAY[said[one]], _DAY[said[two]]
+            return (day - first) % 7 > (last - first) % 7
+    return None
+
+
+def _names_day_but(said: Sequence[str], content: Sequence[str]) -> bool:
+    """Whether a clause takes the day of the question out: every day except Mondays."""
+    place = next((place for place, text in enumerate(said) if text in _EXCEPT and place), len(said))
+    return any(text in _DAY and text in content for text in said[place:])
+
+
+def _is_instead(said: Sequence[str], first: str, content: Sequence[str], missing: Sequence[str]) -> bool:
+    """Whether a clause says what is so instead of what is asked: another number, "only", or what "must" be.
+
+    first: the first word of the question.
+    """
+    if first in ("can", "may") and "must" in said:
+        return content[0] not in missing
+    if len(missing) != 1 or len(content) < 2:
+        return False
+    if missing[0].isdigit():
+        return len(content) > 2 and sum(text.isdigit() for text in said) == 1
+    return missing[0] == content[-1] and not {"only", "nur"}.isdisjoint(said)
+
+
+def _has_predicate(
+    clause: Sequence[Word], said: Sequence[str], asked: Sequence[Word], content: Sequence[str], missing: Sequence[str],
+    new: Sequence[str],
+) -> bool:  # fmt: skip
+    """Whether a clause has the predicate and the subject of a question, and leaves out no more than where or what."""
+    place = next((place for place in range(len(content) - 1, 0, -1) if has_sense(content[place])), 0)
+    if (not place and not has_sense(content[0])) or content[place] in missing:
+        return False
+    subjects = content[:place] or content[1:]
+    if said[0] not in PRONOUNS and all(text in missing for text in subjects):
+        return False
+    if not _WHEN.isdisjoint(missing) or not _WHEN.isdisjoint(new):
+        return False
+    is_german = not FUNCTION_WORDS_ELSEWHERE.isdisjoint(texts_of(asked))
+    if not is_german and any(word.capitals and word.text in new for word in clause[1:]):
+        return False
+    placing = {one.text for one, two in pairwise(asked) if one.text in _PLACING and two.text in missing}
+    return not any(one in placing and two in new for one, two in pairwise(said))
