@@ -68,9 +68,9 @@ class Ends:
         """The answer of these tokens."""
         return Answer(self.text(tokens), tokens, log_probs, mean_distribution, self.ends(tokens))
 
-    def text(self, tokens: tuple[int, ...], *, behind: str = "") -> str:
-        """The text of an answer, behind what the token before it says already."""
-        text = f"{behind}{self._tokenizer.decode(list(tokens), skip_special_tokens=True)}"
+    def text(self, tokens: tuple[int, ...]) -> str:
+        """The text of an answer."""
+        text = str(self._tokenizer.decode(list(tokens), skip_special_tokens=True))
         if self._header:
             text = text.lstrip().removeprefix(self._header)
         return (text.partition("\n")[0] if self._at_newline else text).strip()

@@ -102,8 +102,7 @@ def sample_answers(
                 whole = Split((*split.tokens, *answer.token_ids), finished=False)
                 answers[number][member] = thoughts.unfinished(answer, whole)
                 continue
-            text = ends.text(answer.token_ids, behind=split.behind)
-            answers[number][member] = replace(answer, text=text, thoughts=words, thought_ids=split.tokens)
+            answers[number][member] = replace(answer, thoughts=words, thought_ids=split.tokens)
     return [SampledAnswers(tuple(of[sample] for sample in range(samples)), of[samples]) for of in answers]
 
 

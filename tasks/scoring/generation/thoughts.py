@@ -16,11 +16,13 @@ _Place = Literal["before", "within", "closed", "answer"]
 
 
 class Split(NamedTuple):
-    """The tokens of a reply that are thoughts, whether they end, and what their last token says behind their end."""
+    """The tokens of a reply that are thoughts, and whether they end.
+
+    Where the token that ends them begins the answer, too, they end with the tokens of its first part alone.
+    """
 
     tokens: tuple[int, ...]
     finished: bool
-    behind: str = ""
 
 
 class Thoughts:
@@ -51,11 +53,8 @@ class Thoughts:
             return Split((), finished=self.opened is None)
         for count in range(self._before_close(reply, marks) + 1, len(reply) + 1):
             if self._place(reply[:count]) == "answer":
-                if self._place(reply[: count - 1]) == "closed":
-                    return Split(reply[: count - 1], finished=True)
-                text = self._text(reply[:count])  # the token that ends the thoughts begins the answer, too
-                behind = text[[*marks.close.finditer(text)][-1].end() :]
-                return Split(reply, False) if marks.open.search(behind) else Split(reply[:count], True, behind)
+                is_closed = self._place(reply[: count - 1]) == "closed"
+                return Split(reply[: count - 1], True) if is_closed else self._ended_within(reply[:count], marks)
         return Split(reply, finished=self._place(reply) == "closed")
 
     def unfinished(self, reply: Answer, split: Split) -> Answer:
@@ -84,6 +83,16 @@ class Thoughts:
         if closed is None:
             return "within"
         return "answer" if text[closed.end() :].strip() else "closed"
+
+    def _ended_within(self, tokens: tuple[int, ...], marks: Marks) -> Split:
+        """Thoughts that end within their last token; unfinished where no tokens have the letters up to there."""
+        text, before = self._text(tokens), tokens[:-1]
+        closed = marks.close.search(text)
+        assert closed is not None
+        letters = text[len(self._text(before)) : closed.end()]
+        rest = (self._tokenizer.convert_tokens_to_ids(letter) for letter in letters)
+        whole = (*before, *(token for token in rest if isinstance(token, int)))  # None: not in the vocabulary
+        return Split(whole, True) if self._text(whole) == text[: closed.end()] else Split(tokens, False)
 
     def _before_close(self, reply: tuple[int, ...], marks: Marks) -> int:
         """How many tokens of a reply stand before the window in which its thoughts end; all where they do not end."""

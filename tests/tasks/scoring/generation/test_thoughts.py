@@ -16,20 +16,21 @@ from swaymeter.tasks.scoring.answer_prompts import answer_prompt
 from swaymeter.tasks.scoring.generation import SampledAnswers, sample_answers
 from swaymeter.tasks.scoring.generation.answers import Ends
 from swaymeter.tasks.scoring.generation.thoughts import Thoughts
-from tests.tasks.models.tiny import CHAT, byte_tokenizer, tiny_language_model
+from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?"]
 IDENTITIES = [(question, "none") for question in QUESTIONS]
 OPENED = CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n")
+Merges = Sequence[tuple[str, str]]
 OPTIONS: dict[str, Any] = {"samples": 6, "seed": 3, "temperature": 1.0, "max_new_tokens": 12}
-TOKENS = {"opens": "<think>", "closes": "</think>", "ends": "<end>"}
+TOKENS = {"opens": "<think>", "closes": "</think>", "ends": "<end>", "seam": "%T"}
 HARMONY = "<|channel|>analysis<|message|>So.<|end|><|start|>assistant<|channel|>final<|message|>Oslo"
 
 
-def thinking_model(template: str, *, special: bool = False, **chances: float) -> LanguageModel:
+def thinking_model(template: str, *, special: bool = False, merges: Merges = (), **chances: float) -> LanguageModel:
     """A random model with tokens for the marks; chances: what is added to the logits of tokens, by their texts."""
-    tokenizer = byte_tokenizer(chat_template=template)
+    tokenizer = byte_pair_tokenizer(merges, chat_template=template)
     tokenizer.add_tokens([AddedToken(text, special=special, normalized=False) for text in ("<think>", "</think>")])
     model = tiny_language_model(tokenizer=tokenizer, name="thinker")
     bias = torch.zeros(len(tokenizer))
@@ -117,9 +118,21 @@ def test_no_answer_has_thoughts_of_its_own(limit: int | None) -> None:
     assert not any(answer.text.startswith("<think>") for answer in found)
 
 
-def test_answer_begins_in_the_token_that_ends_the_thoughts() -> None:
-    model = thinking_model(CHAT)
-    assert Ends(model, "chat").text(reply(model, " York<end>"), behind="New") == "New York"
+def test_token_that_ends_thoughts_begins_no_answer() -> None:
+    model = thinking_model(OPENED, merges=[("%", "T")], seam=9.0, ends=8.0)
+    model.tokenizer.response_template = {"fields": {"thinking": {"open": "<think>", "close": "%"}}}
+    ends, percent = Ends(model, "chat"), model.tokenizer.convert_tokens_to_ids("%")
+    texts = []
+    for prompt, of_prompt in zip(prompts_of(model), answered(model, max_thoughts=30), strict=True):
+        for answer in every([of_prompt]):
+            if not answer.unfinished_thoughts:
+                texts.append(answer.text)
+                assert answer.thought_ids[-1] == percent
+                assert answer.text == ends.text(answer.token_ids)
+                log_probs = steps(model, (*prompt, *answer.thought_ids), answer.token_ids)
+                own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
+                np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
+    assert any(texts)
 
 
 def reply(model: LanguageModel, text: str) -> tuple[int, ...]:
@@ -143,7 +156,7 @@ def test_thoughts_end_at_their_token(text: str, thoughts: str, behind: str, fini
     model = thinking_model(CHAT, special=True)
     reader, tokens = Thoughts(model, prompts_of(model)[0]), reply(model, text)
     split = reader.split(tokens)
-    assert (reader.text(split.tokens), split.finished, split.behind) == (thoughts, finished, "")
+    assert (reader.text(split.tokens), split.finished) == (thoughts, finished)
     if finished:
         assert _decoded(model, tokens[len(split.tokens) :]) == behind
 
@@ -170,7 +183,7 @@ def test_each_token_of_long_thoughts_is_decoded_few_times(end: str, monkeypatch:
 def test_prompt_may_have_opened_the_thoughts() -> None:
     model = thinking_model(OPENED)
     reader = Thoughts(model, prompts_of(model)[0])
-    assert reader.split(reply(model, "So.\n</think>\nOslo"))[1:] == (True, "")
-    assert reader.split(reply(model, "Oslo.")) == (reply(model, "Oslo."), False, "")
+    assert reader.split(reply(model, "So.\n</think>\nOslo")).finished
+    assert reader.split(reply(model, "Oslo.")) == (reply(model, "Oslo."), False)
     closed = thinking_model(CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n\n</think>\n\n"))
-    assert Thoughts(closed, prompts_of(closed)[0]).split(reply(closed, "Oslo.")) == ((), True, "")
+    assert Thoughts(closed, prompts_of(closed)[0]).split(reply(closed, "Oslo.")) == ((), True)
