@@ -160,7 +160,6 @@ class _Decoding:
         self._model, self._identities, self._sampling, self._most = model, identities, sampling, most
         self._engine = engine_name
         self._ends = ends
-        self._rounding = rounding(model)
         self._kind = torch.device(model.device).type
         self._sums = Sums()
 
@@ -249,7 +248,8 @@ class _Decoding:
         answers = [(place, member) for place, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[place].point(member) for place, member in answers])
         rows, places = [node.row for node in nodes], [place for place, _ in answers]
-        drawn = step(logits, self._sums, rows, places, points, self._sampling, rounding=self._rounding)
+        # Plain reading has been compared, and its rounding is known, since these logits were read.
+        drawn = step(logits, self._sums, rows, places, points, self._sampling, rounding=rounding(self._model))
         if drawn.broken:
             self._raise_broken([nodes[place] for place in drawn.broken])
         unsure: dict[int, list[int]] = {}

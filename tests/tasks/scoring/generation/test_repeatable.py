@@ -15,6 +15,7 @@ from swaymeter.tasks.scoring.answer_prompts import answer_prompt
 from swaymeter.tasks.scoring.generation import SampledAnswers, sample_answers
 from swaymeter.tasks.scoring.generation.readers import SLOTS, rounding
 from swaymeter.tasks.scoring.generation.slots import Slots
+from swaymeter.tasks.scoring.next_token import plain
 from swaymeter.tasks.scoring.next_token.plain import PADDED
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
@@ -64,6 +65,21 @@ def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
                 np.testing.assert_allclose(one.token_log_probs, other.token_log_probs, atol=4 * NOISE)
     _noisy(monkeypatch, 3)  # with the rounding of real batches alone, this much noise does decide some
     assert token_ids(sample_answers(model, asked, IDENTITIES, **settings)) != token_ids(expected)
+
+
+def test_rounding_of_padded_batches_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [tokens_of(tiny_language_model(), text) for text in TEXTS]
+    settings: dict[str, Any] = {"samples": 24, "max_new_tokens": 8}
+    expected = sample_answers(tiny_language_model(), asked, IDENTITIES, **settings)
+    model, generator, exact = tiny_language_model(), torch.Generator().manual_seed(1), plain._read
+    model.engine.verdicts[SLOTS, False] = Verdict("for this test")
+
+    def off(*asked: Any) -> torch.Tensor:
+        logits = exact(*asked)
+        return logits + 1e-3 * (2 * torch.rand(logits.shape, generator=generator) - 1)
+
+    monkeypatch.setattr(plain, "_read", off)
+    assert token_ids(sample_answers(model, asked, IDENTITIES, **settings)) == token_ids(expected)
 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
