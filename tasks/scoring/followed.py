@@ -19,8 +19,10 @@ spellings count where they are listed. An answer that is only named as what othe
 of sentences is English; the commonest negations, and refusals, are known in a dozen languages.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple, cast, get_args
 
 from swaymeter.data.errors import InputError
@@ -105,6 +107,8 @@ def verdict_and_reason(
     polarities = _polarities(reply, sides) if sides.of_polarity else set()
     stated, reason = _by_name(reply, sides)
     stated |= {side for polarity in polarities for side in sides.of_polarity.get(polarity, ())}
+    if len(stated) == 2 and sides.are_alike:
+        stated = _as_written(text, context, original) or stated
     if stated:
         return "both" if len(stated) == 2 else stated.pop(), None
     says_yes_or_no = sides.of_polarity and yes_no.begins_with(reply) and not says_nothing(reply)
@@ -137,7 +141,7 @@ class _Sides(NamedTuple):
     """What to look for.
 
     names: by their first words; of_polarity: whose answer yes and no are; asked, asked_texts: the words of the
-    question; is_negated: whether it is asked with not.
+    question; is_negated: whether it is asked with not; are_alike: whether both have an answer of the same words.
     """
 
     names: Mapping[str, Sequence[Name]]
@@ -145,6 +149,7 @@ class _Sides(NamedTuple):
     asked: tuple[Word, ...]
     asked_texts: frozenset[str]
     is_negated: bool
+    are_alike: bool
 
 
 @lru_cache(maxsize=1024)  # the answers of a question are looked for in every reply to it
@@ -166,14 +171,29 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
             names += [_asked_about(name, asked) for name in forms(side, written, asked)]
     names += () if all(map(str.isascii, (*context, *original))) else longer_names()
     texts = frozenset(word.text for word in asked)
-    return _Sides(by_first(names), of_polarity, asked, texts, not texts.isdisjoint(NEGATING_WORDS))
+    are_alike = not {words(one) for one in context}.isdisjoint(words(one) for one in original)
+    return _Sides(by_first(names), of_polarity, asked, texts, not texts.isdisjoint(NEGATING_WORDS), are_alike)
+
+
+def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
+    """The one side of which an answer stands in a text as it is written: 2.10 and not 2.1; none where both do."""
+    listed: list[tuple[Side, Sequence[str]]] = [("context", context), ("original", original)]
+    found: set[Side] = {
+        side
+        for side, names in listed
+        if any(re.search(rf"(?<![\w.,]){re.escape(name)}(?!\w|[.,]\d)", text) for name in names)
+    }
+    return found if len(found) == 1 else set()
 
 
 def _polarities(reply: Sequence[Word], sides: _Sides) -> set[yes_no.Polarity]:
     if says_nothing(reply) and yes_no.begins_with(reply) == "no":
         reply = reply[1:]
     found = yes_no.stated(reply, sides.asked)
-    if not found and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
+    negates = any(one.text == "not" and two.text in sides.asked_texts for one, two in pairwise(reply))
+    if (
+        not found and not negates and refuses(reply)
+    ):  # the passage does not say so, but it does mention that the hall is open
         turn = next((place for place, word in enumerate(reply) if word.text in _TURNING), len(reply))
         reply = () if refuses(reply[turn:]) else reply[turn:]
     return found or in_a_sentence(reply, sides.asked)

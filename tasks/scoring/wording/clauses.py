@@ -43,12 +43,13 @@ _SAYING = word_set("think believe say state mention claim passage text source we
 _NEGATIONS = NEGATING_WORDS | word_set(
     "nicht kein keine keinen nie pas aucun aucune nao non niet geen не нет degil 不 没 沒 未"
 )
-_LACKS = word_set("without lack lacked lacking ohne")
+_LACKS = word_set("denie deny without lack lacked lacking ohne")
 _LINKS = word_set("but and so therefore thus however because then also aber und while whereas")
 _HEDGES = word_set("if whether may might maybe perhap possibly or could should unless unclear")
 _RIGHT = word_set("actually fact correct right truth tatsachlich richtig")
 _SPLITTING = word_set("while whereas")
 _SOURCES = _SAYING | word_set("second other")
+_PARENTHESES = {("in", "fact"), ("indeed",), ("actually",), ("however",), ("of", "course"), ("therefore",)}
 _EXCEPT = word_set("except but ausser")
 _UNTIL = word_set("to through until till bis")
 _PLACING = word_set("in at on to for from during with by im am auf fur aus durch an zu mit")
@@ -63,6 +64,9 @@ def in_a_sentence(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]
         return set()
     starts = [place for place, word in enumerate(reply) if place == 0 or word.clause or word.text in _SPLITTING]
     clauses = [reply[one:two] for one, two in pairwise([*starts, len(reply)])]
+    for place in range(len(clauses) - 2, 0, -1):  # gold is, in fact, a metal
+        if texts_of(clauses[place]) in _PARENTHESES:
+            clauses[place - 1 : place + 2] = [(*clauses[place - 1], *clauses[place + 1])]
     found: list[tuple[Polarity, Sequence[Word]]] = []
     for clause, behind in zip(clauses, [*clauses[1:], ()], strict=True):
         if polarity := _in_a_clause(clause, content, asked):
@@ -90,7 +94,7 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
     content = [word.text for word in asked if has_names or not word.capitals or word is asked[-1]]
     phrase = f" {' '.join(said)} "
     always = {text for words in _ALWAYS if f" {words} " in phrase for text in words.split()}
-    outside = _is_other_day(said, content)
+    outside = _is_other_day(said, content) or _is_lesser(said, content)
     if always or outside is not None or _names_day_but(said, content):
         outside = outside or _names_day_but(said, content)
         content = [text for text in content if text not in _WHEN]
@@ -146,6 +150,12 @@ def _is_other_day(said: Sequence[str], content: Sequence[str]) -> bool | None:
             first, last = _DAY[said[one]], _DAY[said[two]]
             return (day - first) % 7 > (last - first) % 7
     return None
+
+
+def _is_lesser(said: Sequence[str], content: Sequence[str]) -> bool | None:
+    """Whether it is the second longest where the longest is asked for; None where it is not."""
+    orders = [two for one, two in pairwise(said) if one[0].isdigit() and one.endswith("th") and one not in content]
+    return any(text.endswith("est") and text in content for text in orders) or None
 
 
 def _names_day_but(said: Sequence[str], content: Sequence[str]) -> bool:

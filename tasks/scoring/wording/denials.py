@@ -63,22 +63,32 @@ _SUCCEEDED = _SUCCEEDING | word_set("ersetzt abgelost")
 _LEAVING = word_set("resigned retired left died stepped")
 _PREDECESSORS = word_set("predecessor vorganger vorgangerin")
 _UNTIL = word_set("until till bis")
+_NOW = word_set("now today current currently heute jetzt later") | _UNTIL
+_LATER = frozenset(
+    word.text for word in words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후")
+)
+_LATER_CHARACTERS = ("后来", "之后", "後來", "後に", "その後", "のちに")
 _PAST = word_set("was were did had war waren wurde until when wann")
 _OF_FORMER = _SUCCEEDED | word_set(
     "replace succeed supersede follow ersetzen predecessor previou previous former first before previously originally"
 )
 """Words of a question that asks for the one who was succeeded."""
-_CONCEDING = word_set("although though while whereas despite formerly previously originally used obwohl zwar fruher "
-                      "aunque antes bien")  # fmt: skip
+_CONCEDING = word_set(
+    "although though while whereas despite formerly previously originally used supposedly allegedly reportedly "
+    "angeblich obwohl zwar fruher aunque antes bien"
+)
 _TURNING = word_set(
     "but however actually fact reality tatsachlich eigentlich wirklichkeit لكن ولكن но 但 aber jedoch doch sondern "
     "mais pero ma mas"
 )
 _OPINION = word_set("attributed credited thought believed considered supposed rumored rumoured")
-_OTHERS = word_set("other another some")
+_OTHERS = word_set("other another some second 2th")
+_AWAY = word_set("of from to")
+_DIRECTIONS = word_set("north south east west northeast northwest southeast southwest far away close next")
+_CHANGING = {("from", "to"), ("von", "auf"), ("von", "nach")}
 _COMPARING = {("up", "from"), ("down", "from"), ("compared", "with"), ("compared", "to"), ("opposed", "to")}
 _RIGHT = word_set("correct right actual actually real really true fact reality richtig richtige tatsachlich korrekt "
-                  "eigentlich wirklich realidad correcta realite bonne reponse verdad")  # fmt: skip
+                  "eigentlich wirklich wirklichkeit realidad correcta realite bonne reponse verdad")  # fmt: skip
 _TURNING_BEHIND = word_set("aber jedoch allerdings dagegen hingegen")
 """What stands behind the subject: die Hauptstadt ist aber Bern."""
 _POINTING = word_set("that this it which das dies was cela ce eso esto это эт bu هذا") | _IS_ELSEWHERE
@@ -108,7 +118,8 @@ def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated
 
 def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     """Whether words are named to be set right: although the text says Oslo; Oslo, but the right answer is Bergen."""
-    if start and end < len(text) and (text[start - 1].text, text[end].text) in (("from", "to"), ("von", "auf")):
+    is_time = text[start].text.startswith(("clock", "dial"))
+    if start and end < len(text) and not is_time and (text[start - 1].text, text[end].text) in _CHANGING:
         return True
     if start > 1 and (texts_of(text[start - 2 : start]) in _COMPARING or text[start - 1].text == "alongside"):
         return True
@@ -116,6 +127,14 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     while place and not text[place].clause:
         place -= 1
     first = texts_of(text[place : min(place + 2, start)])
+    if (
+        start > 1
+        and text[start - 1].text in _AWAY
+        and (text[start - 2].kind == "unit" or text[start - 2].text in _DIRECTIONS)
+    ):
+        return True
+    if first[:1] in (("while",), ("whereas",)) and not _OTHERS.isdisjoint(texts_of(text[place:start])):
+        return False
     if not _CONCEDING.isdisjoint(first) or first == ("before", "that"):
         return True
     texts = [word.text for word in text[end : end + 2 * REACH]]
@@ -123,7 +142,7 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     if is_opinion and "but" in texts and _OTHERS.isdisjoint(texts):
         return True
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
-    return not _RIGHT.isdisjoint(texts[max(turn - 2, 0) : turn + REACH] if turn < len(texts) else ())
+    return not _RIGHT.isdisjoint(texts[max(turn - 2, 0) :] if turn < len(texts) else ())
 
 
 def is_succeeded(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:
@@ -138,7 +157,7 @@ def is_succeeded(text: Sequence[Word], start: int, end: int, asked: Collection[s
     behind = texts_of(text[end : end + REACH])
     if (behind[:1] and behind[0] in _LEAVING) or not _PREDECESSORS.isdisjoint(before):
         return True
-    if _ends_before_now(text, start, end, asked):
+    if _ends_before_now(text, start, end, asked) or _is_later(text, start, asked):
         return True
     is_passive = behind[:1] in (("was",), ("were",), ("is",), ("wurde",))
     return is_passive and not _SUCCEEDED.isdisjoint(behind) and not {"by", "durch", "von"}.isdisjoint(behind)
@@ -154,6 +173,17 @@ def _ends_before_now(text: Sequence[Word], start: int, end: int, asked: Collecti
     while end < len(text) and not text[end].clause and text[end].text not in ("and", "but"):
         end += 1
     return not _UNTIL.isdisjoint(texts_of(text[place:end]))
+
+
+def _is_later(text: Sequence[Word], start: int, asked: Collection[str]) -> bool:
+    """Whether it became so later than what is asked for: born in Oslo, and later moved to Bergen."""
+    if not _NOW.isdisjoint(asked) or text[start].kind == "number":
+        return False
+    place = start
+    while place and not text[place].clause and text[place - 1].text != "and":
+        place -= 1
+    texts = texts_of(text[place:start])
+    return not _LATER.isdisjoint(texts) or any(one in "".join(texts) for one in _LATER_CHARACTERS)
 
 
 def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:

@@ -27,6 +27,8 @@ _BEHIND_NAME = word_set(
 _OF_PLACES = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
 """What has a place in its name: the University of Oslo is not Oslo."""
 _WHOLE_WITH_CITY = frozenset({("new", "york")})
+_INITIALS = ""
+"""The key of names that are initials."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
 _AT = word_set("um ab bis a las vers at from by until till to around about after before past is")
 _LONGER_NAMES = word_set(
@@ -50,6 +52,8 @@ def by_first(names: Iterable[Name]) -> dict[str, list[Name]]:
     found: dict[str, list[Name]] = {}
     for name in names:
         found.setdefault(name.texts[0], []).append(name)
+        if name.first.capitals == 2 and len(name.texts) == 1 and 2 < len(name.texts[0]) < 7:
+            found.setdefault(_INITIALS, []).append(name)
     return found
 
 
@@ -69,7 +73,25 @@ def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[
                 end = end or (_end_over_middle_name(text, start, name) if name.first_and_last else 0)
                 if end:
                     found.append(Mention(start, end, name))
+        if word.capitals and (short := names.get(_INITIALS)):
+            found += [
+                Mention(start, end, name) for name in short if (end := _end_of_initials(text, start, name.texts[0]))
+            ]
     return found
+
+
+def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
+    """The place behind words in capitals that begin with these letters: World Health Organization for WHO."""
+    place = start
+    for letter in initials:
+        while place > start and place < len(text) and text[place].text in FUNCTION_WORDS and not text[place].clause:
+            place += 1
+        if place >= len(text) or text[place].text[0] != letter or not text[place].capitals:
+            return 0
+        if place > start and text[place].clause:
+            return 0
+        place += 1
+    return place
 
 
 def _end(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:

@@ -20,10 +20,10 @@ _PAIRS = (
     ("possible", "impossible"),
     ("safe harmless", "dangerous hazardous unsafe harmful"),
     ("edible", "poisonous toxic inedible"),
-    ("win won receive received", "lose lost"),
+    ("win won receive received", "lose lost beaten defeated"),
     ("pass passed", "fail failed"),
     ("approve approved accept accepted granted", "reject rejected refuse refused denied declined"),
-    ("included", "excluded"),
+    ("included include", "excluded extra"),
     ("present", "absent"),
     ("guilty", "innocent acquitted"),
     ("occupied", "vacant"),
@@ -36,6 +36,7 @@ _PAIRS = (
     ("extant stand standing stood exist exists existed", "extinct demolished destroyed collapsed razed vanished"),
     ("finished finish completed complete", "unfinished incomplete ongoing"),
     ("working works functioning", "broken"),
+    ("run runs ran operate operates", "suspended"),
     ("geöffnet offen", "geschlossen"),
     ("erlaubt gestattet zulässig dürfen darf", "verboten untersagt"),
     (
@@ -70,10 +71,11 @@ _PHRASES = {
         "not": "yet to be|yet to|no longer|nicht mehr|failed to",
         "must": "have to|has to",
         "free": "free of charge|for free",
-        "rejected": "turned down|turned it down",
+        "rejected": "turned down|turned it down|voted down|voted it down",
         "demolished": "torn down|pulled down|burned down|burnt down",
         "died": "did not make it|lost his life|lost her life|lost their life",
         "closed": "shut down",
+        "broken": "out of order|out of service|not in service",
         "single": "lifelong bachelor",
     }.items()
     for phrase in phrases.split("|")

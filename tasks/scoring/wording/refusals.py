@@ -106,7 +106,7 @@ _PHRASES = {
     "kann ich leider nicht sagen|"
     "nicht entnehmen|keine Ahnung|sagt nichts|sagt der Text nichts|nicht gesagt|nicht genannt|nicht ersichtlich|"
     "verrät nicht|verrät es nicht|nicht sicher|nicht überliefert|nicht geklärt|ungeklärt|nicht feststellen|"
-    "weiß man nicht|weiß niemand|nicht beantworten|nicht beantwortet|steht nicht|nicht eindeutig|"
+    "weiß man nicht|weiß niemand|nicht beantworten|nicht beantwortet|steht nicht|nicht eindeutig|nicht hervor|"
     "keine Auskunft|keine Angabe|keine Angaben|nicht angegeben|"
     "nicht erwähnt|"
     "unbekannt|nicht bekannt|kann ich nicht beantworten|kann die Frage nicht beantworten|keine Information|"

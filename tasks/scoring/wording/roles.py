@@ -11,6 +11,7 @@ What it is not: a parser. Where two names stand in equal segments it says nothin
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from swaymeter.tasks.scoring.wording.opposites import is_opposite
 from swaymeter.tasks.scoring.wording.sameness import IRREGULAR, is_same
 from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS, FUNCTION_WORDS_ELSEWHERE, TITLES
 from swaymeter.tasks.scoring.wording.word import Word, word_set
@@ -28,13 +29,19 @@ _LINKS = word_set("and but while whereas which who where though although then un
 _OPENING = word_set("since after when because as before until once nachdem weil seit")
 _SAYING = word_set(
     "said stated named called mentioned according claimed attributed credited listed described cited given identified "
-    "believed considered thought known provided based regarded following including suggested indicated reported"
+    "believed considered thought known provided based regarded following including suggested indicated reported "
+    "text source article website brochure leaflet context information first second 1th 2th one other another "
+    "say know passage think mention claim state accord give"
 )
 _VERBS = word_set(
-    "join move play write direct produce work live study marry retire resign leave follow support narrate attend visit "
+    "join move play close end finish begin start arrive depart born write direct produce work "
+    "live study marry retire resign leave follow support narrate attend visit "
     "kam kommt zog zieht wuchs starb stiess schrieb ging arbeitete lebte studierte heiratete spielte spielt fuhrte"
 )
 _EMPTY = FUNCTION_WORDS | FUNCTION_WORDS_ELSEWHERE | AUXILIARIES
+_UNTIL = word_set("to until till bis and")
+_OPENING_VERBS = word_set("open begin start offnet beginnt")
+_CLOSING_VERBS = word_set("close end finish schliesst endet")
 _PRONOUNS = word_set("it he she they")
 _TIMES = word_set(
     "monday tuesday wednesday thursday friday saturday sunday weekday weekend day year morning evening winter summer "
@@ -78,13 +85,16 @@ def _is_about_another(noun: str, asked: Sequence[Word]) -> bool:
 class _Segment(NamedTuple):
     """What stands around a name.
 
-    matched: the words of the question in it; verbs, nouns: its verbs and other words that are not in the question;
+    start: where the name stands; matched: the words of the question in it; verbs, nouns: whether it has verbs and other
+    words that are not in the question; finite: whether it has an auxiliary;
     attached: whether the next word behind the name is in the question, None where there is none.
     """
 
+    start: int
     matched: frozenset[str]
     verbs: bool
     nouns: bool
+    finite: bool
     attached: bool | None
 
 
@@ -93,13 +103,24 @@ def answering(text: Sequence[Word], places: Sequence[tuple[int, int, str | None]
     content = [word.text for word in asked if word.text not in _EMPTY]
     if not content:
         return [True] * len(places)
+    texts = {word.text for word in asked}
+    ends = -1 if not _OPENING_VERBS.isdisjoint(texts) else 1 if not _CLOSING_VERBS.isdisjoint(texts) else 0
     segments = [_segment(text, start, end, content) for start, end, _ in places]
     return [
-        not any(
+        not (ends and _is_end_of_range(text, start, end, ends))
+        and not any(
             side != other and _surpasses(beside, segment) for (*_, other), beside in zip(places, segments, strict=True)
         )
-        for (*_, side), segment in zip(places, segments, strict=True)
+        for (start, end, side), segment in zip(places, segments, strict=True)
     ]
+
+
+def _is_end_of_range(text: Sequence[Word], start: int, end: int, which: int) -> bool:
+    """Whether a time is the end of a range of times (from 9 to 5) that is not asked for: -1 the last, 1 the first."""
+    beside, further = (start - 1, start - 2) if which < 0 else (end, end + 1)
+    if not 0 <= further < len(text) or text[beside].text not in _UNTIL:
+        return False
+    return text[further].text.startswith(("clock", "dial"))
 
 
 def _surpasses(one: _Segment, other: _Segment) -> bool:
@@ -109,6 +130,8 @@ def _surpasses(one: _Segment, other: _Segment) -> bool:
         return False
     if other.verbs:
         return not other.matched > one.matched
+    if other.nouns and one.matched > other.matched and (other.finite or other.start > one.start):
+        return True
     shared = one.matched & other.matched
     return (
         bool(shared) and one.matched >= other.matched and other.nouns and (one.matched > other.matched or not one.nouns)
@@ -131,23 +154,24 @@ def _segment(text: Sequence[Word], start: int, end: int, asked: Sequence[str]) -
         while left and not text[left].clause and text[left - 1].text not in _LINKS:
             left -= 1
     matched: set[str] = set()
-    verbs = nouns = False
+    verbs = nouns = finite = False
     is_pronoun = False
     for word in (*text[left:start], *text[end:right]):
         found = next((one for one in asked if is_same(one, word.text)), None)
-        is_pronoun = is_pronoun or word.text in _PRONOUNS or word.text in _TIMES
+        is_pronoun = is_pronoun or word.text in _PRONOUNS
+        finite = finite or word.text in AUXILIARIES
         if found is not None:
             matched.add(found)
-        elif word.text in _EMPTY or word.text in _SAYING or word.kind != "word":
+        elif word.text in _EMPTY or word.text in _SAYING or word.text in _TIMES or word.kind != "word":
             continue
-        elif _is_verb(word):
+        elif _is_verb(word) or any(is_opposite(one, word.text) for one in asked):
             verbs = True
         elif not word.capitals:
             nouns = True
     behind = [word.text for word in text[end:right] if word.text != "of"]
     is_amount = text[start].kind == "number" and bool(behind) and behind[0] not in _EMPTY
     attached = any(is_same(one, behind[0]) for one in asked) if is_amount else None
-    return _Segment(frozenset(matched), verbs, nouns and not is_pronoun, attached)
+    return _Segment(start, frozenset(matched), verbs, nouns and not is_pronoun, finite, attached)
 
 
 def _opens(text: Sequence[Word], place: int) -> bool:
@@ -165,7 +189,7 @@ def _is_verb(word: Word) -> bool:
         return False
     return (
         text in _VERBS
-        or text in IRREGULAR
+        or text.removeprefix("re") in IRREGULAR
         or (len(text) > 4 and text.endswith("ed"))
         or (len(text) > 5 and text.endswith("ing"))
     )

@@ -6,7 +6,7 @@
     Arabic        والقاهرة: without conjunction, preposition and article
 
 A name is looked for as the word itself and as its stems, so that a name that only looks as if it had a prefix stays
-whole. Cyrillic case endings, which no list of stems could hold, are cut from every word of five letters or more alike:
+whole. Cyrillic case endings, which no list of stems could hold, are cut from every word of four letters or more alike:
 Москва = Москве = Москву.
 What it is not: morphology. A stem that is another word is taken for it.
 """
@@ -49,7 +49,7 @@ def stems(word: str) -> tuple[str, ...]:
 
 
 def without_ending(word: str) -> str:
-    """A word without its Cyrillic case ending, where it has one and five letters; Орлов = Орлова = Орловым."""
-    if len(word) < 5 or not "\u0400" <= word[0] <= "\u04ff":
+    """A word without its Cyrillic case ending, where it has one and four letters; Орлов = Орлова = Орловым."""
+    if len(word) < 4 or not "\u0400" <= word[0] <= "\u04ff":
         return word
     return _OF_FAMILY.sub("", _CYRILLIC_ENDING.sub("", word))

@@ -25,9 +25,10 @@ _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니
 _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _IS = word_set("is es est ist lautet e text texte texto respuesta antwort reponse risposta")
-_BEHIND_NOT = word_set("according really at anymore any yet")
+_BEHIND_NOT = word_set("according really at anymore any yet exactly quite")
 _SURE = word_set("certainly sure absolutely definitely indeed exactly course")
 _ADVERBS = word_set("most certainly indeed definitely clearly actually really probably likely always also")
+_OPINIONS = word_set("say think believe")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {
     **dict.fromkeys(_YES | _TRUE, "yes"),
@@ -36,13 +37,14 @@ _NAMES: dict[str, Polarity] = {
 OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
 _PHRASES: dict[Polarity, str] = {
     "yes": (
-        "indeed|that is right|it is right|doch|naturlich|selbstverstandlich|auf jeden fall|stimmt|"
-        "das stimmt|das ist richtig|so ist es|richtig|korrekt|genau|that is case|this is case|it is case|"
+        "indeed|right|that is right|it is right|doch|naturlich|selbstverstandlich|auf jeden fall|"
+        "stimmt|das stimmt|das ist richtig|so ist es|richtig|korrekt|genau|that is case|this is case|it is case|"
         "it seem so|so it seem|apparently|apparently so|presumably|claro|claro que si|естественно|"
         "конечно|por supuesto|bien sur"
     ),
     "no": (
-        "not|unfortunately not|sadly not|apparently not|probably not|no longer|not any longer|by no means|"
+        "not|wrong|that is wrong|this is wrong|unfortunately not|sadly not|apparently not|probably not|"
+        "no longer|not any longer|by no means|"
         "nicht|leider nicht|leider nein|nicht mehr|keineswegs|auf keinen fall|stimmt nicht|"
         "das stimmt nicht|das ist falsch|falsch|noch nicht|that is not case|this is not case|"
         "it is not case|negative|never|not at all|not yet|not so|hardly|nie|niemals"
@@ -171,6 +173,8 @@ def _has_other(reply: Sequence[Word], polarity: Polarity) -> bool:
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
     """It is not. They do. Indeed it is."""
     reply = reply[1:] if reply[0].text in _SURE else reply
+    if texts_of(reply[:1]) == ("i",) and (opinion := [one for one in reply[:3] if one.text in _OPINIONS]):
+        reply = reply[reply.index(opinion[-1]) + 1 :]
     reply = [word for place, word in enumerate(reply) if place == 0 or word.clause or word.text not in _ADVERBS]
     if len(reply) < 2 or reply[0].text not in PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
         return set()
