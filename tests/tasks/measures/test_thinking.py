@@ -9,7 +9,7 @@ import pytest
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.measures.measure import Inputs
-from swaymeter.tasks.scoring.followed import whose_answer
+from swaymeter.tasks.scoring.generation.answers import Ends
 from tests.tasks.measures.conftest import Row, Study
 from tests.tasks.models.tiny import CHAT
 from tests.tasks.scoring.generation.test_thoughts import OPENED, thinking_model
@@ -77,10 +77,11 @@ def test_no_score_is_of_thoughts_that_did_not_end(study: Thinking) -> None:
 
 
 def test_thoughts_are_stored_beside_the_answer(study: Thinking) -> None:
-    rows = study.rows("answers")
+    rows, ends = study.rows("answers"), Ends(thinking_model(OPENED), "chat")
     assert any(row["thoughts"] and row["text"] for row in rows)
     for row in rows:
         assert len(row["token_log_probs"]) == len(row["token_ids"]) <= 8
+        assert row["text"] == ends.text(tuple(row["token_ids"]))
         assert row["unfinished_thoughts"] == (not row["token_ids"])
         assert CLOSES in row["thought_ids"] or row["unfinished_thoughts"]
 
@@ -97,11 +98,20 @@ def test_persuasion_asked_for_later_is_that_of_the_pass(study: Thinking, tmp_pat
 
 
 def test_verdicts_are_blind_to_thoughts(study: Thinking, tmp_path: Path) -> None:
-    other = replace(study, folder=tmp_path / "other")
-    rows = [{**row, "thoughts": row["thoughts"] and "It is the context's."} for row in study.rows("answers")]
-    other.store("answers", rows)
-    assert other.rows("whose_answer") == study.rows("whose_answer")
-    assert whose_answer("<think>Lima</think>", context=["Lima"], original=["Oslo"]) == "refusal"
+    """All answers state the right one, and their thoughts that of the context, or nobody's."""
+    questions = {question.question_id: question for question in study.inputs.questions}
+    stated = {(key, case.context_id): case.answers for key, question in questions.items() for case in question.cases}
+    found = []
+    for thoughts in ({}, stated):
+        rows = [
+            {**row, "text": questions[row["question_id"]].object, "thoughts": " ".join(thoughts.get(_case(row), ()))}
+            for row in study.rows("answers")
+        ]
+        other = replace(study, folder=tmp_path / str(len(thoughts)))
+        other.store("answers", rows)
+        found.append({name: other.rows(name) for name in ("whose_answer", "accuracy", "persuaded")})
+    assert found[0] == found[1]
+    assert {row["verdict"] for row in found[0]["whose_answer"]} == {"original", "context"}  # of the original context
 
 
 def test_only_models_without_a_switch_may_think(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> None:
