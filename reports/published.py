@@ -47,10 +47,10 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
     known = aliases(rows["model"].unique() if len(rows) else (), runs)
     for column, quantity in columns.items():
         values = [one for item in items for one in published(item) if quantity in (None, one.quantity)]
-        cells = [
-            next((one.words for one in values if one.model == known[row["model"]] and _is_about(one, row)), "")
-            for row in records(rows)
-        ]
+        cells = []
+        for row in records(rows):
+            of_row = [one.words for one in values if one.model == known[row["model"]] and _is_about(one, row)]
+            cells.append("; ".join(dict.fromkeys(of_row)))
         attrs, rows = rows.attrs, rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
         rows.attrs.update(attrs)
     return rows
@@ -129,6 +129,7 @@ def _named(quantity: str) -> str:
 
 
 def _is_about(one: PublishedValue, row: Mapping[str, object]) -> bool:
+    """Whether a value may be of that row: what the row does not say is not compared, and several may be of it."""
     by = {"quantity": one.quantity, **one.by}
     return all(str(row[key]) == value for key, value in by.items() if key in row)
 

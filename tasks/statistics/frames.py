@@ -40,9 +40,9 @@ def _ranks(column: "pd.Series[Any]") -> NDArray[Any]:
     return pd.factorize(column, sort=True)[0]
 
 
-def of_enough_samples(frame: Frame, columns: Sequence[str]) -> Frame:
-    """The frame with these columns, that rest on sampled answers, missing where there are too few `answers`."""
-    enough = frame["answers"].fillna(0) >= FEWEST_SAMPLES
+def of_enough_samples(frame: Frame, columns: Sequence[str], parts: int = 1) -> Frame:
+    """The frame with these columns missing where each of so many parts of the sampled `answers` has too few."""
+    enough = frame["answers"].fillna(0) >= parts * FEWEST_SAMPLES
     return frame.assign(**{name: frame[name].where(enough) for name in columns})
 
 

@@ -10,7 +10,7 @@
     binary_utilisation   of a question's context, where measured                             1 or 0
     continuous_utilisation  likewise                                                         -1 to 1
     coherent_persuasion  of a question's context, from 5 sampled answers on                  nats
-    coherent_persuasion_unchanged  the same where nothing changes, between halves of samples  nats
+    coherent_persuasion_unchanged  the same where nothing changes, between halves of 10 or more  nats
     susceptibility       of a query                                                          nats
 
 A bias is over the questions where context and greedy answer without it disagree, and one of them is right (states the
@@ -84,8 +84,8 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     yield "prior_bias", _sorted(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
     for name in ("binary_utilisation", "continuous_utilisation"):
         yield name, _sorted(answers.assign(value=answers[name].astype("float64")))
-    for name in ("coherent_persuasion", UNCHANGED):
-        yield name, _sorted(of_enough_samples(answers, [name]).rename(columns={name: "value"}))
+    for name, parts in (("coherent_persuasion", 1), (UNCHANGED, 2)):
+        yield name, _sorted(of_enough_samples(answers, [name], parts).rename(columns={name: "value"}))
     queries = frames["susceptibility_of_queries"]
     entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
     yield (
@@ -169,5 +169,5 @@ def _verdict(row: Row, p: float | None, margin: float) -> str | None:
     return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
 
 
-MEANS = Statistic("model_means", 7, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 6, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 8, Summary, MODEL_QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 7, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)

@@ -90,11 +90,12 @@ def audit(
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
     from swaymeter.flows.cli.views import audit as view
     from swaymeter.flows.cli.views import compare as comparison
+    from swaymeter.flows.cli.views import thresholds as checks
     from swaymeter.reports.frames import cut_off, lost_in_thoughts
     from swaymeter.reports.frames import thinking as how_they_think
 
     began = time.monotonic()
-    thresholds = view.thresholds_of(fail_under or (), fail_over or ())
+    thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
     columns = view.columns_of(map_ or ())
     study = view.write_study(
@@ -112,14 +113,14 @@ def audit(
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if message:
         if junit is not None:
-            view.write_junit(junit, selected.study.name, [], unused=unused, error=message)
+            checks.write_junit(junit, selected.study.name, [], unused=unused, error=message)
         if progress.failures:
             raise typer.Exit(WorkFailed.exit_code)
         raise WorkFailed(message)
     measured, differences, unfinished = view.found_in(selected.workspace.database)
-    outcome = view.judged(thresholds, measured)
+    outcome = checks.judged(thresholds, measured)
     if junit is not None:
-        view.write_junit(junit, selected.study.name, outcome, unused=unused)
+        checks.write_junit(junit, selected.study.name, outcome, unused=unused)
     if as_json:
         typer.echo(view.as_json(selected, measured, differences, unfinished, read, outcome))
     else:
@@ -135,7 +136,7 @@ def audit(
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     for line in filter(None, (*view.about_rows(read, Path(file), folder), read.about_kinds(named))):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
-    view.refuse_unmet(outcome)
+    checks.refuse_unmet(outcome)
 
 
 @audits.command()

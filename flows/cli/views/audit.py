@@ -3,11 +3,10 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, get_args
-from xml.etree import ElementTree
 
 import pandas as pd
 import yaml
@@ -15,32 +14,23 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from swaymeter.data.errors import InputError, UsageError, WorkFailed, nearest
-from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
+from swaymeter.data.errors import InputError, UsageError
+from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
-from swaymeter.data.sources.own.rows import ReadQuestions, Wrong, wrong_rows
+from swaymeter.data.sources.own.rows import ReadQuestions, wrong_rows
 from swaymeter.data.sources.own.source import not_usable, read_questions
 from swaymeter.data.storage.files import written_whole
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views.compare import Row
+from swaymeter.flows.cli.views.thresholds import IN_NATS, QUANTITIES, Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.flows.study.study import Study
-from swaymeter.reports.estimates import estimate, number
-from swaymeter.reports.frames import plural, records
+from swaymeter.reports.frames import records
 from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
-from swaymeter.tasks.statistics.models import UNRELATED
 
-QUANTITIES: Mapping[str, str] = {
-    "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
-    "prior_bias": "prior_bias", "persuasion": "coherent_persuasion",
-    "unchanged": "coherent_persuasion_unchanged",
-}  # fmt: skip
-"""What a threshold can name, and the quantities of swaymeter.tasks.statistics.models."""
-IN_NATS = ("persuasion", "unchanged")
-"""Of these, those that are not shares."""
 NOT_USED = "rows-not-used.txt"
 """The file of the workspace that lists the rows that cannot be used."""
 MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}}
@@ -48,126 +38,6 @@ MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coh
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """The most tokens of thoughts in an audit that does not say."""
-_NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_THRESHOLD = re.compile(
-    r"(?P<quantity>[a-z_]+)(?:\.(?P<group>(?!(?:low|high)=)[a-z_]+))?(?:\.(?P<end>low|high))?"
-    r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
-    re.ASCII,
-)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The mean of a quantity of a model over n answers, and its 95% interval over questions.
-
-    group: the kind of context, or none; clusters: how many `over` there are, which is what the interval is over.
-    """
-
-    model: str
-    quantity: str
-    group: str
-    n: int
-    clusters: int
-    over: str
-    mean: float
-    low: float | None
-    high: float | None
-    unit: str
-
-    @property
-    def name(self) -> str:
-        """How a threshold names it."""
-        return f"{self.quantity}.{self.group}"
-
-    @property
-    def words(self) -> str:
-        """The mean with its interval."""
-        return estimate(asdict(self))
-
-    @property
-    def counts(self) -> str:
-        """How many answers it is over, and to how many questions."""
-        return f"{plural(self.n, 'answer')} to {plural(self.clusters, self.over)}"
-
-
-@dataclass(frozen=True)
-class Threshold:
-    """What the mean of a quantity, or an end of its interval, has to be for every model: at least, or at most, a value.
-
-    end: low or high; empty for the mean.
-    """
-
-    quantity: str
-    group: str | None
-    value: float
-    at_least: bool
-    end: str = ""
-
-    @classmethod
-    def parse(cls, text: str, *, at_least: bool) -> "Threshold":
-        """The threshold of an option's text, such as follow.supporting=0.9; UsageError where it is none."""
-        read = _THRESHOLD.fullmatch(text.strip())
-        if read is None:
-            raise UsageError(f"{text!r} is not a threshold; write such as follow.supporting=0.9 or refuse.none=0.1")
-        if read["quantity"] not in QUANTITIES:
-            raise UsageError(
-                f"{text!r}: no quantity is named {read['quantity']!r}; {nearest(read['quantity'], QUANTITIES)}"
-            )
-        value = float(read["value"]) / (100 if read["percent"] else 1)
-        if read["quantity"] in IN_NATS and read["percent"]:
-            raise UsageError(f"{text!r}: {read['quantity']} is in nats, and not a share; leave the % out")
-        if read["quantity"] not in IN_NATS and not 0 <= value <= 1:
-            raise UsageError(f"{text!r}: {read['quantity']} is a share, from 0 to 1; write such as 0.9 or 90%")
-        return cls(read["quantity"], read["group"], value, at_least, read["end"] or "")
-
-    def __str__(self) -> str:
-        """How it is written."""
-        name = ".".join(filter(None, (self.quantity, self.group, self.end)))
-        return f"{name} {'>=' if self.at_least else '<='} {self.value:g}"
-
-    def required(self, unit: str) -> str:
-        """What it asks for, in the unit of what was measured."""
-        limit = number(self.value, unit) + ("" if unit == SHARE else f" {unit}")
-        return f"{f'the {self.end} end of its interval' if self.end else 'it'} has to be at {self._side} {limit}"
-
-    @property
-    def _side(self) -> str:
-        return "least" if self.at_least else "most"
-
-    def check(self, conditions: Set[str]) -> None:
-        """UsageError where no question can have it; conditions: those of the file's contexts."""
-        of_quantity: Set[str] = {
-            "follow": conditions - {"irrelevant", "neutral"}, "keep": conditions & {*UNRELATED}, "correct": {"none"},
-            "refuse": conditions | {"none"}, "context_bias": conditions & {"conflicting"},
-            "prior_bias": conditions & {"supporting"},
-        }.get(self.quantity, conditions)  # fmt: skip
-        if not of_quantity or (self.group is not None and self.group not in of_quantity):
-            names = ", ".join(f"{self.quantity}.{group}" for group in sorted(of_quantity)) or "nothing of that quantity"
-            raise UsageError(f"{self}: the file has no contexts for that; it has {names}")
-
-    def of(self, measured: Iterable[Measured]) -> list[Measured]:
-        """What it is about; WorkFailed where nothing of the kind was measured of a model."""
-        known = list(measured)
-        about = [one for one in known if one.quantity == self.quantity and self.group in (None, one.group)]
-        if not about or (lacking := sorted({one.model for one in known} - {one.model for one in about})):
-            models = ", ".join(lacking) if about else "any model"
-            raise WorkFailed(
-                f"{self} could not be judged for {models}: no question counts for it, since it is of questions that a "
-                "model answers right, or wrong, without a context"
-            )
-        if self.end and (few := next((one for one in about if one.low is None), None)):
-            raise WorkFailed(
-                f"{self} could not be judged for {few.model}: {few.counts} have no interval; it needs "
-                f"{FEWEST_FOR_INTERVAL} {few.over}s"
-            )
-        return about
-
-    def is_met(self, one: Measured) -> bool:
-        """Whether the mean, or the end of the interval, is on the right side."""
-        found = getattr(one, self.end or "mean")
-        return bool(found >= self.value if self.at_least else found <= self.value)
-
-
 def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
     """What an audit's file has; rows that cannot be used are listed in the folder's NOT_USED.
 
@@ -188,8 +58,9 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     conditions = {kind for question in read.questions for kind in question.context_kinds}
     for threshold in thresholds:
         threshold.check(conditions)
-        if threshold.quantity in ("persuasion", "unchanged") and "coherent_persuasion" not in study.measures:
-            raise UsageError(f"{threshold}: it needs sampled answers; add --samples {FEWEST_SAMPLES} or more")
+        needed = {"persuasion": FEWEST_SAMPLES, "unchanged": 2 * FEWEST_SAMPLES}.get(threshold.quantity, 0)
+        if study.measures["answers"]["samples"] < needed:
+            raise UsageError(f"{threshold}: it needs sampled answers; add --samples {needed} or more")
     return read
 
 
@@ -304,19 +175,6 @@ def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> list[tuple[Threshold, Measured, bool]]:
-    """Each threshold for each model, and whether it is met."""
-    return [(one, found, one.is_met(found)) for one in thresholds for found in one.of(measured)]
-
-
-def verdicts(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> Iterator[str]:
-    """A line for each threshold that is not met."""
-    for threshold, found, is_met in outcome:
-        if not is_met:
-            is_so = f"{found.name} of {found.model} is {found.words} over {found.counts}"
-            yield f"{is_so}, and {threshold.required(found.unit)}"
-
-
 def show(console: Console, measured: Sequence[Measured]) -> None:
     """A table: what was measured, by model, and what the quantities mean."""
     models = list(dict.fromkeys(one.model for one in measured))
@@ -331,7 +189,8 @@ def show(console: Console, measured: Sequence[Measured]) -> None:
     shown = dict.fromkeys(one.quantity for one in measured)
     said = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
     over = " or ".join(sorted({f"{one.over}s" for one in measured}))
-    console.print(f"Shares of greedy answers, with 95% intervals over {over}. {said}.", highlight=False)
+    means = ", and means of sampled ones in nats" if shown.keys() & {*IN_NATS} else ""
+    console.print(f"Shares of greedy answers{means}, with 95% intervals over {over}. {said}.", highlight=False)
 
 
 def as_json(
@@ -365,62 +224,3 @@ def as_json(
         "kinds_not_given": {"supporting": read.derived, "unknown": read.unknown},
     }
     return json.dumps(content | paths, indent=2)
-
-
-def write_junit(
-    file: Path,
-    name: str,
-    outcome: Sequence[tuple[Threshold, Measured, bool]],
-    *,
-    unused: Sequence[Wrong] = (),
-    error: str = "",
-) -> None:
-    """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
-
-    unused: what is wrong with rows of the file that are not used, each a case that was skipped. error: why the audit
-    did not come to its end; it is a case of its own.
-    """
-    failed = list(verdicts(outcome))
-    counts = {
-        "tests": len(outcome) + len(unused) + bool(error), "failures": len(failed), "errors": int(bool(error)),
-        "skipped": len(unused),
-    }  # fmt: skip
-    suite = ElementTree.Element(
-        "testsuite", {"name": f"swaymeter audit {name}"} | {k: str(n) for k, n in counts.items()}
-    )
-    if error:
-        case = ElementTree.SubElement(suite, "testcase", classname="swaymeter", name="audit")
-        ElementTree.SubElement(case, "error", message=_as_xml(error))
-    unmet = iter(failed)
-    for threshold, found, is_met in outcome:
-        name = f"{found.name}: {threshold}"
-        case = ElementTree.SubElement(suite, "testcase", classname=_as_xml(found.model), name=name)
-        if not is_met:
-            ElementTree.SubElement(case, "failure", message=_as_xml(next(unmet)))
-    for place, why in unused:
-        case = ElementTree.SubElement(suite, "testcase", classname="rows that are not used", name=place)
-        ElementTree.SubElement(case, "skipped", message=_as_xml(why))
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}; name another file") from None
-
-
-def _as_xml(text: str) -> str:
-    """The text without characters that XML cannot have."""
-    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def refuse_unmet(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> None:
-    """WorkFailed, in one line, where a threshold is not met."""
-    if lines := list(verdicts(outcome)):
-        raise WorkFailed("; ".join(lines))
-
-
-def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
-    """The thresholds of the options --fail-under and --fail-over."""
-    return [
-        *(Threshold.parse(text, at_least=True) for text in under),
-        *(Threshold.parse(text, at_least=False) for text in over),
-    ]

@@ -1,7 +1,9 @@
 """Two runs side by side: how the models of one differ from those of the other on the same questions and queries."""
 
 import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,16 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.reports.estimates import estimate, number, verdict
 from swaymeter.reports.frames import RUNS, labelled
 from swaymeter.tasks.statistics.frames import ALL, by
-from swaymeter.tasks.statistics.models import GROUP, MODEL_QUERIES, adjusted, differences, items
+from swaymeter.tasks.statistics.models import GROUP, MODEL_QUERIES, UNCHANGED, adjusted, differences, items
 from swaymeter.tasks.statistics.statistic import Frames
+from swaymeter.tasks.statistics.summary import MODEL
 
 Row = dict[str, Any]
 ASKED_WITH = "asked_with"
 NOTE = (
-    "n: answers (or queries) of both, in how many questions (or entities), which intervals are over. larger, smaller: "
-    "p is at most 0.05 after Benjamini-Hochberg over all verdicts; equal: the interval lies within the margin; "
+    "n: answers (or queries) of both, in how many subjects (questions where none is named; entities), which intervals "
+    "are over. larger, smaller: p is at most 0.05 after Benjamini-Hochberg over all verdicts; equal: the interval lies "
+    "within the margin; "
     "undecided: nothing shows that they differ, nor that they do not."
 )
 
@@ -56,15 +60,45 @@ def compared(first: Path, second: Path) -> tuple[list[Row], list[str]]:
 
 
 def _left_out(frames: Frames) -> list[str]:
-    """What only one of two runs has, in a line for all groups of which it is as much."""
-    groups: dict[str, list[str]] = {}
+    """What only one of two models has, and why, in a line for all groups of two models of which it is as much."""
+    asked = _asked_of(frames)
+    lines: dict[tuple[str, str], list[str]] = {}
     for quantity, frame in items(frames):
-        for group, rows in by(frame, GROUP):
-            a, b = ({*rows.loc[rows["model"].str.startswith(f"{run}: "), "item"]} for run in "AB")
-            if a != b:
-                counts = f"{len(a - b)} of {len(a)} in A that B lacks, {len(b - a)} of {len(b)} in B that A lacks"
-                groups.setdefault(counts, []).append(_named(quantity, group))
-    return [f"{counts}: {'; '.join(names)}" for counts, names in groups.items()]
+        for group, rows in by(frame, GROUP) if quantity != UNCHANGED else ():
+            of_models = {_model(about): {*of_model["item"]} for about, of_model in by(rows, MODEL)}
+            for first, second in product(*([name for name in asked if name.startswith(f"{run}: ")] for run in "AB")):
+                parts = [
+                    f"{count} of {len(of_models[name])} in {name[0]} {why} {other[0]}"
+                    for name, other in ((first, second), (second, first)) if name in of_models
+                    for why, count in _why(of_models[name] - of_models.get(other, set()), asked[other]).items()
+                ]  # fmt: skip
+                if parts:
+                    pair = f"{first} against {second}"
+                    lines.setdefault((pair, ", ".join(parts)), []).append(_named(quantity, group))
+    return [f"{pair}: {counts}: {'; '.join(names)}" for (pair, counts), names in lines.items()]
+
+
+def _asked_of(frames: Frames) -> dict[str, set[str]]:
+    """What each model was asked: items, as `tasks.statistics.models` names them, and the ids of questions."""
+    answers, queries = (frames[name] for name in MODEL_QUERIES)
+    asked: dict[str, set[str]] = {}
+    for about, rows in by(answers, MODEL):
+        asked[_model(about)] = {*rows["question_id"], *(rows["question_id"].astype(str) + " " + rows["context_id"])}
+    for about, rows in by(queries, MODEL):
+        asked.setdefault(_model(about), set()).update(rows["query_id"])
+    return asked
+
+
+def _why(missing: Collection[str], asked: Collection[str]) -> Counter[str]:
+    """How many items that another model lacks were not asked of it, and how many have no score there."""
+    return Counter(
+        "without a score in"
+        if item in asked
+        else "asked with other texts in"
+        if item.partition(" ")[0] in asked
+        else "not asked in"
+        for item in sorted(missing)
+    )
 
 
 def _named(quantity: str, group: Row) -> str:
@@ -114,7 +148,7 @@ def _asked(path: Path) -> dict[str, Any]:
 
 def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = (), left_out: Sequence[str] = ()) -> None:
     """What two runs were asked with that is not the same, and a table of the differences for every two models."""
-    for line in (*(f"not the same: {line}" for line in apart), *(f"left out, {line}" for line in left_out)):
+    for line in (*(f"not the same: {line}" for line in apart), *(f"left out of {line}" for line in left_out)):
         console.print(Text(line), soft_wrap=True)
     for pair in dict.fromkeys(map(_pair, rows)):
         table = Table("quantity", "n", *map(escape, pair), "difference [95%]", "verdict", title_justify="left")
@@ -132,7 +166,11 @@ def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = (), left_
 
 
 def _pair(row: Row) -> tuple[str, str]:
-    return f"{row['model']} ({row['dtype']})", f"{row['against_model']} ({row['against_dtype']})"
+    return _model(row), f"{row['against_model']} ({row['against_dtype']})"
+
+
+def _model(row: Row) -> str:
+    return f"{row['model']} ({row['dtype']})"
 
 
 def as_json(rows: Sequence[Row], apart: Sequence[str], left_out: Sequence[str]) -> str:

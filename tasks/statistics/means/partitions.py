@@ -71,7 +71,8 @@ def _instances(frame: Frame) -> Frame:
     Shares of answers that follow, or are persuaded, are of the instances whose context states an answer.
     """
     entropies = [f"{name}_{when}" for name in ENTROPIES for when in ("without", "with")]
-    frame = of_enough_samples(frame, ["coherent_persuasion", "coherent_persuasion_unchanged", *entropies])
+    frame = of_enough_samples(frame, ["coherent_persuasion", *entropies])
+    frame = of_enough_samples(frame, ["coherent_persuasion_unchanged"], parts=2)
     outcome = frame["outcome"].astype(object)
     measured = outcome != "unmeasured"
     stating = measured & frame["states_answer"].fillna(value=False).astype(bool)
@@ -114,4 +115,4 @@ def _means(frame: Frame, groups: tuple[str, ...], column: str, quantity: str, un
     )  # fmt: skip
 
 
-STATISTIC = Statistic("partition_means", 5, Summary, ("answers_of_questions", "instances"), compute)
+STATISTIC = Statistic("partition_means", 6, Summary, ("answers_of_questions", "instances"), compute)

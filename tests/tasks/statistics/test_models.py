@@ -102,16 +102,16 @@ def test_means_of_models_have_intervals() -> None:
     assert means["a", "correct", "none"]["mean"] == 1
 
 
-@pytest.mark.parametrize(("samples", "shown"), [(4, False), (5, True)])
-def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: bool) -> None:
+@pytest.mark.parametrize(("samples", "shown"), [(4, 0), (5, 1), (9, 1), (10, 2)])
+def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: int) -> None:
+    moved = ("coherent_persuasion", "coherent_persuasion_unchanged")
     made = frames()
-    answers = made["answers_of_questions"].assign(coherent_persuasion=1.0, answers=samples)
-    rows = [*MEANS.rows({**made, "answers_of_questions": answers}, 0),
-            *DIFFERENCES.rows({**made, "answers_of_questions": answers}, 0)]  # fmt: skip
-    assert ("coherent_persuasion" in {row["quantity"] for row in rows}) == shown
+    made["answers_of_questions"] = made["answers_of_questions"].assign(**dict.fromkeys(moved, 1.0), answers=samples)
+    assert {row["quantity"] for row in MEANS.rows(made, 0)} & {*moved} == {*moved[:shown]}
+    assert {row["quantity"] for row in DIFFERENCES.rows(made, 0)} & {*moved} == {*moved[: min(shown, 1)]}
 
 
-def test_answer_with_nothing_to_compare_with_is_not_a_changed_one() -> None:
+def test_an_answer_without_a_prior_is_not_a_changed_one() -> None:
     answers = frames()["answers_of_questions"]
     answers = answers[answers["condition"] == "counter_memory"].assign(condition="irrelevant", outcome="stubborn")
     answers.loc[answers["question_id"] == "q0", "outcome"] = None  # the thoughts without the context did not end

@@ -11,7 +11,8 @@ from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.records import as_row
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import audit
-from swaymeter.flows.cli.views.audit import Measured, Threshold
+from swaymeter.flows.cli.views import thresholds as checks
+from swaymeter.flows.cli.views.thresholds import Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.reading import read_study
 from swaymeter.reports.frames import cut_off
@@ -33,6 +34,12 @@ GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.
             "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions, and it has to be "
             "at least 81.0%",
         ),
+        (
+            ["follow.supporting=0.8004"],
+            [],
+            "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions, and it has to be "
+            "at least 80.0%, and is -0.0004 off",
+        ),
         ([], ["follow.conflicting=30%"], "follow.conflicting of m (float32) is 40.0% over 4 answers to 4 questions"),
         (["follow.supporting.low=0.7"], ["follow.supporting.high=0.9"], ""),
         (["follow.supporting.low=0.71"], [], "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers"),
@@ -42,12 +49,12 @@ GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.
     ],
 )
 def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], unmet: str) -> None:
-    thresholds, measured = audit.thresholds_of(under, over), [FOLLOWS, GIVES_IN]
+    thresholds, measured = checks.thresholds_of(under, over), [FOLLOWS, GIVES_IN]
     if not unmet:
-        audit.refuse_unmet(audit.judged(thresholds, measured))
+        checks.refuse_unmet(checks.judged(thresholds, measured))
         return
     with pytest.raises(WorkFailed) as failed:
-        audit.refuse_unmet(audit.judged(thresholds, measured))
+        checks.refuse_unmet(checks.judged(thresholds, measured))
     assert str(failed.value).startswith(unmet)
 
 
@@ -77,11 +84,11 @@ def test_a_threshold_on_what_the_file_has_not_is_refused(text: str, said: str) -
 
 def test_a_threshold_that_no_question_counts_for_is_not_met() -> None:
     with pytest.raises(WorkFailed, match=r"context_bias <= 0\.1 could not be judged for any model"):
-        audit.judged(audit.thresholds_of([], ["context_bias=0.1"]), [FOLLOWS])
+        checks.judged(checks.thresholds_of([], ["context_bias=0.1"]), [FOLLOWS])
 
 
 def test_junit_names_an_audit_that_failed(tmp_path: Path) -> None:
-    audit.write_junit(tmp_path / "junit.xml", "mine", [], error="no model\x00 m")
+    checks.write_junit(tmp_path / "junit.xml", "mine", [], error="no model\x00 m")
     suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
 
@@ -129,9 +136,9 @@ def test_a_map_that_is_none_is_refused(maps: list[str], said: str) -> None:
 
 def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
-    outcome = audit.judged(audit.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
+    outcome = checks.judged(checks.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
     unused = [("line 3", "answer: is missing; add it")]
-    audit.write_junit(tmp_path / "new" / "junit.xml", "mine", outcome, unused=unused)
+    checks.write_junit(tmp_path / "new" / "junit.xml", "mine", outcome, unused=unused)
     suite = ElementTree.parse(tmp_path / "new" / "junit.xml").getroot()
     assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "1", "0", "1"]
     failed, skipped = [case for case in suite if len(case)]
@@ -143,7 +150,7 @@ def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
 
 def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\n")
-    thresholds = audit.thresholds_of(["persuasion.supporting=0.1"], [])
+    thresholds = checks.thresholds_of(["persuasion.supporting=0.1"], [])
     file, others = str(tmp_path / "mine.csv"), {"questions": None, "max_new_tokens": 32, "columns": {}}
     few, enough = (
         read_study(audit.write_study(file, ["m"], tmp_path, samples=samples, **others))  # type: ignore[arg-type]
@@ -151,6 +158,8 @@ def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
     )
     with pytest.raises(UsageError, match="add --samples 5 or more"):
         audit.read_rows(few, thresholds, tmp_path)
+    with pytest.raises(UsageError, match="add --samples 10 or more"):
+        audit.read_rows(enough, checks.thresholds_of([], ["unchanged.supporting=0.1"]), tmp_path)
     assert audit.read_rows(enough, thresholds, tmp_path).questions
     assert ["coherent_persuasion" in study.measures for study in (few, enough)] == [False, True]
 
@@ -221,6 +230,7 @@ def run_of(folder: Path, verdicts: str, text: str = "text", **asked_with: str | 
 
 
 VERDICTS = {"c": "context", "o": "original"}
+LEFT_OUT = "left out of A: m (float32) against B: m (float32)"
 
 
 def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
@@ -251,12 +261,14 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
         "10", "100.0%", "0.0%", "+100.0 points [52.1, 100.0]", "larger",
     ]  # fmt: skip
-    assert "left out, 2 of 12 in A that B lacks, 0 of 10 in B that A lacks: follows, conflicting" in ended.out
+    assert f"{LEFT_OUT}: 2 of 12 in A not asked in B: follows, conflicting; correct, none" in ended.out
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
     changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
     assert "│ follows, conflicting" not in changed.out  # other contexts under the same ids
     assert "│ correct, none" in changed.out
-    assert "left out, 12 of 12 in A that B lacks, 10 of 10 in B that A lacks: follows, conflicting;" in changed.out
+    other = "10 of {} in {} asked with other texts in {}"
+    counts = f"{other.format(12, 'A', 'B')}, 2 of 12 in A not asked in B, {other.format(10, 'B', 'A')}"
+    assert f"{LEFT_OUT}: {counts}: follows, conflicting" in changed.out
 
 
 def test_what_two_runs_were_asked_with_is_told_apart(swaymeter: Command, tmp_path: Path) -> None:

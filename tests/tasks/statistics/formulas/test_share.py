@@ -1,5 +1,6 @@
 """Shares against statsmodels, the hand and a simulation; differences of shares against the hand."""
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,7 +34,18 @@ def test_the_effective_size_follows_from_the_design_effect() -> None:
     effect = variance / (mean * (1 - mean) / (n - 1))
     assert effect > 1
     few = stats.t.ppf(0.975, n - 1) / stats.t.ppf(0.975, k - 1)
-    assert effective_size(values, clusters) == (pytest.approx(n / effect * few**2), k)
+    said = n / effect * few**2
+    assert effective_size(values, clusters) == (pytest.approx(5 / (4 / said + 1 / k)), k)
+
+
+def test_more_hits_have_a_higher_interval() -> None:
+    found = [
+        share_interval([1.0 if n % 2 == 0 and n // 2 < hits else 0.0 for n in range(24)], np.repeat(np.arange(12), 2))
+        for hits in range(13)
+    ]
+    for fewer, more in itertools.pairwise(found):
+        assert fewer.low < more.low  # type: ignore[operator]
+        assert fewer.high < more.high  # type: ignore[operator]
 
 
 def test_copies_within_clusters_say_nothing_more() -> None:

@@ -1,0 +1,219 @@
+"""What an audit asks of a model: thresholds, whether what was measured meets them, and the file that CI reads."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from swaymeter.data.errors import UsageError, WorkFailed, nearest
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.data.sources.own.rows import Wrong
+from swaymeter.reports.estimates import estimate, number
+from swaymeter.reports.frames import plural
+from swaymeter.tasks.statistics.models import UNRELATED
+
+QUANTITIES: Mapping[str, str] = {
+    "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
+    "prior_bias": "prior_bias", "persuasion": "coherent_persuasion",
+    "unchanged": "coherent_persuasion_unchanged",
+}  # fmt: skip
+"""What a threshold can name, and the quantities of swaymeter.tasks.statistics.models."""
+IN_NATS = ("persuasion", "unchanged")
+"""Of these, those that are not shares."""
+_NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_THRESHOLD = re.compile(
+    r"(?P<quantity>[a-z_]+)(?:\.(?P<group>(?!(?:low|high)=)[a-z_]+))?(?:\.(?P<end>low|high))?"
+    r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The mean of a quantity of a model over n answers, and its 95% interval over questions.
+
+    group: the kind of context, or none; clusters: how many `over` there are, which is what the interval is over.
+    """
+
+    model: str
+    quantity: str
+    group: str
+    n: int
+    clusters: int
+    over: str
+    mean: float
+    low: float | None
+    high: float | None
+    unit: str
+
+    @property
+    def name(self) -> str:
+        """How a threshold names it."""
+        return f"{self.quantity}.{self.group}"
+
+    @property
+    def words(self) -> str:
+        """The mean with its interval."""
+        return estimate(asdict(self))
+
+    @property
+    def counts(self) -> str:
+        """How many answers it is over, and to how many questions."""
+        return f"{plural(self.n, 'answer')} to {plural(self.clusters, self.over)}"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """What the mean of a quantity, or an end of its interval, has to be for every model: at least, or at most, a value.
+
+    end: low or high; empty for the mean.
+    """
+
+    quantity: str
+    group: str | None
+    value: float
+    at_least: bool
+    end: str = ""
+
+    @classmethod
+    def parse(cls, text: str, *, at_least: bool) -> "Threshold":
+        """The threshold of an option's text, such as follow.supporting=0.9; UsageError where it is none."""
+        read = _THRESHOLD.fullmatch(text.strip())
+        if read is None:
+            raise UsageError(f"{text!r} is not a threshold; write such as follow.supporting=0.9 or refuse.none=0.1")
+        if read["quantity"] not in QUANTITIES:
+            raise UsageError(
+                f"{text!r}: no quantity is named {read['quantity']!r}; {nearest(read['quantity'], QUANTITIES)}"
+            )
+        value = float(read["value"]) / (100 if read["percent"] else 1)
+        if read["quantity"] in IN_NATS and read["percent"]:
+            raise UsageError(f"{text!r}: {read['quantity']} is in nats, and not a share; leave the % out")
+        if read["quantity"] not in IN_NATS and not 0 <= value <= 1:
+            raise UsageError(f"{text!r}: {read['quantity']} is a share, from 0 to 1; write such as 0.9 or 90%")
+        return cls(read["quantity"], read["group"], value, at_least, read["end"] or "")
+
+    def __str__(self) -> str:
+        """How it is written."""
+        name = ".".join(filter(None, (self.quantity, self.group, self.end)))
+        return f"{name} {'>=' if self.at_least else '<='} {self.value:g}"
+
+    def required(self, one: Measured) -> str:
+        """What it asks for, in the unit of what was measured, and how far off this is where both read alike."""
+        limit, of = number(self.value, one.unit), self.measured(one)
+        near = f", and is {of - self.value:+.1g} off" if number(of, one.unit) == limit else ""
+        unit = "" if one.unit == SHARE else f" {one.unit}"
+        of_what = f"the {self.end} end of its interval" if self.end else "it"
+        return f"{of_what} has to be at {self._side} {limit}{unit}{near}"
+
+    @property
+    def _side(self) -> str:
+        return "least" if self.at_least else "most"
+
+    def check(self, conditions: Set[str]) -> None:
+        """UsageError where no question can have it; conditions: those of the file's contexts."""
+        of_quantity: Set[str] = {
+            "follow": conditions - {"irrelevant", "neutral"}, "keep": conditions & {*UNRELATED}, "correct": {"none"},
+            "refuse": conditions | {"none"}, "context_bias": conditions & {"conflicting"},
+            "prior_bias": conditions & {"supporting"},
+        }.get(self.quantity, conditions)  # fmt: skip
+        if not of_quantity or (self.group is not None and self.group not in of_quantity):
+            names = ", ".join(f"{self.quantity}.{group}" for group in sorted(of_quantity)) or "nothing of that quantity"
+            raise UsageError(f"{self}: the file has no contexts for that; it has {names}")
+
+    def of(self, measured: Iterable[Measured]) -> list[Measured]:
+        """What it is about; WorkFailed where nothing of the kind was measured of a model."""
+        known = list(measured)
+        about = [one for one in known if one.quantity == self.quantity and self.group in (None, one.group)]
+        if not about or (lacking := sorted({one.model for one in known} - {one.model for one in about})):
+            models = ", ".join(lacking) if about else "any model"
+            raise WorkFailed(
+                f"{self} could not be judged for {models}: no question counts for it, since it is of questions that a "
+                "model answers right, or wrong, without a context"
+            )
+        if self.end and (few := next((one for one in about if one.low is None), None)):
+            raise WorkFailed(
+                f"{self} could not be judged for {few.model}: {few.counts} have no interval; it needs "
+                f"{FEWEST_FOR_INTERVAL} {few.over}s"
+            )
+        return about
+
+    def measured(self, one: Measured) -> float:
+        """The mean, or the end of the interval, that it is about."""
+        return float(getattr(one, self.end or "mean"))
+
+    def is_met(self, one: Measured) -> bool:
+        """Whether the mean, or the end of the interval, is on the right side."""
+        return self.measured(one) >= self.value if self.at_least else self.measured(one) <= self.value
+
+
+def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> list[tuple[Threshold, Measured, bool]]:
+    """Each threshold for each model, and whether it is met."""
+    return [(one, found, one.is_met(found)) for one in thresholds for found in one.of(measured)]
+
+
+def verdicts(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> Iterator[str]:
+    """A line for each threshold that is not met."""
+    for threshold, found, is_met in outcome:
+        if not is_met:
+            is_so = f"{found.name} of {found.model} is {found.words} over {found.counts}"
+            yield f"{is_so}, and {threshold.required(found)}"
+
+
+def refuse_unmet(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> None:
+    """WorkFailed, in one line, where a threshold is not met."""
+    if lines := list(verdicts(outcome)):
+        raise WorkFailed("; ".join(lines))
+
+
+def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
+    """The thresholds of the options --fail-under and --fail-over."""
+    return [
+        *(Threshold.parse(text, at_least=True) for text in under),
+        *(Threshold.parse(text, at_least=False) for text in over),
+    ]
+
+
+def write_junit(
+    file: Path,
+    name: str,
+    outcome: Sequence[tuple[Threshold, Measured, bool]],
+    *,
+    unused: Sequence[Wrong] = (),
+    error: str = "",
+) -> None:
+    """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
+
+    unused: what is wrong with rows of the file that are not used, each a case that was skipped. error: why the audit
+    did not come to its end; it is a case of its own.
+    """
+    failed = list(verdicts(outcome))
+    counts = {
+        "tests": len(outcome) + len(unused) + bool(error), "failures": len(failed), "errors": int(bool(error)),
+        "skipped": len(unused),
+    }  # fmt: skip
+    suite = ElementTree.Element(
+        "testsuite", {"name": f"swaymeter audit {name}"} | {k: str(n) for k, n in counts.items()}
+    )
+    if error:
+        case = ElementTree.SubElement(suite, "testcase", classname="swaymeter", name="audit")
+        ElementTree.SubElement(case, "error", message=_as_xml(error))
+    unmet = iter(failed)
+    for threshold, found, is_met in outcome:
+        name = f"{found.name}: {threshold}"
+        case = ElementTree.SubElement(suite, "testcase", classname=_as_xml(found.model), name=name)
+        if not is_met:
+            ElementTree.SubElement(case, "failure", message=_as_xml(next(unmet)))
+    for place, why in unused:
+        case = ElementTree.SubElement(suite, "testcase", classname="rows that are not used", name=place)
+        ElementTree.SubElement(case, "skipped", message=_as_xml(why))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}; name another file") from None
+
+
+def _as_xml(text: str) -> str:
+    """The text without characters that XML cannot have."""
+    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
