@@ -41,7 +41,7 @@ from swaymeter.tasks.scoring.wording.forms.answer import Name
 from swaymeter.tasks.scoring.wording.forms.kinds import forms
 from swaymeter.tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
 from swaymeter.tasks.scoring.wording.refusals import is_unsaid, refuses, says_nothing
-from swaymeter.tasks.scoring.wording.roles import answering, is_of_relative
+from swaymeter.tasks.scoring.wording.roles import answering, is_of_another
 from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS
 from swaymeter.tasks.scoring.wording.word import Word
 from swaymeter.tasks.scoring.wording.words import words
@@ -207,7 +207,7 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | 
             continue
         if not is_whole(reply, mention, sides.asked_texts):
             reasons.add("part of another name")
-        elif is_of_relative(reply, mention.start, mention.end, sides.asked):
+        elif is_of_another(reply, mention.start, mention.end, sides.asked):
             continue
         elif _repeats(reply, mention):
             reasons.add("repeats the question")

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from swaymeter.tasks.scoring.wording.denials import NEGATING_WORDS, calls_false
-from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, has_sense, is_opposite, with_senses
+from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, has_sense, is_opposite, is_synonym, with_senses
 from swaymeter.tasks.scoring.wording.sameness import is_about
 from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS, FUNCTION_WORDS_ELSEWHERE
 from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
@@ -68,9 +68,9 @@ def in_a_sentence(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]
         if texts_of(clauses[place]) in _PARENTHESES:
             clauses[place - 1 : place + 2] = [(*clauses[place - 1], *clauses[place + 1])]
     found: list[tuple[Polarity, Sequence[Word]]] = []
-    for clause, behind in zip(clauses, [*clauses[1:], ()], strict=True):
+    for before, clause, behind in zip([(), *clauses[:-1]], clauses, [*clauses[1:], ()], strict=True):
         if polarity := _in_a_clause(clause, content, asked):
-            found.append((OPPOSITE[polarity] if behind and calls_false(behind) else polarity, clause))
+            found.append((OPPOSITE[polarity] if behind and calls_false(behind) else polarity, (*before, *clause)))
     if not found:
         return set()
     (first, clause), (last, further) = found[0], found[-1]
@@ -124,7 +124,12 @@ def _polarity(
     negating = _NEGATIONS | _LACKS | FORBIDDING
     if not _EXISTING.isdisjoint(texts_of(asked)):
         negating |= _ENDED
-    negations = sum(text in negating and text not in content and text not in opposed for text in said)
+    harmless = {
+        one
+        for one, two in pairwise(said)
+        if one in ("without", "ohne") and two != "any" and not any(is_about(two, text) for text in content)
+    }  # working without problems
+    negations = sum(text in negating - harmless and text not in content and text not in opposed for text in said)
     if negations > 1:
         return None
     return "no" if bool(negations) ^ bool(opposed) ^ is_reversed else "yes"
@@ -189,6 +194,10 @@ def _has_predicate(
     subjects = content[:place] or content[1:]
     if said[0] not in PRONOUNS and all(text in missing for text in subjects):
         return False
+    objects = [two.text for one, two in pairwise(asked) if one.text == content[place]]
+    is_lacking = said[0] not in PRONOUNS and any(text in missing for text in objects)
+    if is_lacking and is_synonym(content[place], "need"):
+        return False  # a helmet is no visa
     if not _WHEN.isdisjoint(missing) or not _WHEN.isdisjoint(new):
         return False
     is_german = not FUNCTION_WORDS_ELSEWHERE.isdisjoint(texts_of(asked))

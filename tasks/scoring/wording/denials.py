@@ -123,6 +123,8 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
         return True
     if start > 1 and (texts_of(text[start - 2 : start]) in _COMPARING or text[start - 1].text == "alongside"):
         return True
+    if start > 1 and text[start].kind == "number" and text[start - 1].text == "of":  # seven of the nine, 7 out of 9
+        return text[start - 2 - (text[start - 2].text == "out")].kind == "number"
     place = start
     while place and not text[place].clause:
         place -= 1
@@ -183,7 +185,8 @@ def _is_later(text: Sequence[Word], start: int, asked: Collection[str]) -> bool:
     while place and not text[place].clause and text[place - 1].text != "and":
         place -= 1
     texts = texts_of(text[place:start])
-    return not _LATER.isdisjoint(texts) or any(one in "".join(texts) for one in _LATER_CHARACTERS)
+    is_clause = not _LATER.isdisjoint(texts) and any(one not in FUNCTION_WORDS | _LATER for one in texts)
+    return is_clause or any(one in "".join(texts) for one in _LATER_CHARACTERS)
 
 
 def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:

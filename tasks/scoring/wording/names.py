@@ -26,6 +26,7 @@ _BEHIND_NAME = word_set(
 )
 _OF_PLACES = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
 """What has a place in its name: the University of Oslo is not Oslo."""
+_STUDYING = word_set("study studied educated graduate graduated attend attended enrolled teach taught professor")
 _WHOLE_WITH_CITY = frozenset({("new", "york")})
 _INITIALS = ""
 """The key of names that are initials."""
@@ -151,15 +152,11 @@ def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()
         return False
     if before and before.text in _PART_OF_NAME and before.text not in asked and before.capitals and first.capitals:
         return False
-    if (
-        before
-        and before.text == "of"
-        and start > 1
-        and first.capitals
-        and text[start - 2].text in _OF_PLACES - set(asked)
-    ):
-        return not text[start - 2].capitals
-    if next_to and next_to.text in _BEHIND_NAME and next_to.text not in asked and next_to.capitals == 1:
+    if before and before.text == "of" and start > 1 and first.capitals and text[start - 2].text in _OF_PLACES:
+        kind = text[start - 2]
+        if kind.capitals and not _is_asked(kind.text, asked):
+            return False
+    if next_to and next_to.text in _BEHIND_NAME and next_to.capitals == 1 and not _is_asked(next_to.text, asked):
         return not text[end - 1].capitals or name.texts[-1] in ("street", "road")
     if (
         next_to
@@ -180,6 +177,11 @@ def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()
     if name.bare:
         return _stands_alone(text, mention)
     return len(name.texts) > 1 or first.text not in _ALSO_WORDS or _is_name(text, mention)
+
+
+def _is_asked(kind: str, asked: Collection[str]) -> bool:
+    """Whether a question asks for a thing of this kind: for a university also by where somebody studied."""
+    return kind in asked or (kind in ("university", "college") and not _STUDYING.isdisjoint(asked))
 
 
 def _stands_alone(text: Sequence[Word], mention: Mention) -> bool:

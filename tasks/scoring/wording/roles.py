@@ -24,6 +24,14 @@ _RELATIVES = word_set(
     "schwester vater mutter sohn tochter ehemann ehefrau witwe vetter cousine neffe nichte onkel tante lehrer schuler "
     "freund freundin rivale kollege nachfolger nachfolgerin vorganger vorgangerin"
 )
+_BY_VERBS = (
+    (word_set("student pupil apprentice schuler"), word_set("taught teach teache train trained mentored lehrte")),
+    (word_set("wife husband widow widower"), word_set("married marry heiratete")),
+    (word_set("son daughter child"), word_set("born raised")),
+)
+"""Relatives, and verbs of a question that asks for whose they are."""
+_AWAY = word_set("from of")
+_DIRECTIONS = word_set("north south east west northeast northwest southeast southwest")
 _OF = word_set("of von des der von to")
 _LINKS = word_set("and but while whereas which who where though although then und wahrend wobei mais et pero y")
 _OPENING = word_set("since after when because as before until once nachdem weil seit")
@@ -49,8 +57,15 @@ _TIMES = word_set(
 )
 
 
-def is_of_relative(text: Sequence[Word], start: int, end: int, asked: Sequence[Word]) -> bool:
-    """Whether the words from start to end say whose relative is meant: Ann Lind's brother, the brother of Ann Lind."""
+def is_of_another(text: Sequence[Word], start: int, end: int, asked: Sequence[Word]) -> bool:
+    """Whether the words from start to end only say whose relative, or what near by, is meant.
+
+    Ann Lind's brother, the brother of Ann Lind; 70 km from Oslo, north of Oslo.
+    """
+    if start > 1 and text[start - 1].text in _AWAY and not text[start].clause:
+        is_distance = text[start - 2].kind == "unit" and text[start - 1].text == "from"
+        if (is_distance or text[start - 2].text in _DIRECTIONS) and _AWAY.isdisjoint(word.text for word in asked):
+            return True
     for place in range(end, min(end + 3, len(text))):
         word = text[place]
         if word.clause or word.text in _EMPTY:
@@ -73,13 +88,15 @@ def is_of_relative(text: Sequence[Word], start: int, end: int, asked: Sequence[W
 def _is_about_another(noun: str, asked: Sequence[Word]) -> bool:
     """Whether a question does not ask whose relative somebody is, nor for the other relative of two."""
     texts = [word.text for word in asked]
+    if any(noun in nouns and not verbs.isdisjoint(texts) for nouns, verbs in _BY_VERBS):
+        return False
     if noun not in texts:
         return _RELATIVES.isdisjoint(texts)
     place = texts.index(noun)
     behind = texts[place + 1 : place + 3]
     if behind[:1] and behind[0] in _OF:
         return behind[1:] not in (["which"], ["whom"], ["what"], ["who"])
-    return bool(place) and asked[place - 1].capitals > 0
+    return place > 1 and asked[place - 1].capitals > 0
 
 
 class _Segment(NamedTuple):
@@ -168,7 +185,7 @@ def _segment(text: Sequence[Word], start: int, end: int, asked: Sequence[str]) -
             verbs = True
         elif not word.capitals:
             nouns = True
-    behind = [word.text for word in text[end:right] if word.text != "of"]
+    behind = [word.text for word in text[end:right] if word.text != "of" and word.kind != "number"]
     is_amount = text[start].kind == "number" and bool(behind) and behind[0] not in _EMPTY
     attached = any(is_same(one, behind[0]) for one in asked) if is_amount else None
     return _Segment(start, frozenset(matched), verbs, nouns and not is_pronoun, finite, attached)
@@ -185,7 +202,7 @@ def _is_content(word: Word) -> bool:
 
 def _is_verb(word: Word) -> bool:
     text = word.text
-    if word.capitals:
+    if word.capitals or text == "left":
         return False
     return (
         text in _VERBS

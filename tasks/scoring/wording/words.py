@@ -55,6 +55,7 @@ _SPELLINGS = [
         " cent": [(r"(?i)\bp(?:er|our) cent\b", "percent")],
         "por cien": [(r"(?i)\bpor cien(?:to)?\b", "percent")],
         "minus ": [(r"(?i)\bminus (?=\d)", "-")],
+        "below ": [(r"(?i)\b(\w+) ?(degrees?|°) ?(celsius|c\b)? below (?:zero|freezing)\b", r"minus \1 degrees \3")],
         "twice": [(r"(?i)\btwice\b", "two times")],
         "thrice": [(r"(?i)\bthrice\b", "three times")],
         " an hour": [(r"(?i)\b(miles?|kilomet(?:er|re)s?|km) an hour\b", r"\1 per hour")],
@@ -91,7 +92,7 @@ _SPELLINGS = [
 ]
 """Spellings in one form, by what none of them is written without in lower case."""
 _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})")
-_ABBREVIATIONS = {"jr": "junior", "sr": "senior", "vs": "versus", "dr": "doctor", "prof": "professor"}
+_ABBREVIATIONS = {"jr": "junior", "sr": "senior", "vs": "versus", "dr": "doctor", "prof": "professor", "op": "opus"}
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff"
 _CHARACTERS = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u309f\u3400-\u9fff"

@@ -97,6 +97,14 @@ def _of_type(answer: Answer) -> Iterator[Texts]:
         yield (answer.texts[0], "type", answer.texts[1])
 
 
+def _with_space(answer: Answer) -> Iterator[Texts]:
+    """MH 370 for MH370, and the other way round."""
+    if len(answer.texts) == 1 and (code := re.fullmatch(r"([a-z]{1,4})(\d{1,5})", answer.texts[0])):
+        yield (code[1], code[2])
+    elif len(answer.texts) == 2 and re.fullmatch(r"[a-z]{1,4} \d{1,5}", " ".join(answer.texts)):
+        yield ("".join(answer.texts),)
+
+
 def _with_ending(answer: Answer) -> Iterator[Texts]:
     """Blaue for blau, and den Niederlanden for die Niederlande, where the question is German."""
     name, texts = answer.name, answer.texts
@@ -201,7 +209,7 @@ EXACT: tuple[Kind, ...] = (
     _without_addition, _without_hyphen, _ordinal, _sign_in_words, _place_reversed, _inflected, _of_type, _with_e,
     _without_suffix,
 )  # fmt: skip
-LOOSE: tuple[Kind, ...] = (_without_country, _without_kind, _without_middle_name, _with_ending)
+LOOSE: tuple[Kind, ...] = (_without_country, _without_kind, _without_middle_name, _with_ending, _with_space)
 SHORT: tuple[Kind, ...] = (_without_last_word,)
 INITIALS: tuple[Kind, ...] = (_initials,)
 PERSON: tuple[Kind, ...] = (_last_name,)

@@ -127,6 +127,8 @@ def _date_otherwise(answer: Answer) -> Iterator[Texts]:
 def _share(answer: Answer) -> Iterator[Texts]:
     """25%, a quarter, one in four and 0.25."""
     number, *unit = ("1/4",) if answer.texts == ("quarter",) else answer.texts
+    if unit and answer.texts[1:-1] in (("in",), ("out", "of"), ("of",)) and f"{number}{unit[-1]}".isdigit():
+        number, unit = f"{number}/{unit[-1]}", []
     if unit not in ([], ["percent"]) or not re.fullmatch(r"\d{1,9}(?:\.\d{1,9}|/[1-9]\d?)?", number):
         return
     share = Fraction(number) / (100 if unit else 1)
