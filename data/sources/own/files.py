@@ -32,6 +32,8 @@ _TOGETHER = 8
 SEPARATORS = ",;\t|"
 _NAMED_SEPARATOR = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
 """A first line by which Excel says what stands between the cells."""
+_CR_ENDED = re.compile(r'(?:[^"\r\n]|"[^"]*")*\r(?!\n)')
+"""A first row that ends as old Macs end lines; line feeds are of cells then."""
 _OTHERS = {
     b"PK\x03\x04": "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8",
     b"\xd0\xcf\x11\xe0": "is an old Excel workbook; save its sheet as CSV UTF-8",
@@ -95,8 +97,8 @@ def read_rows(file: Path, known: Collection[str]) -> FileRows:
     text = _decoded(content, file)
     if not text.strip():
         raise InputError(f"{file} is empty; write a header and rows")
-    if "\n" not in text:
-        text = text.replace("\r", "\n")
+    if "\n" not in text or _CR_ENDED.match(text):
+        text = re.sub(r"\r(?!\n)", "\n", text)
     return _of_json(text, file, known) if text.lstrip()[0] in "[{" else _of_csv(text, file, known)
 
 

@@ -57,6 +57,12 @@ def test_every_form_is_read_whatever_the_ending(form: str, ending: str, tmp_path
     )
 
 
+def test_a_cell_of_lines_in_rows_that_end_with_cr(tmp_path: Path) -> None:
+    rows = CSV.replace("\n", "\r").replace("It lifts 8 kg.", '"It lifts\n8 kg."')
+    (tmp_path / "mine.csv").write_bytes(rows.encode())
+    assert [one.cases[1].text for one in read(tmp_path / "mine.csv")] == ["It lifts\n8 kg.", FRAME["context"][1]]
+
+
 def test_a_parquet_file_may_have_any_name(tmp_path: Path) -> None:
     FRAME.to_parquet(tmp_path / "mine.csv")
     assert [one.object for one in read(tmp_path / "mine.csv")] == ["8 kg", "Oslo"]
