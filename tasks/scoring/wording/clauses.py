@@ -49,6 +49,7 @@ _HEDGES = word_set("if whether may might maybe perhap possibly or could should u
 _RIGHT = word_set("actually fact correct right truth tatsachlich richtig")
 _SPLITTING = word_set("while whereas")
 _SOURCES = _SAYING | word_set("second other")
+_MODAL = word_set("can may darf durfen")
 _PARENTHESES = {("in", "fact"), ("indeed",), ("actually",), ("however",), ("of", "course"), ("therefore",)}
 _EXCEPT = word_set("except but ausser")
 _UNTIL = word_set("to through until till bis")
@@ -64,6 +65,8 @@ def in_a_sentence(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]
         return set()
     starts = [place for place, word in enumerate(reply) if place == 0 or word.clause or word.text in _SPLITTING]
     clauses = [reply[one:two] for one, two in pairwise([*starts, len(reply)])]
+    if len(clauses) > 1 and clauses[0][0].text in _PLACING and AUXILIARIES.isdisjoint(texts_of(clauses[0])):
+        clauses[:2] = [(*clauses[0], *clauses[1])]  # on Sundays, the bus does not stop
     for place in range(len(clauses) - 2, 0, -1):  # gold is, in fact, a metal
         if texts_of(clauses[place]) in _PARENTHESES:
             clauses[place - 1 : place + 2] = [(*clauses[place - 1], *clauses[place + 1])]
@@ -86,7 +89,8 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
     if "that" in texts and not _SOURCES.isdisjoint(texts[: texts.index("that")]):
         begins = texts.index("that") + 1
     said = with_senses([word.text for word in clause[begins:]])
-    if not said or _HEDGES.intersection(said):
+    hedges = _HEDGES - {"may", "could"} if question[0].text in _MODAL else _HEDGES
+    if not said or hedges.intersection(said):
         return None
     if len(said) == 3 and said[0] in PRONOUNS and said[1] in AUXILIARIES and said[2] == "not":
         return "no"
@@ -106,6 +110,8 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
     if missing and (is_pronoun or said[0] == "not") and not is_only_subject and len(said) <= _SHORT:
         missing = missing if new else []
     is_half = is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content)
+    if question[0].text in _MODAL and not FORBIDDING.isdisjoint(said):
+        is_half = is_half or (len(missing) == 1 and len(content) > 1)
     outside = outside or (bool(missing and new) and _is_instead(said, question[0].text, content, missing))
     if (
         missing
@@ -130,6 +136,7 @@ def _polarity(
         if one in ("without", "ohne") and two != "any" and not any(is_about(two, text) for text in content)
     }  # working without problems
     negations = sum(text in negating - harmless and text not in content and text not in opposed for text in said)
+    negations += any(one in ("stopped", "stop", "ceased") and two.endswith("ing") for one, two in pairwise(said))
     if negations > 1:
         return None
     return "no" if bool(negations) ^ bool(opposed) ^ is_reversed else "yes"
@@ -192,7 +199,10 @@ def _has_predicate(
     if (not place and not has_sense(content[0])) or content[place] in missing:
         return False
     subjects = content[:place] or content[1:]
-    if said[0] not in PRONOUNS and all(text in missing for text in subjects):
+    is_passive = (
+        len(said) > 1 and said[1] in AUXILIARIES and any(is_about(said[0], text) for text in content[place + 1 :])
+    )
+    if said[0] not in PRONOUNS and not is_passive and all(text in missing for text in subjects):
         return False
     objects = [two.text for one, two in pairwise(asked) if one.text == content[place]]
     is_lacking = said[0] not in PRONOUNS and any(text in missing for text in objects)

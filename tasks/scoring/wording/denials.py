@@ -159,6 +159,9 @@ def is_succeeded(text: Sequence[Word], start: int, end: int, asked: Collection[s
     behind = texts_of(text[end : end + REACH])
     if (behind[:1] and behind[0] in _LEAVING) or not _PREDECESSORS.isdisjoint(before):
         return True
+    is_for = before[-1:] in (("for",), ("fur",)) and text[start].capitals > 0
+    if is_for and {"for", "fur"}.isdisjoint(asked):
+        return True
     if _ends_before_now(text, start, end, asked) or _is_later(text, start, asked):
         return True
     is_passive = behind[:1] in (("was",), ("were",), ("is",), ("wurde",))

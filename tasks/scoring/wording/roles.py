@@ -21,8 +21,8 @@ _RELATIVES = word_set(
     "stepmother stepfather stepdaughter cousin nephew niece uncle aunt grandson granddaughter grandfather grandmother "
     "ancestor descendant teacher student pupil mentor apprentice assistant friend rival colleague successor "
     "predecessor partner boyfriend girlfriend fiance fiancee lover servant secretary biographer opponent bruder "
-    "schwester vater mutter sohn tochter ehemann ehefrau witwe vetter cousine neffe nichte onkel tante lehrer schuler "
-    "freund freundin rivale kollege nachfolger nachfolgerin vorganger vorgangerin"
+    "schwester vater mutter sohn tochter schwiegersohn schwiegertochter ehemann ehefrau witwe vetter cousine neffe "
+    "nichte onkel tante lehrer schuler freund freundin rivale kollege nachfolger nachfolgerin vorganger vorgangerin"
 )
 _BY_VERBS = (
     (word_set("student pupil apprentice schuler"), word_set("taught teach teache train trained mentored lehrte")),

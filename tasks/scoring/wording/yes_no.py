@@ -25,9 +25,10 @@ _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니
 _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _IS = word_set("is es est ist lautet e text texte texto respuesta antwort reponse risposta")
-_BEHIND_NOT = word_set("according really at anymore any yet exactly quite")
+_BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
 _SURE = word_set("certainly sure absolutely definitely indeed exactly course")
 _ADVERBS = word_set("most certainly indeed definitely clearly actually really probably likely always also")
+_SOURCES, _TEXTS = word_set("according based laut gemass"), word_set("text passage artikel")
 _OPINIONS = word_set("say think believe")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {
@@ -37,17 +38,17 @@ _NAMES: dict[str, Polarity] = {
 OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
 _PHRASES: dict[Polarity, str] = {
     "yes": (
-        "indeed|right|that is right|it is right|doch|naturlich|selbstverstandlich|auf jeden fall|"
-        "stimmt|das stimmt|das ist richtig|so ist es|richtig|korrekt|genau|that is case|this is case|it is case|"
-        "it seem so|so it seem|apparently|apparently so|presumably|claro|claro que si|естественно|"
-        "конечно|por supuesto|bien sur"
+        "indeed|right|that is right|it is right|doch|naturlich|selbstverstandlich|auf jeden fall|stimmt|"
+        "das stimmt|das ist richtig|so ist es|richtig|korrekt|genau|das trifft zu|die aussage ist richtig|"
+        "die aussage ist wahr|that is case|this is case|it is case|it seem so|so it seem|apparently|"
+        "apparently so|presumably|claro|claro que si|естественно|конечно|por supuesto|bien sur"
     ),
     "no": (
         "not|wrong|that is wrong|this is wrong|unfortunately not|sadly not|apparently not|probably not|"
-        "no longer|not any longer|by no means|"
-        "nicht|leider nicht|leider nein|nicht mehr|keineswegs|auf keinen fall|stimmt nicht|"
-        "das stimmt nicht|das ist falsch|falsch|noch nicht|that is not case|this is not case|"
-        "it is not case|negative|never|not at all|not yet|not so|hardly|nie|niemals"
+        "no longer|not any longer|by no means|nicht|leider nicht|leider nein|nicht mehr|keineswegs|"
+        "auf keinen fall|stimmt nicht|das stimmt nicht|das ist falsch|falsch|noch nicht|das trifft nicht zu|"
+        "die aussage ist falsch|die aussage ist nicht richtig|that is not case|this is not case|it is not case|"
+        "negative|never|not at all|not yet|not so|hardly|nie|niemals"
     ),
 }
 _WHOLE_CLAUSES: dict[str, Polarity] = {
@@ -77,7 +78,14 @@ def stated(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
     """What a reply says in so many words or by an auxiliary: yes, no, both, or neither; the question is not read."""
     reply = _without(reply, asked)
     kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
-    return next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
+    found = next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
+    if found or not reply or reply[0].text not in _SOURCES:
+        return found
+    behind = next(
+        (place for place, word in enumerate(reply) if place and word.clause), 0
+    )  # according to the text, it is
+    behind = behind or next((place for place, word in enumerate(reply, 1) if word.text in _TEXTS), len(reply))
+    return next(filter(None, (kind(reply[behind:]) for kind in kinds[2:] if reply[behind:])), set())
 
 
 def _without(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:

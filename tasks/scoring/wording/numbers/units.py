@@ -13,7 +13,7 @@ UNITS = {
         "second": "s sec sekunde sekunden", "minute": "min minuten minuto",
         "hour": "h hr hrs heure stunde stunden hora", "year": "yr yrs jahr jahre jahren", "foot": "ft feet",
         "inch": "", "pound": "lb lbs £ gbp", "ounce": "oz", "mile": "mi", "percent": "% pct prozent procent",
-        "dollar": "$ usd buck", "euro": "€ eur", "yen": "¥ jpy", "degree": "° grad", "celsius": "°c",
+        "dollar": "$ usd buck", "euro": "€ eur", "cent": "ct", "yen": "¥ jpy", "degree": "° grad", "celsius": "°c",
         "fahrenheit": "°f", "square": "sq", "per": "", "kilometre per hour": "kph kmh", "mile per hour": "mph",
         "square kilometre": "km2", "square metre": "m2", "cubic metre": "m3", "hectare": "ha", "watt": "w",
         "kilowatt": "kw", "megawatt": "mw", "gigawatt": "gw", "kilowatt hour": "kwh", "volt": "v", "hertz": "hz",
