@@ -9,14 +9,13 @@ from collections.abc import Mapping
 
 from swaymeter.data.named import Registry
 from swaymeter.tasks.statistics import correlations, effects_by_frequency, envelopes, groups, models, predictors
-from swaymeter.tasks.statistics.comparisons import (
-    assertiveness,
-    familiarity,
-    familiarity_by_length,
-    familiarity_unattested,
-    following,
-    negation,
-    relevance,
+from swaymeter.tasks.statistics.comparisons import familiarity_by_length, following
+from swaymeter.tasks.statistics.comparisons.of_scores import (
+    ASSERTIVENESS,
+    FAMILIARITY,
+    NEGATION,
+    RELEVANCE,
+    UNATTESTED,
 )
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.means import (
@@ -36,12 +35,12 @@ from swaymeter.tasks.statistics.means import (
 from swaymeter.tasks.statistics.statistic import Statistic
 
 STATISTICS: Registry[Statistic] = Registry("statistic", (
-    relevance.STATISTIC,
-    familiarity.STATISTIC,
+    RELEVANCE.statistic,
+    FAMILIARITY.statistic,
     familiarity_by_length.STATISTIC,
-    familiarity_unattested.STATISTIC,
-    assertiveness.STATISTIC,
-    negation.STATISTIC,
+    UNATTESTED.statistic,
+    ASSERTIVENESS.statistic,
+    NEGATION.statistic,
     following.STATISTIC,
     susceptibility.STATISTIC,
     name_length.STATISTIC,

@@ -12,7 +12,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figur
 """
 
 from swaymeter.data.records.statistics import CorrelationRow
-from swaymeter.tasks.statistics.comparisons.familiarity import COMPARISON
+from swaymeter.tasks.statistics.comparisons.of_scores import FAMILIARITY
 from swaymeter.tasks.statistics.correlations import correlated
 from swaymeter.tasks.statistics.formulas.groups import cohens_d
 from swaymeter.tasks.statistics.frames import ALL, by
@@ -46,7 +46,7 @@ def _means(queries: Frame) -> Frame:
 def _effects(queries: Frame) -> Frame:
     import pandas as pd
 
-    groups = COMPARISON.groups(COMPARISON.queries(queries))
+    groups = FAMILIARITY.groups(FAMILIARITY.queries(queries))
     return pd.DataFrame([{**about, EFFECT: cohens_d(a, b)} for about, (a, b) in groups])
 
 

@@ -1,1 +1,1 @@
-"""Comparisons of two groups of scores, a module each. A module declares a `Comparison` and imports nothing else."""
+"""Comparisons of two groups of scores: rows of `of_scores`, and a module for each that is computed otherwise."""

@@ -8,7 +8,7 @@ each other. It stands beside the published comparison, `familiarity`.
 
 from swaymeter.data.records.statistics import GroupTest
 from swaymeter.tasks.statistics.comparison import ENTITY, TESTED, adjusted
-from swaymeter.tasks.statistics.comparisons.familiarity import COMPARISON
+from swaymeter.tasks.statistics.comparisons.of_scores import FAMILIARITY
 from swaymeter.tasks.statistics.formulas.adjusted_difference import adjusted_difference
 from swaymeter.tasks.statistics.frames import by
 from swaymeter.tasks.statistics.statistic import Frames, Row, Statistic
@@ -19,19 +19,19 @@ REGRESSION = f"regression with {LENGTH}"
 
 def of_relations(frames: Frames, seed: int) -> list[Row]:
     """The rows of `GroupTest` but for p_adjusted."""
-    queries = COMPARISON.queries(frames[COMPARISON.query])
-    rows, tested = [], list(COMPARISON.groups(queries))
-    read = (ENTITY, COMPARISON.measure, "group")
+    queries = FAMILIARITY.queries(frames[FAMILIARITY.query])
+    rows, tested = [], list(FAMILIARITY.groups(queries))
+    read = (ENTITY, FAMILIARITY.measure, "group")
     for (about, of_relation), groups in zip(by(queries, TESTED, read), tested, strict=True):
         names = [str(name) for name in of_relation[ENTITY]]
         result, effect = adjusted_difference(
-            of_relation[COMPARISON.measure], of_relation["group"] == 0, (LENGTH, [len(name) for name in names]), names
+            of_relation[FAMILIARITY.measure], of_relation["group"] == 0, (LENGTH, [len(name) for name in names]), names
         )
-        (row,) = COMPARISON.rows([(about, groups[1])], [result], REGRESSION, "query")
+        (row,) = FAMILIARITY.rows([(about, groups[1])], [result], REGRESSION, "query")
         rows.append(row | {"effect_size": effect})
     return rows
 
 
 STATISTIC = Statistic(
-    "familiarity_by_length", 1, GroupTest, (COMPARISON.query,), of_relations=of_relations, finish=adjusted
+    "familiarity_by_length", 1, GroupTest, (FAMILIARITY.query,), of_relations=of_relations, finish=adjusted
 )
