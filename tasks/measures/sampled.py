@@ -116,8 +116,9 @@ def unfit(model: LanguageModel, prompts: AnswerPrompts, question: Question, *, r
 
 def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:
     """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
-    from swaymeter.tasks.scoring.answer_prompts import answer_header, answer_prompt, prompt_form, thinking_words
+    from swaymeter.tasks.scoring.answer_prompts import answer_header, answer_prompt, thinking_words
     from swaymeter.tasks.scoring.generation import engine, sample_answers
+    from swaymeter.tasks.scoring.template_options import prompt_form
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]

@@ -1,7 +1,7 @@
 """The tokens that end an answer, and the text of every token."""
 
 from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.scoring.answer_prompts import rendered
+from swaymeter.tasks.scoring.template_options import rendered
 
 
 def end_tokens(model: LanguageModel) -> frozenset[int]:

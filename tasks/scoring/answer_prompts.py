@@ -24,10 +24,9 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import transformers
-from jinja2 import Environment, TemplateError
 from transformers import PreTrainedTokenizerBase
 
 from swaymeter.data import catalog
@@ -35,26 +34,25 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ModelError, ScoreError
 from swaymeter.tasks.models.language_model import Conversation, LanguageModel
 from swaymeter.tasks.scoring.next_token.prompts import shortened, start_tokens
-from swaymeter.tasks.scoring.template_options import SWITCHES, keywords, switch
-from swaymeter.tasks.scoring.thoughts import opened_thoughts, opens_marks
-from swaymeter.tasks.scoring.time_limit import at_most
-
-TEMPLATE_SECONDS = 10.0
-"""Most seconds that a chat template may take for a prompt; a sound one takes milliseconds."""
-PromptForm = Literal["chat", "plain"]
-Turns = list[dict[str, str]]
+from swaymeter.tasks.scoring.template_options import (
+    PROBE,
+    SWITCHES,
+    Turns,
+    applied,
+    cannot_write,
+    chat_template,
+    opens_thoughts,
+    options_of,
+    prompt_form,
+    rendered,
+)
+from swaymeter.tasks.scoring.thoughts import opened_thoughts
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _ABOUT = re.compile(r"\{about\}\s?")
-_PROBE = "xyzzy"
 # Older versions hand a keyword that they do not know to the template, which ignores it.
 _KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
 _AS_IT_IS = "{{ messages[0]['content'] }}"
-# 26 July 2024, the day that the templates of Llama 3 name where they have no clock.
-_CALENDAR = (
-    "{% macro strftime_now(form) %}{{ form | replace('%Y', '2024') | replace('%m', '07') | replace('%d', '26')"
-    " | replace('%B', 'July') | replace('%b', 'Jul') }}{% endmacro %}\n"
-)
 
 
 @dataclass(frozen=True)
@@ -78,12 +76,6 @@ class _Cut(NamedTuple):
 
     tokens: int
     characters: int
-
-
-def prompt_form(model: LanguageModel, prompts: AnswerPrompts | None = None) -> PromptForm:
-    """The form of the model's prompts; prompts: None for the catalog's."""
-    never = prompts is not None and prompts.chat_template == "never"
-    return "chat" if model.has_chat_template and not never else "plain"
 
 
 def answer_prompt(
@@ -179,7 +171,7 @@ def _tokenized(
         )
     options = {**conversation.options, "add_generation_prompt": generation_prompt, "return_dict": False, **as_text}
     try:
-        ids = _applied(model, turns, conversation.template, options)
+        ids = applied(model, turns, conversation.template, options)
     except Exception as error:  # a template can raise anything
         raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
     return (*conversation.start, *ids)
@@ -218,7 +210,7 @@ def _conversation(model: LanguageModel, prompts: AnswerPrompts) -> Conversation:
     if prompts not in known:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
         is_chat = prompt_form(model, prompts) == "chat"
-        template, options = (_chat_template(model) if is_chat else _AS_IT_IS), _options(model, prompts)
+        template, options = (chat_template(model) if is_chat else _AS_IT_IS), options_of(model, prompts)
         system_turn = is_chat and _takes_system_turn(model, prompts, options)
         start = () if is_chat or prompts.start_token == "never" else start_tokens(model)
         known[prompts] = Conversation(template, system_turn, control, options, start)
@@ -232,9 +224,7 @@ def template_options(model: LanguageModel, prompts: AnswerPrompts) -> Mapping[st
 
 def thinks_always(model: LanguageModel, prompts: AnswerPrompts) -> bool:
     """Whether the chat template opens thoughts, and nothing turns them off."""
-    options = template_options(model, prompts)
-    is_off = any(options[name] == off for name, (off, _) in SWITCHES.items() if name in options)
-    return prompt_form(model, prompts) == "chat" and not is_off and opens_marks(_chat_template(model))
+    return opens_thoughts(model, prompts, template_options(model, prompts))
 
 
 def thinking_words(model: LanguageModel, prompts: AnswerPrompts, max_thoughts: int | None) -> str | None:
@@ -248,87 +238,29 @@ def thinking_words(model: LanguageModel, prompts: AnswerPrompts, max_thoughts: i
     return ", ".join(words) or None
 
 
-def _options(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Any]:
-    """The study's keywords of the chat template, behind the one that switches thinking where there is a switch."""
-    if prompt_form(model, prompts) == "plain":
-        if prompts.template_options:
-            raise ModelError(
-                f"{model.name} is asked without a chat template, which prompt.template_options are for; leave them out"
-            )
-        return {}
-    template = _chat_template(model)
-    try:
-        known = keywords(template)
-    except TemplateError as error:
-        raise _cannot_write(model, error) from error
-    for name in prompts.template_options.keys() - known:
-        its_own = ", ".join(sorted(known)) or "none"
-        raise ModelError(
-            f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {its_own}"
-        )
-    turns = [{"role": "user", "content": _PROBE}]
-    return switch(
-        template,
-        lambda options: rendered(model, turns, options={**prompts.template_options, **options}),
-        thinking=prompts.thinking,
-    ) | dict(prompts.template_options)
-
-
-def _chat_template(model: LanguageModel) -> str:
-    try:
-        template = model.tokenizer.get_chat_template()
-    except ValueError as error:  # several templates, and none of them is the default
-        raise _cannot_write(model, error) from error
-    try:
-        signs = [sign for _, kind, sign in Environment().lex(template) if kind == "operator"]
-    except TemplateError as error:
-        raise _cannot_write(model, error) from error
-    if "**" in signs:
-        raise _cannot_write(model, "it has a power, 9 ** (9 ** 9), which nothing can stop; write it without **")
-    return _CALENDAR + template if "strftime_now" in template else template
-
-
 def _takes_system_turn(model: LanguageModel, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
     """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
-    required = (_letters(prompts.system), _letters(prompts.system_with_context or ""), _PROBE)
+    required = (_letters(prompts.system), _letters(prompts.system_with_context or ""), PROBE)
     problem: Exception | str = ""
-    probes = (_Asked(_PROBE),) if prompts.system_with_context is None else (_Asked(_PROBE), _Asked(_PROBE, ""))
+    probes = (_Asked(PROBE),) if prompts.system_with_context is None else (_Asked(PROBE), _Asked(PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
             written = (rendered(model, _turns(model, prompts, system_turn, one), options=options) for one in probes)
             text = " ".join(map(_letters, written))
         except (TimeoutError, MemoryError) as error:  # that is no refusal of a turn
-            raise _cannot_write(model, error) from error
+            raise cannot_write(model, error) from error
         except Exception as error:  # a template can refuse a system turn with any exception
             problem = error
         else:
             if all(text_part in text for text_part in required):
                 return system_turn
             problem = "it leaves out the text of a turn"
-    raise _cannot_write(model, problem)
+    raise cannot_write(model, problem)
 
 
 def _letters(text: str) -> str:
     """A text without what templates change: capitals, and how much space there is between words."""
     return " ".join(text.casefold().split())
-
-
-def rendered(
-    model: LanguageModel, turns: Turns, *, generation_prompt: bool = True, options: Mapping[str, Any] | None = None
-) -> str:
-    """Turns as the model's chat template writes them with its keywords `options`; it can raise any exception."""
-    own = {"tokenize": False, "add_generation_prompt": generation_prompt}
-    return str(_applied(model, turns, _chat_template(model), {**(options or {}), **own}))
-
-
-def _applied(model: LanguageModel, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
-    """What a chat template, a program of the model's author, makes of turns; TimeoutError where it does not end."""
-    with at_most(TEMPLATE_SECONDS):
-        return model.tokenizer.apply_chat_template(turns, chat_template=template, **options)
-
-
-def _cannot_write(model: LanguageModel, problem: Exception | str) -> ModelError:
-    return ModelError(f"the chat template of {model.name} cannot write a question: {problem}")
 
 
 def _with_less_context(

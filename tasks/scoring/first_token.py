@@ -19,11 +19,12 @@ from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.scoring.answer_prompts import Turns, filled, prompt_form, rendered, template_options
+from swaymeter.tasks.scoring.answer_prompts import filled, template_options
 from swaymeter.tasks.scoring.next_token.broken import first_broken, is_broken
 from swaymeter.tasks.scoring.next_token.distributions import Distributions
 from swaymeter.tasks.scoring.next_token.plain import BATCH, read_plain
 from swaymeter.tasks.scoring.next_token.prompts import Tokens, no_distribution, shortened
+from swaymeter.tasks.scoring.template_options import Turns, prompt_form, rendered
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swaymeter.tasks.models.language_model import LanguageModel
 from swaymeter.tasks.scoring.answer_ends import end_tokens
-from swaymeter.tasks.scoring.answer_prompts import PromptForm
+from swaymeter.tasks.scoring.template_options import PromptForm
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models.language_model import LanguageModel
 from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
-from swaymeter.tasks.scoring.answer_prompts import PromptForm, prompt_form
 from swaymeter.tasks.scoring.generation.answers import Answer, Ends, SampledAnswers
 from swaymeter.tasks.scoring.generation.readers import PLAIN, PlainReader, SlotReader, engine, rounding
 from swaymeter.tasks.scoring.generation.sampling import Sampling, generator
@@ -30,6 +29,7 @@ from swaymeter.tasks.scoring.next_token.broken import first_broken, is_broken
 from swaymeter.tasks.scoring.next_token.plain import read_plain
 from swaymeter.tasks.scoring.next_token.prompts import Tokens, check_length, no_distribution, shortened
 from swaymeter.tasks.scoring.next_token.shared import cache_per_token
+from swaymeter.tasks.scoring.template_options import PromptForm, prompt_form
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
 TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}

@@ -10,10 +10,11 @@ from transformers import ByT5Tokenizer
 from swaymeter.data.catalog import AnswerPrompts, prompts
 from swaymeter.data.errors import ModelError, ScoreError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring import answer_prompts, time_limit
+from swaymeter.tasks.scoring import template_options, time_limit
 from swaymeter.tasks.scoring.answer_ends import end_tokens
-from swaymeter.tasks.scoring.answer_prompts import AnswerPrompt, answer_header, answer_prompt, prompt_form
+from swaymeter.tasks.scoring.answer_prompts import AnswerPrompt, answer_header, answer_prompt
 from swaymeter.tasks.scoring.generation.answers import Ends
+from swaymeter.tasks.scoring.template_options import prompt_form
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 from tests.tasks.scoring.chat_templates import FAMILIES, Family, family_model
 
@@ -226,7 +227,7 @@ def test_template_that_fails_at_one_question_names_it() -> None:
 
 @pytest.mark.parametrize("when", ["always", "Lima"])
 def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer_prompts, "TEMPLATE_SECONDS", 0.3)
+    monkeypatch.setattr(template_options, "TEMPLATE_SECONDS", 0.3)
     loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
     model = tiny_language_model(chat_template=CHAT)
     condition = "true" if when == "always" else "'Lima' in messages[-1].content"

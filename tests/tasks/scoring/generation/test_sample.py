@@ -5,8 +5,9 @@ import torch
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.scoring.answer_ends import end_tokens
-from swaymeter.tasks.scoring.answer_prompts import PromptForm, answer_prompt
+from swaymeter.tasks.scoring.answer_prompts import answer_prompt
 from swaymeter.tasks.scoring.generation import SampledAnswers, sample_answers
+from swaymeter.tasks.scoring.template_options import PromptForm
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 from tests.tasks.scoring.alone import every, steps, token_ids, tokens_of
 
