@@ -23,7 +23,7 @@ from swaymeter.data.storage.files import written_whole
 
 KINDS: Mapping[str, OwnKind] = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
 KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "
-STATED = "the answer that it states (Enter: none, back to the kind): "
+STATED = "the answer that it states (Enter: the one that it has; without one, back to the kind): "
 ENDING = "-labelled.jsonl"
 LONGEST = 5000
 """Characters of a passage that are shown."""
