@@ -14,6 +14,7 @@ What it is not: a parser of sentences. Of other languages it knows the commonest
 """
 
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 
 from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS
 from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
@@ -60,6 +61,8 @@ _TRUE = word_set("true correct right accurate richtig korrekt vrai correcto cier
 _CLAIMS = word_set("claim claimed statement idea notion belief assertion suggestion rumor rumour myth say saying state")
 _SUCCEEDING = word_set("replaced succeeded superseded followed ersetzte")
 _SUCCEEDED = _SUCCEEDING | word_set("ersetzt abgelost")
+_BEATING = word_set("beat beating defeated defeating against over")
+_LOST = word_set("lose lost beat beaten defeated against over opponent")
 _LEAVING = word_set("resigned retired left died stepped")
 _PREDECESSORS = word_set("predecessor vorganger vorgangerin")
 _UNTIL = word_set("until till bis")
@@ -78,7 +81,8 @@ _CONCEDING = word_set(
     "angeblich obwohl zwar fruher aunque antes bien"
 )
 _TURNING = word_set(
-    "but however actually fact reality tatsachlich eigentlich wirklichkeit لكن ولكن но 但 aber jedoch doch sondern "
+    "but however actually fact reality truth tatsachlich eigentlich wirklichkeit "
+    "لكن ولكن но 但 aber jedoch doch sondern "
     "mais pero ma mas"
 )
 _OPINION = word_set("attributed credited thought believed considered supposed rumored rumoured")
@@ -86,9 +90,17 @@ _OTHERS = word_set("other another some second 2th")
 _AWAY = word_set("of from to")
 _DIRECTIONS = word_set("north south east west northeast northwest southeast southwest far away close next")
 _CHANGING = {("from", "to"), ("von", "auf"), ("von", "nach")}
-_COMPARING = {("up", "from"), ("down", "from"), ("compared", "with"), ("compared", "to"), ("opposed", "to")}
+_COMPARING = {
+    ("up", "from"),
+    ("down", "from"),
+    ("compared", "with"),
+    ("compared", "to"),
+    ("opposed", "to"),
+    ("border", "with"),
+}
+_BESIDE = word_set("alongside border bordering")
 _RIGHT = word_set("correct right actual actually real really true fact reality richtig richtige tatsachlich korrekt "
-                  "eigentlich wirklich wirklichkeit realidad correcta realite bonne reponse verdad")  # fmt: skip
+                  "eigentlich wirklich wirklichkeit truth realidad correcta realite bonne reponse verdad")  # fmt: skip
 _TURNING_BEHIND = word_set("aber jedoch allerdings dagegen hingegen")
 """What stands behind the subject: die Hauptstadt ist aber Bern."""
 _POINTING = word_set("that this it which das dies was cela ce eso esto это эт bu هذا") | _IS_ELSEWHERE
@@ -121,7 +133,10 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     is_time = text[start].text.startswith(("clock", "dial"))
     if start and end < len(text) and not is_time and (text[start - 1].text, text[end].text) in _CHANGING:
         return True
-    if start > 1 and (texts_of(text[start - 2 : start]) in _COMPARING or text[start - 1].text == "alongside"):
+    if start > 1 and (texts_of(text[start - 2 : start]) in _COMPARING or text[start - 1].text in _BESIDE):
+        return True
+    before = texts_of(text[max(start - 4, 0) : start])
+    if before[-1:] == ("and",) and "between" in before and text[start].kind != "number":
         return True
     if start > 1 and text[start].kind == "number" and text[start - 1].text == "of":  # seven of the nine, 7 out of 9
         return text[start - 2 - (text[start - 2].text == "out")].kind == "number"
@@ -144,6 +159,8 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     if is_opinion and "but" in texts and _OTHERS.isdisjoint(texts):
         return True
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
+    if any(one == "i" and two in ("think", "believe") for one, two in pairwise(texts[turn:])):
+        return True
     return not _RIGHT.isdisjoint(texts[max(turn - 2, 0) :] if turn < len(texts) else ())
 
 
@@ -158,6 +175,8 @@ def is_succeeded(text: Sequence[Word], start: int, end: int, asked: Collection[s
         return True
     behind = texts_of(text[end : end + REACH])
     if (behind[:1] and behind[0] in _LEAVING) or not _PREDECESSORS.isdisjoint(before):
+        return True
+    if _LOST.isdisjoint(asked) and ((before[-1:] and before[-1] in _BEATING) or behind[:1] == ("lost",)):
         return True
     is_for = before[-1:] in (("for",), ("fur",)) and text[start].capitals > 0
     if is_for and {"for", "fur"}.isdisjoint(asked):
@@ -202,12 +221,13 @@ def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[st
     texts = [word.text for word in text[place:end]]
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
     first = 0 if not _TURNING_BEHIND.isdisjoint(texts[turn : start - place]) else turn
-    return any(one in asked and one not in FUNCTION_WORDS for one in texts[first : start - place])
+    last = len(texts) if first == turn < start - place else start - place
+    return any(one in asked and one not in FUNCTION_WORDS for one in texts[first:last])
 
 
 def _is_denied_before(text: Sequence[Word], start: int) -> bool:
     has_verb, handed_on = False, False
-    for place in range(start - 1, max(start - 1 - REACH, -1), -1):
+    for place in range(start - 1, max(start - 3 - REACH, -1), -1):
         word, following = text[place], text[place + 1]
         if following.clause:
             return False

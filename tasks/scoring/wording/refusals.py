@@ -30,7 +30,10 @@ _TOLD = (
     r"|available|(?:found|present|included|listed|there|able|possible)"
     r"(?= in|$| \.| to (?:answer|say|tell|know|determine|provide|give|identify)))"
 )
-_FIND_OUT = "(?:answered|determined|known|said|inferred|identified|established|ascertained|concluded|confirmed|deduced)"
+_FIND_OUT = (
+    "(?:answered|determined|known|said|inferred|identified|established|ascertained|concluded|confirmed|deduced"
+    "|recorded)"
+)
 _OF_DATA = "(?:information|detail|data|context|evidence)"
 _FOR_NOTHING = "(?! for (?!confusion|inconvenience|any)| to hear)"
 _DO_NOT_KNOW = (
@@ -55,7 +58,8 @@ _KINDS = {
     rf"|\bnot in {_SOURCE}\b",
     "never determined": rf"\b(?:has|have|had) (?:not|never) {_ADVERB}been {_ADVERB}{_FIND_OUT}"
     r"|\b(?:detail|information|name|date|answer) (?:is|are) (?:missing|omitted|left out)\b"
-    r"|\b(?:is|remain) (?:\w+ )?(?:debated|disputed|contested)(?=$| \.| (?:by|among|whether))",
+    r"|\b(?:is|remain) (?:\w+ )?(?:debated|disputed|contested|matter of (?:dispute|debate))"
+    r"(?=$| \.| (?:by|among|whether))",
     "cannot be answered": rf"\bcan not be {_ADVERB}{_FIND_OUT}"
     rf"|\b(?:answer|information|it|this|that) can not be found\b|\bcan not be found in {_SOURCE}",
     "nothing to be found": r"\byou will not find\b|\bthere is not? (?:\w+ )?answer\b",
@@ -82,6 +86,7 @@ _KINDS = {
 }
 _ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
 _NEEDED = word_set(
+    "dispute debate "
     "ai apologie apologise apologize apology beyond contested debated decline difficult disputed fail failed "
     "guess hard impossible inadequate insufficient lack language left missing mystery need neglect neglected "
     "never no nobody none not nothing omitted open prefer rather refuse silent sorry unable unanswerable "
@@ -95,7 +100,7 @@ _NOT_EVEN_NO = re.compile(
 _UNSAYING = word_set("not unknown unclear")
 _UNSAID = re.compile(
     rf"\. (?:(?:but|and|however) )*(?:(?:{_SOURCE}|there) (?:do|did|is) not {_ADVERB}{_TELL} (?P<ask>that|{_ASK})\b"
-    rf"|(?P<unknown>{_ASK}) (?:\w+ ){{1,8}}?(?:is|are|was|remain) "
+    rf"|not (?P<only>{_ASK})\b|(?P<unknown>{_ASK}) (?:\w+ ){{1,8}}?(?:is|are|was|remain) "
     r"(?:not (?:known|stated|mentioned|given|said)|unknown|unclear)\b)"
 )
 _MENTIONED = re.compile(
@@ -185,7 +190,7 @@ def is_unsaid(text: Sequence[Word], start: int, end: int, interrogative: str) ->
     found = _UNSAID.search(_plain(behind))
     if found and found["ask"] in ("that", "whether", "if"):
         return _MENTIONED.search(_plain(text[:start])) is not None
-    return found is not None and interrogative in (found["ask"], found["unknown"])
+    return found is not None and interrogative in (found["ask"], found["only"], found["unknown"])
 
 
 def says_nothing(text: Sequence[Word]) -> bool:

@@ -179,6 +179,8 @@ def _segment(text: Sequence[Word], start: int, end: int, asked: Sequence[str]) -
         finite = finite or word.text in AUXILIARIES
         if found is not None:
             matched.add(found)
+        elif word.kind == "number" and any(one.isdigit() for one in asked):
+            nouns = True  # another year
         elif word.text in _EMPTY or word.text in _SAYING or word.text in _TIMES or word.kind != "word":
             continue
         elif _is_verb(word) or any(is_opposite(one, word.text) for one in asked):
