@@ -154,7 +154,7 @@ def _tokens(text: str) -> Iterator[Token]:
         glued, end, behind = touches and before != "other", match.end(), match.lastgroup or ""
         if behind == "other":
             hyphen = match[0] == "-" and glued and not text[end : end + 1].isspace()
-            clause |= match[0] in ".,;:!?()[]-–—。、，；：！？（）「」،؛؟।" and not hyphen
+            clause |= match[0] in ".,;:!?()[]-–—。、，；：！？（）「」" and not hyphen
             continue
         if behind in ("katakana", "character"):
             joined = glued and before == behind == "katakana"
