@@ -7,7 +7,8 @@ from pydantic import BaseModel
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.sources.own.files import read_file
-from swaymeter.data.sources.own.rows import Name, Wrong, row_of, rows_not_usable
+from swaymeter.data.sources.own.not_usable import Wrong, rows_not_usable
+from swaymeter.data.sources.own.one_row import Name, row_of
 
 
 class AliasRow(BaseModel):

@@ -15,7 +15,9 @@ from swaymeter.data.errors import InputError, UnknownName
 from swaymeter.data.records import ContextKind, Fact, RelationName, WikidataId
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.lists import none_where_empty
-from swaymeter.data.sources.own.rows import Origin, Text, Texts, row_of, rows_not_usable
+from swaymeter.data.sources.own.not_usable import rows_not_usable
+from swaymeter.data.sources.own.one_row import Text, Texts, row_of
+from swaymeter.data.sources.own.rows import Origin
 from swaymeter.data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)

@@ -35,7 +35,9 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.by_relation import Name, Optional
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import OwnFile
-from swaymeter.data.sources.own.rows import RESERVED, row_of, rows_not_usable
+from swaymeter.data.sources.own.not_usable import rows_not_usable
+from swaymeter.data.sources.own.one_row import row_of
+from swaymeter.data.sources.own.rows import RESERVED
 from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, different
 from swaymeter.data.storage.keys import content_key, drawn_first, file_digest
 

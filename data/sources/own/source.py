@@ -14,7 +14,8 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map
 from swaymeter.data.sources.own.files import FileRow, read_rows
 from swaymeter.data.sources.own.named_file import OwnFile
-from swaymeter.data.sources.own.rows import ReadQuestions, questions_of, rows_not_usable, wrong_rows
+from swaymeter.data.sources.own.not_usable import rows_not_usable, wrong_rows
+from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 from swaymeter.data.storage.keys import file_digest
 

@@ -17,7 +17,8 @@ from rich.text import Text
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
-from swaymeter.data.sources.own.rows import ReadQuestions, wrong_rows
+from swaymeter.data.sources.own.not_usable import wrong_rows
+from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import not_usable, read_questions
 from swaymeter.data.storage.files import written_whole
 from swaymeter.data.warehouse.warehouse import opened
@@ -38,6 +39,8 @@ MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coh
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """The most tokens of thoughts in an audit that does not say."""
+
+
 def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
     """What an audit's file has; rows that cannot be used are listed in the folder's NOT_USED.
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
-from swaymeter.data.sources.own.rows import Wrong
+from swaymeter.data.sources.own.not_usable import Wrong
 from swaymeter.reports.estimates import estimate, number
 from swaymeter.reports.frames import plural
 from swaymeter.tasks.statistics.models import UNRELATED

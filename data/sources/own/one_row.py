@@ -1,0 +1,182 @@
+"""One row of an own file, checked: a question with contexts, each column as a text, a list or an object."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from swaymeter.data.errors import InputError
+from swaymeter.data.options import Problem, problems, refused
+from swaymeter.data.records import ALONE, OwnKind
+from swaymeter.data.records.statistics import ALL
+from swaymeter.data.sources.own.columns import FLAT
+from swaymeter.data.sources.own.lists import listed, none_where_empty, passages
+
+LONGEST = 1_000_000
+FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
+
+
+def _checked(text: str) -> str:
+    if control := FORM.search(text):
+        raise ValueError(f"holds the control character U+{ord(control[0]):04X}; remove it")
+    return text
+
+
+def _as_text(value: Any) -> Any:
+    """Numbers and truth values as they are read aloud; other values as they are."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and math.isinf(value):
+        raise ValueError("is infinite; write a number, or a text")
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as a whole number is written where others of its column are missing
+    return str(value) if isinstance(value, int | float) else value
+
+
+Text = Annotated[
+    str, StringConstraints(min_length=1, max_length=LONGEST, strip_whitespace=True),
+    BeforeValidator(lambda value: _checked(value) if isinstance(value, str) else value), BeforeValidator(_as_text),
+]  # fmt: skip
+Name = Annotated[Text, StringConstraints(max_length=200)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: () if value is None else listed(value))]
+
+
+Row = TypeVar("Row", bound=BaseModel)
+
+
+class OwnContext(BaseModel):
+    """A context as a row has it; kind: None where nobody said which it is. Keys that it does not know are columns."""
+
+    model_config = ConfigDict(extra="allow")
+
+    text: Text
+    kind: Annotated[
+        OwnKind | None, BeforeValidator(lambda value: value.strip().lower() if isinstance(value, str) else value)
+    ] = None
+    answer: Text | None = None
+    aliases: Texts = ()
+    id: Name | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_our_names(cls, content: Any) -> Any:
+        if isinstance(content, str):
+            return {"text": content}
+        if not isinstance(content, Mapping):
+            raise ValueError('is not a text and not an object, such as {"kind": "supporting", "text": "..."}')
+        named: dict[str, Any] = {}
+        for key, value in content.items():
+            plain = key.strip().lower()
+            name = FLAT.get(plain, plain if plain in FLAT.values() else key)
+            if none_where_empty(value) is not None and named.setdefault(name, value) is not value:
+                raise refused([Problem((name,), f"stands there twice, once as {key!r}; leave one out")])
+        return _with_alternatives(named)
+
+    @model_validator(mode="after")
+    def _states(self) -> "OwnContext":
+        if self.kind == "conflicting" and self.answer is None:
+            raise refused([Problem(("answer",), "is missing; a conflicting context has to name the answer it states")])
+        if self.id == ALONE.context_id:
+            raise refused([Problem(("id",), "none is what a question without a context is called; choose another")])
+        if self.kind in ("irrelevant", "neutral") and self.answer is not None:
+            raise refused([Problem(("answer",), f"{self.kind} contexts state none; leave it out, or use unknown")])
+        return self
+
+
+def _with_alternatives(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer as one text, and what else its cell has among the aliases."""
+    found: dict[str, list[Any]] = {}
+    for name in ("answer", "aliases"):
+        try:
+            found[name] = listed(content.get(name))
+        except ValueError as error:
+            raise refused([Problem((name,), str(error))]) from None
+    answer, others = found["answer"][:1], found["answer"][1:]
+    rest = {name: value for name, value in content.items() if name not in found}
+    return {**rest, **({"answer": answer[0]} if answer else {}), "aliases": [*others, *found["aliases"]]}
+
+
+def _single(group: str) -> str:
+    if group.casefold() == ALL:
+        raise ValueError(f"{ALL} is what all groups together are called; choose another name")
+    return group
+
+
+class OwnRow(BaseModel):
+    """A row: a question with its contexts in `contexts`, or with one of them in `context`, `kind` and the like."""
+
+    model_config = ConfigDict(extra="allow")
+
+    question: Text
+    answer: Text
+    aliases: Texts = ()
+    id: Annotated[Name | None, BeforeValidator(none_where_empty)] = None
+    group: Annotated[
+        Name, AfterValidator(_single), BeforeValidator(lambda value: none_where_empty(value) or "questions")
+    ] = "questions"
+    contexts: tuple[OwnContext, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_context(cls, content: Any) -> Any:
+        """The row with `contexts`, where it has them in `context`, with their kind and the like beside."""
+        if not isinstance(content, dict):
+            return content
+        rest = _with_alternatives({name: value for name, value in content.items() if name not in FLAT})
+        name = "context" if none_where_empty(rest.get("contexts")) is None else "contexts"
+        try:
+            found = passages(rest.pop("contexts", None) if name == "contexts" else content.get("context"))
+        except ValueError as error:
+            raise refused([Problem((name,), str(error))]) from None
+        if not (found := [one for one in found if none_where_empty(one) is not None]):
+            raise refused([Problem(("context",), "is missing; a question needs a context at least")])
+        if name == "context":
+            beside = {key: content[key] for key in FLAT if key in content and key != "context"}
+            found = [{**beside, **one} if isinstance(one, Mapping) else {**beside, "text": one} for one in found]
+        return {**rest, "contexts": found}
+
+    @model_validator(mode="after")
+    def _can_be_told_apart(self) -> "OwnRow":
+        """Refuses what no rule can decide: an answer without letters, and a conflicting one that is the right one.
+
+        An alias without letters is only not looked for.
+        """
+        for answer in (self.answer, *(one.answer for one in self.contexts if one.answer)):
+            if not any(map(str.isalnum, answer)):
+                raise refused([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
+        right = {form.casefold() for form in (self.answer, *self.aliases)}
+        for one in self.contexts:
+            if one.kind == "conflicting" and right & {form.casefold() for form in (one.answer or "", *one.aliases)}:
+                raise refused([Problem(("kind",), "conflicting, but the context states the right answer; correct one")])
+        return self
+
+
+def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
+    """The cells of a row as its model; InputError names every column that is wrong."""
+    present = {name: value for name, value in named.items() if none_where_empty(value) is not None}
+    try:
+        return model.model_validate(present)
+    except ValidationError as error:
+        found = problems(error, model.model_fields)
+        raise InputError("; ".join(f"{_place(one.place)}{one.message}" for one in found)) from None
+
+
+def _place(place: Sequence[int | str]) -> str:
+    """The column that a problem is in; of a list, which of its items."""
+    words: list[str] = []
+    for part in place:
+        if isinstance(part, int) and words:
+            words[-1] = f"{words[-1].removesuffix('s')} {part + 1}"
+        else:
+            words.append(str(part))
+    return f"{', '.join(words)}: " if words else ""
