@@ -36,7 +36,7 @@ _ENDS = word_set(
     "but only just merely simply until because although though doubt exceed sondern sino mais ma mas maar но 而 是 بل "
     "لكن"
 )
-_ELSEWHERE = word_set("nicht kein keine keinen pas jamais niet geen не ни ليس ליסא nao 不 没 沒 非")
+_ELSEWHERE = word_set("nicht kein keine keinen pas jamais niet geen не ни ليس وليس ליסא nao 不 没 沒 非")
 """Negations of other languages that stand before what they deny."""
 _NO_ELSEWHERE = word_set("es esta fue era son se hay en 是 在 e")
 """What stands behind no or non where it is a negation of Spanish or Italian."""
@@ -78,7 +78,7 @@ _OF_FORMER = _SUCCEEDED | word_set(
 """Words of a question that asks for the one who was succeeded."""
 _CONCEDING = word_set(
     "although though while whereas despite formerly previously originally used supposedly allegedly reportedly "
-    "angeblich obwohl zwar fruher aunque antes bien"
+    "хот angeblich obwohl zwar fruher aunque antes bien"
 )
 _TURNING = word_set(
     "but however actually fact reality truth tatsachlich eigentlich wirklichkeit "
@@ -98,6 +98,10 @@ _COMPARING = {
     ("opposed", "to"),
     ("border", "with"),
 }
+_IN_TRUTH = (
+    *("其实", "实际", "事实上", "正确", "実際", "本当は", "正しくは", "실제로", "사실은"),
+    *("aslinda", "gercekte", "الصحيح", "الحقيقة", "насамдел"),
+)
 _BESIDE = word_set("alongside border bordering")
 _RIGHT = word_set("correct right actual actually real really true fact reality richtig richtige tatsachlich korrekt "
                   "eigentlich wirklich wirklichkeit truth realidad correcta realite bonne reponse verdad")  # fmt: skip
@@ -159,6 +163,9 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     if is_opinion and "but" in texts and _OTHERS.isdisjoint(texts):
         return True
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
+    written = "".join(texts)
+    if any(one in written for one in _IN_TRUTH):
+        return True
     if any(one == "i" and two in ("think", "believe") for one, two in pairwise(texts[turn:])):
         return True
     return not _RIGHT.isdisjoint(texts[max(turn - 2, 0) :] if turn < len(texts) else ())

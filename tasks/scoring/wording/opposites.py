@@ -63,6 +63,8 @@ _PAIRS = (
     ("serbest", "yasak"),
     ("открыт открыта открыто", "закрыт закрыта закрыто"),
     ("разрешено", "запрещено"),
+    ("مفتوح مفتوحة", "مغلق مغلقة"),
+    ("مسموح", "ممنوع"),
 )
 FORBIDDING = word_set(
     "forbidden prohibited banned impossible illegal verboten untersagt interdit prohibido vietato yasak"

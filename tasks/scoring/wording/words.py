@@ -161,7 +161,8 @@ def _tokens(text: str) -> Iterator[Token]:
             yield Token("character", match[0], match[0].casefold(), clause, joined, glued)
         else:
             lower = match[0].casefold()
-            found = () if behind != "word" or (lower.isascii() and "'" not in lower) else stems(lower)
+            is_plain = behind != "word" or (lower.isascii() and "'" not in lower)
+            found = () if is_plain else tuple(_folded(stem) for stem in stems(lower))
             yield Token(behind, match[0], _folded(lower), clause, hyphen and touches, glued, found)
         clause = hyphen = False
 

@@ -69,7 +69,7 @@ _HALF = (
     r"(?:morning|afternoon|evening|night)\b)"
 )
 _CLOCK = r"(?: ?o'? ?clock)"
-_SHIFTS = {"quarter": 15, "half": 30, "半": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
+_SHIFTS = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
 _TIMES = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -84,6 +84,7 @@ _TIMES = [
         rf"(?: (?P<half>morgens|vormittags|nachmittags|abends|nachts))?",
         rf"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上) ?(?P<hour>\d{{1,2}}):{_MINUTE}(?!\d)",
         r"(?<!\d)(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d) (?:hours|hrs)\b",
+        r"(?P<half>오[전후])? ?(?P<hour>\d{1,2})시(?: ?(?P<minute>\d{1,2})분| ?(?P<shift>반))?(?!간)",
         r"(?P<half>[上下]午|午[前後后]|凌晨|早上|晚上)?(?P<hour>\d{1,2})[时時点點](?:(?P<minute>\d{1,2})分|(?P<shift>半))?(?!间|間)",
     )
 ]
@@ -106,7 +107,7 @@ _WORDS_OF_TIMES = ("clock", "noon", " uhr", "midday", "mid-day", "midnight", "ha
                    "quarter", " past ", "morning",
                    "evening", "night", " a.m", " p.m", " am", " pm", "minutes")  # fmt: skip
 _MARKS_OF_TIMES = ("am", "a.m", "pm", "p.m", ":", "uhr", "hours", "hrs", "h0", "h1", "h2", "h3", "h4", "h5", "时", "時",
-                   "点", "點", "a m", "p m")  # fmt: skip
+                   "시", "点", "點", "a m", "p m")  # fmt: skip
 """What no time of day is written without: one of the words, or figures and one of the marks."""
 
 
@@ -185,7 +186,7 @@ def _time(match: re.Match[str]) -> str:
     minutes = (hour % 24 * 60 + minute) % (24 * 60)
     if half:
         is_early = (
-            half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前"))
+            half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前", "오전"))
             or "morning" in half
             or half in ("morgens", "vormittags")
         )

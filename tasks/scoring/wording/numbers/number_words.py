@@ -23,16 +23,18 @@ ORDINALS = _values(
 _ELSEWHERE = {
     name: number
     for number, names in {
-        2: "zwei zwo deux dos due dois", 3: "drei trois tre", 4: "vier quatre cuatro quattro quatro",
-        5: "funf cinq cinco cinque", 6: "sechs seis sei", 7: "sieben sept siete sette sete",
-        8: "acht huit ocho otto oito", 9: "neun neuf nueve nove", 10: "zehn dix diez dieci dez", 11: "onze undici",
-        12: "zwolf douze doce dodici doze", 15: "funfzehn quinze quince", 20: "zwanzig vingt veinte venti vinte",
-        30: "dreissig trente treinta trenta trinta",
-        40: "vierzig quarante cuarenta quaranta quarenta", 50: "funfzig cinquante cincuenta cinquanta cinquenta",
+        2: "zwei zwo deux dos due dois два две iki", 3: "drei trois tre три uc",
+        4: "vier quatre cuatro quattro quatro четыр dort", 5: "funf cinq cinco cinque пят bes",
+        6: "sechs seis sei шест", 7: "sieben sept siete sette sete сем yedi",
+        8: "acht huit ocho otto oito восем sekiz", 9: "neun neuf nueve nove девят dokuz",
+        10: "zehn dix diez dieci dez десят", 11: "onze undici", 12: "zwolf douze doce dodici doze",
+        15: "funfzehn quinze quince", 20: "zwanzig vingt veinte venti vinte",
+        30: "dreissig trente treinta trenta trinta", 40: "vierzig quarante cuarenta quaranta quarenta",
+        50: "funfzig cinquante cincuenta cinquanta cinquenta",
     }.items()
     for name in names.split()
 }  # fmt: skip
-"""Numbers in German, French, Spanish, Italian and Portuguese that are not words of English."""
+"""Numbers in German, French, Spanish, Italian, Portuguese, Russian and Turkish that are not words of English."""
 CARDINALS |= _ELSEWHERE
 NUMERALS = CARDINALS | ORDINALS
 SCALES = _values(
