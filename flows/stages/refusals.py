@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from swaymeter.data import catalog
-from swaymeter.data.errors import InputError, ModelError
+from swaymeter.data.errors import InputError, ModelError, SwaymeterError
 from swaymeter.data.records import RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.build import own_contexts
@@ -18,7 +19,9 @@ from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
+from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.asked import PerQuery, check_enough
+from swaymeter.tasks.models.backends import identify_language_model
 
 
 def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force: bool = False) -> Iterator[str]:
@@ -46,6 +49,8 @@ def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force:
         for relation in subjects:
             yield from _too_few_built_contexts(graph, relation, sample)
     yield from refused_models(asked_models(graph, study, selected, force=force), study.execution.runner)
+    about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
+    yield from _refused_templates(graph, study, asked_models(graph, study, about_questions, force=force))
 
 
 def asked_models(
@@ -72,6 +77,27 @@ def refused_models(asked: Mapping[int, ModelPart], runner: RunnerName) -> Iterat
             )
         elif reason := why_not_here(model.name, model.dtype, model.device):
             yield f"models.{number}: {reason}"
+
+
+def _refused_templates(graph: Graph, study: Study, asked: Mapping[int, ModelPart]) -> Iterator[str]:
+    """Which models have a chat template, as far as it is on this machine, that lacks a keyword of the study."""
+    from swaymeter.tasks.models.tokenizer import at_hand
+    from swaymeter.tasks.scoring.template_options import options_of
+
+    for number, model in asked.items() if study.prompt.answer_prompts().template_options else ():
+        try:
+            speaker = at_hand(graph.once(identify_language_model, model.name))
+        except SwaymeterError:
+            continue  # its steps are refused with the reason
+        try:
+            if speaker:
+                options_of(speaker, study.answer_prompts(model))
+        except ModelError as error:
+            yield f"models.{number}: {error}"
+
+
+def _is_about_questions(step: StepId) -> bool:
+    return step.group == UNKNOWN_MEASURES or (step.group in MEASURES and MEASURES[step.group].about == "questions")
 
 
 def _too_few(graph: Graph, study: Study, relation: RelationName, sample: PerQuery | None) -> Iterator[str]:

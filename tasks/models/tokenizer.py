@@ -1,11 +1,14 @@
-"""A model's tokenizer without its weights: what an index of tokens is asked with."""
+"""A model's tokenizer without its weights: what an index of tokens is asked with, and what has its chat template."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from swaymeter.tasks.models.files.conversion import converted_folder
-from swaymeter.tasks.models.files.identity import identify_model
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models.files.conversion import converted_folder, folder_of
+from swaymeter.tasks.models.files.hub import snapshot_folder
+from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
 from swaymeter.tasks.models.loading import loaded_once, pretrained
 
 
@@ -45,3 +48,42 @@ def _load(name: str) -> Tokenizer:
 
 load_tokenizer = loaded_once(_load)
 """The tokenizer of the model of that name, loaded once a process; raises as load_language_model does."""
+
+
+@dataclass(frozen=True)
+class Unloaded:
+    """A language model that is not loaded: its name and its tokenizer, of transformers."""
+
+    name: str
+    tokenizer: Any
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether the tokenizer knows how a conversation with this model is written."""
+        return bool(self.tokenizer.chat_template)
+
+
+def _at_hand(identity: ModelIdentity) -> Unloaded | None:
+    from huggingface_hub import try_to_load_from_cache
+    from transformers import AutoTokenizer
+
+    folder = Path(identity.location)
+    if identity.kind == "embedded":
+        folder = folder_of(folder, identity.revision)
+    elif identity.kind == "hub":
+        folder = snapshot_folder(identity.location, identity.revision)
+    if not (folder / "tokenizer_config.json").is_file():
+        return None
+    try:
+        local = replace(identity, kind="folder", location=str(folder))
+        found = Unloaded(identity.name, pretrained(local, AutoTokenizer.from_pretrained))
+    except ModelError:
+        return None  # loading says why
+    if identity.kind == "hub" and not found.has_chat_template:
+        file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
+        return None if file is None else found  # nobody knows whether the hub has it
+    return found
+
+
+at_hand = loaded_once(_at_hand)
+"""A model with its tokenizer alone; None where this is not on this machine: nothing is downloaded or converted."""

@@ -14,6 +14,7 @@ from jinja2 import Environment, TemplateError, meta, nodes
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.tokenizer import Unloaded
 from swaymeter.tasks.scoring.thoughts import opens_marks
 from swaymeter.tasks.scoring.time_limit import at_most
 
@@ -21,6 +22,7 @@ TEMPLATE_SECONDS = 10.0
 """Most seconds that a chat template may take for a prompt; a sound one takes milliseconds."""
 PROBE = "xyzzy"
 """What is written to find out how a template writes."""
+Speaker = LanguageModel | Unloaded
 PromptForm = Literal["chat", "plain"]
 Turns = list[dict[str, str]]
 
@@ -42,13 +44,13 @@ _CALENDAR = (
 _GENERATION = re.compile(r"\{%-?\s*(?:end)?generation\s*-?%\}")
 
 
-def prompt_form(model: LanguageModel, prompts: AnswerPrompts | None = None) -> PromptForm:
+def prompt_form(model: Speaker, prompts: AnswerPrompts | None = None) -> PromptForm:
     """The form of the model's prompts; prompts: None for the catalog's."""
     never = prompts is not None and prompts.chat_template == "never"
     return "chat" if model.has_chat_template and not never else "plain"
 
 
-def options_of(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Any]:
+def options_of(model: Speaker, prompts: AnswerPrompts) -> dict[str, Any]:
     """The study's keywords of the chat template, behind the one that switches thinking where there is a switch.
 
     ModelError where the template lacks one of the study's, or cannot be read.
@@ -67,7 +69,8 @@ def options_of(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Any]:
     for name in prompts.template_options.keys() - known:
         its_own = ", ".join(sorted(known)) or "none"
         raise ModelError(
-            f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {its_own}"
+            f"prompt.template_options: the chat template of {model.name} has no keyword {name!r}; it has: {its_own}; "
+            f"leave {name} out, or ask this model in a study of its own"
         )
     turns = [{"role": "user", "content": PROBE}]
     return switch(
@@ -77,13 +80,13 @@ def options_of(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Any]:
     ) | dict(prompts.template_options)
 
 
-def opens_thoughts(model: LanguageModel, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
+def opens_thoughts(model: Speaker, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
     """Whether the chat template opens thoughts, and nothing turns them off; options: as `options_of` gives them."""
     is_off = any(options[name] == off for name, (off, _) in SWITCHES.items() if name in options)
     return prompt_form(model, prompts) == "chat" and not is_off and opens_marks(chat_template(model))
 
 
-def chat_template(model: LanguageModel) -> str:
+def chat_template(model: Speaker) -> str:
     """The model's chat template, with a calendar where it asks for the date; ModelError where it cannot be used."""
     try:
         template = model.tokenizer.get_chat_template()
@@ -99,20 +102,20 @@ def chat_template(model: LanguageModel) -> str:
 
 
 def rendered(
-    model: LanguageModel, turns: Turns, *, generation_prompt: bool = True, options: Mapping[str, Any] | None = None
+    model: Speaker, turns: Turns, *, generation_prompt: bool = True, options: Mapping[str, Any] | None = None
 ) -> str:
     """Turns as the model's chat template writes them with its keywords `options`; it can raise any exception."""
     own = {"tokenize": False, "add_generation_prompt": generation_prompt}
     return str(applied(model, turns, chat_template(model), {**(options or {}), **own}))
 
 
-def applied(model: LanguageModel, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
+def applied(model: Speaker, turns: Turns, template: str, options: Mapping[str, Any]) -> Any:
     """What a chat template, a program of the model's author, makes of turns; TimeoutError where it does not end."""
     with at_most(TEMPLATE_SECONDS):
         return model.tokenizer.apply_chat_template(turns, chat_template=template, **options)
 
 
-def cannot_write(model: LanguageModel, problem: Exception | str) -> ModelError:
+def cannot_write(model: Speaker, problem: Exception | str) -> ModelError:
     """The error of a chat template that cannot be used."""
     return ModelError(f"the chat template of {model.name} cannot write a question: {problem}")
 

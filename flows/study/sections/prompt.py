@@ -78,8 +78,9 @@ class PromptPart(Options):
     counts as a part of what it samples and not as a part of the answer's text; null: the catalog's."""
     template_options: Annotated[dict[str, TemplateValue] | None, AfterValidator(_for_templates)] = None
     """Keywords of the chat template with their values, such as `enable_thinking: false`; a model whose template lacks
-    one of them is refused. Where a template has a switch for thinking that is not named here, thinking is off, unless
-    `answers: {thinking: ...}` under `measures` lets the models think."""
+    one of them is refused, before anything runs where its tokenizer is on this machine. Where a template has a switch
+    for thinking that is not named here, thinking is off, unless `answers: {thinking: ...}` under `measures` lets the
+    models think."""
     start_token: StartToken | None = None
     """Which start token texts have that no chat template writes: contexts before queries, queries, and plain prompts.
     tokenizer, the one that the model's tokenizer puts there, which Llama, Mistral and Gemma have and GPT-2 and Pythia

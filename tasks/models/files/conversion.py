@@ -31,8 +31,8 @@ def converted_folder(gguf: Path, digest: str) -> Path:
 
     digest: the file's SHA-256 in hex. Raises ModelError where it cannot be converted, or the cache cannot be written.
     """
-    home = cache_folder() / "models"
-    folder = home / f"{gguf.stem.lower()}-{digest[:16]}-{_FORM}"
+    folder = folder_of(gguf, digest)
+    home = folder.parent
     if any(home.glob(f"{_UNFINISHED}*")):  # of a killed conversion, unless one is under way now
         with contextlib.suppress(Timeout, OSError), FileLock(home / ".lock", blocking=False):
             _remove_unfinished(home)
@@ -48,6 +48,11 @@ def converted_folder(gguf: Path, digest: str) -> Path:
             f"the cache {home} cannot be written ({error}); set SWAYMETER_CACHE to another folder"
         ) from error
     return folder
+
+
+def folder_of(gguf: Path, digest: str) -> Path:
+    """Where the converted folder of a GGUF file with that SHA-256 lies, if it was converted."""
+    return cache_folder() / "models" / f"{gguf.stem.lower()}-{digest[:16]}-{_FORM}"
 
 
 def _make(gguf: Path, folder: Path) -> None:

@@ -9,9 +9,11 @@ from safetensors.numpy import save_file
 
 from swaymeter.flows.stages.refusals import refusals
 from swaymeter.tasks.models import size
-from tests.flows.small_study import selected
+from tests.flows.small_study import selected, small_study
+from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 PARAMETERS = 200
+THINKS = "{{ 'off' if not enable_thinking }}" + CHAT
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,28 @@ def test_models_larger_than_their_gpus_are_refused(
     assert refusal in found
     assert found.startswith(f"models.0: model '{model}' " if refusal else "")
     assert bool(found) == bool(refusal)
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (
+            CHAT,
+            "has no keyword 'enable_thinking'; it has: none; leave enable_thinking out, or ask this model in a study",
+        ),
+        (THINKS, ""),
+        (None, "is asked without a chat template, which prompt.template_options are for; leave them out"),
+        ("not here", ""),
+    ],
+)
+def test_a_template_without_a_keyword_is_refused(template: str | None, message: str, tmp_path: Path) -> None:
+    changes = {"prompt": {"template_options": {"enable_thinking": False}}}
+    (model,) = small_study(tmp_path)["models"]
+    if template != "not here":
+        byte_tokenizer(chat_template=template).save_pretrained(model["name"])
+    study = selected(tmp_path, **changes)
+    found = [*refusals(study.graph, study.study, study.graph.nodes)]
+    assert len(found) == bool(message)
+    assert all(one.startswith("models.0: ") and message in one and model["name"] in one for one in found)
+    only_facts = selected(tmp_path, **changes, questions=None, measures={"persuasion": {}})
+    assert not [*refusals(only_facts.graph, only_facts.study, only_facts.graph.nodes)]
