@@ -91,8 +91,6 @@ def audit(
     from swaymeter.flows.cli.views import audit as view
     from swaymeter.flows.cli.views import compare as comparison
     from swaymeter.flows.cli.views import thresholds as checks
-    from swaymeter.reports.frames import cut_off, lost_in_thoughts
-    from swaymeter.reports.frames import thinking as how_they_think
 
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
@@ -126,15 +124,9 @@ def audit(
     else:
         view.show(out, measured)
         comparison.show(out, differences)
-    for said, remedy in (
-        (how_they_think(unfinished), ""),
-        (cut_off(unfinished), "; --max-new-tokens raises it"),
-        (lost_in_thoughts(unfinished), "; --thinking with more tokens lets them end"),
-    ):
-        if said:
-            console.print(f"{said.strip()[:-1]}{remedy}.", soft_wrap=True, markup=False, highlight=False)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
-    for line in filter(None, (*view.about_rows(read, Path(file), folder), read.about_kinds(named))):
+    of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named))
+    for line in filter(None, (*view.about_answers(unfinished), *of_rows)):
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     checks.refuse_unmet(outcome)
 

@@ -29,7 +29,8 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.flows.study.study import Study
-from swaymeter.reports.frames import records
+from swaymeter.reports.frames import cut_off, lost_in_thoughts, records
+from swaymeter.reports.frames import thinking as how_they_think
 from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
 
 NOT_USED = "rows-not-used.txt"
@@ -71,6 +72,16 @@ def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
     """What is wrong with rows that are not used, and where all of them are listed; nothing where all are used."""
     text = not_usable(file, read)
     return [f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"] if text else []
+
+
+def about_answers(unfinished: pd.DataFrame) -> list[str]:
+    """How models were asked to think, and which answers did not end, with what lets them; nothing where all did."""
+    said = (
+        (how_they_think(unfinished), ""),
+        (cut_off(unfinished), "; --max-new-tokens raises it"),
+        (lost_in_thoughts(unfinished), "; --thinking with more tokens lets them end"),
+    )
+    return [f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in said if sentence]
 
 
 def columns_of(maps: Iterable[str]) -> dict[str, str]:

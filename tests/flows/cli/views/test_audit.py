@@ -15,7 +15,6 @@ from swaymeter.flows.cli.views import thresholds as checks
 from swaymeter.flows.cli.views.thresholds import Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.reading import read_study
-from swaymeter.reports.frames import cut_off
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command
 
@@ -250,7 +249,7 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     update(tmp_path / "study.duckdb", "key", schema(), files)
     *_, unfinished = audit.found_in(tmp_path / "study.duckdb")
     said = "4 of 6 greedy answers of m (float32) ended at the limit of 32 tokens"
-    assert cut_off(unfinished) == f" Judged as they are: {said}."
+    assert audit.about_answers(unfinished) == [f"Judged as they are: {said}; --max-new-tokens raises it."]
 
 
 def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
