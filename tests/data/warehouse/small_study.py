@@ -2,10 +2,12 @@
 
 import functools
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import pandas as pd
 
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.statistics import CorrelationRow, GroupTest
@@ -136,3 +138,8 @@ def warehouse_of(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]])
     update(path, "key", TABLES, stored(folder / "files", study), runs=study.get("runs", ()))
     with opened(path, TABLES) as warehouse:
         yield warehouse
+
+
+def plain_values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
+    """The columns of those names, with None for NULL."""
+    return {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in names}

@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -6,16 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swaymeter.data.records.tables import CONTEXTS, QUESTIONS, RUNS
+from swaymeter.data.records.tables import CONTEXTS, RUNS
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.tasks.statistics import STATISTICS as MADE
 from tests.data.warehouse.small_study import (
-    ANSWERS,
-    CLUSTERS,
     CORRELATIONS,
     STATISTICS,
     Row,
+    plain_values,
     row,
     small_study,
     table,
@@ -49,11 +48,6 @@ OVERVIEW_COLUMNS = [
 def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
     with warehouse_of(tmp_path_factory.mktemp("study"), small_study()) as warehouse:
         yield warehouse
-
-
-def values(frame: pd.DataFrame, names: Iterable[str]) -> dict[str, list[Any]]:
-    """The columns of those names, with None for NULL."""
-    return {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in names}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +128,7 @@ def test_a_query_gives_what_one_works_out_by_hand(
 ) -> None:
     frame = loaded.frame(name)
     assert list(frame.columns) == columns
-    assert values(frame, rows) == rows
+    assert plain_values(frame, rows) == rows
 
 
 @pytest.mark.parametrize("name", ["persuasion_by_kind", "followed"])
@@ -188,33 +182,10 @@ def test_runtimes_are_of_the_same_queries_and_device(tmp_path: Path) -> None:
 
 def test_contexts_are_counted_of_relations_and_of_queries(loaded: Warehouse) -> None:
     setup = loaded.frame("setup").query("quantity.str.startswith('contexts')")
-    assert values(setup, ("quantity", "of", "fewest", "most", "total")) == {
+    assert plain_values(setup, ("quantity", "of", "fewest", "most", "total")) == {
         "quantity": ["contexts", "contexts", "contexts of a query"], "of": ["assertive", "base", ""],
         "fewest": [1, 2, 3], "most": [1, 2, 3], "total": [1, 2, None],
     }  # fmt: skip
-
-
-def test_what_was_not_measured_is_null_and_loses_no_question(tmp_path: Path) -> None:
-    study = {name: small_study()[name] for name in ("questions", "accuracy")}
-    with warehouse_of(tmp_path, study) as warehouse:
-        frame, summary = warehouse.frame("answers_of_questions"), warehouse.frame("partition_summary")
-    assert frame["accurate"].tolist() == [False, True]
-    assert frame["answer"].tolist() == ["x", "x"]
-    assert frame[["semantic_entropy", "answers", "empty_answers", "context_cut"]].isna().all(axis=None)
-    assert summary[["answers", "empty_answers", "unfinished_answers", "contexts_cut"]].isna().all(axis=None)
-
-
-def test_partition_summary_counts_what_became_of_the_answers(tmp_path: Path) -> None:
-    study = small_study()
-    study["questions"] += [{**study["questions"][0], "question_id": name} for name in ("w2", "w3")]
-    study["answers"] += [{**one, "question_id": "w2"} for one in study["answers"]]
-    study["semantic_entropy"] += [{**one, "question_id": "w2", "groups": 5} for one in study["semantic_entropy"]]
-    study["accuracy"] += [{**one, "question_id": "w3"} for one in study["accuracy"]]
-    counts = ["questions", "answers", "empty_answers", "unfinished_answers", "contexts_cut"]
-    with warehouse_of(tmp_path, study) as warehouse:
-        frame = warehouse.frame("partition_summary")
-    assert frame[counts].values.tolist() == [[3, 8, 4, 2, 0], [3, 2, 0, 0, 2]]
-    assert frame["groups"].tolist()[0] == 3.5
 
 
 def test_statistics_come_largest_effect_first_and_untestable_last(tmp_path: Path) -> None:
@@ -318,87 +289,6 @@ def test_degree_of_queries_has_entities_of_a_graph(tmp_path: Path, loaded: Wareh
     assert frame.loc["q2", "degree"] == 0
     assert frame["log_degree"].isna().tolist() == [False, True]
     assert loaded.frame("degree_of_queries").empty
-
-
-def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
-    asked = {"relation": "P36", "question_id": "w1", "model": "m", "dtype": "float32", "condition": "none"}
-    study = {
-        "questions": [
-            row(QUESTIONS, relation="P36", question_id="w2"),
-            row(QUESTIONS, relation="P36", question_id="w1", answers=["Oslo", "Kristiania"], object_id="Q585"),
-        ],
-        "answers": [
-            row(ANSWERS, **asked, sample=10, text="", finished=False, token_log_probs=[-1.0, -2.5]),
-            row(ANSWERS, **asked, sample=2, text="Oslo", token_log_probs=[-0.25, -0.5]),
-            row(ANSWERS, **asked, sample=None, text="Oslo", token_log_probs=[-0.25]),
-        ],
-        "clusters": [row(CLUSTERS, **asked, sample=sample, cluster=cluster) for sample, cluster in ((10, 1), (2, 0))],
-    }
-    with warehouse_of(tmp_path, study) as warehouse:
-        answers, questions = warehouse.frame("answers_to_read"), warehouse.frame("questions_to_read")
-    assert values(answers, ("sample", "log_probability", "text", "finished", "answer_group")) == {
-        "sample": [None, 2, 10], "log_probability": [-0.25, -0.75, -3.5], "text": ["Oslo", "Oslo", ""],
-        "finished": [True, True, False], "answer_group": [None, 0, 1],
-    }  # fmt: skip
-    assert values(questions, ("question_id", "accepted", "object_id", "subject_id")) == {
-        "question_id": ["w1"], "accepted": ["Oslo; Kristiania"], "object_id": ["Q585"], "subject_id": [None],
-    }  # fmt: skip
-
-
-def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
-    asked = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
-    partitions = ["static"] * 3 + ["temporal"] * 12 + ["disputable"] * 5
-    study = {
-        "questions": [
-            row(QUESTIONS, relation="P36", question_id=f"w{at}", partition=partition, edits=at, context_ids=[],
-                subject_popularity=None if at == 3 else float(at % 10))
-            for at, partition in enumerate(partitions, 10)
-        ],
-        "persuaded": [
-            row(table("persuaded"), **asked, question_id=f"w{at}", persuaded=at > 20, stubborn=False)
-            for at in range(10, 30)
-        ],
-        "whose_answer": [
-            row(table("whose_answer"), **asked, question_id=f"w{at}", sample=None, outcome="stubborn")
-            for at in range(10, 30)
-        ],
-    }  # fmt: skip
-    with warehouse_of(tmp_path, study) as warehouse:
-        marked, counts = warehouse.frame("marked_instances"), warehouse.frame("most_edited_and_viewed")
-        instances = warehouse.frame("instances")
-    assert instances.groupby("partition")[["edits", "reversions"]].count().to_dict("list") == {
-        "edits": [0, 3, 12], "reversions": [5, 0, 0],
-    }  # fmt: skip
-    # A tenth of the 12 temporal ones: a static one has as many views, and a disputable one more reversions.
-    assert list(marked.loc[marked["most_edited"].astype(bool), "question_id"]) == ["w23", "w24"]
-    assert sorted(marked.loc[marked["most_viewed"].astype(bool), "question_id"]) == ["w18", "w19"]
-    shown = ("instances_of", "instances", "fewest_edits", "persuaded", "stubborn", "persuaded_as_published")
-    assert values(counts, shown) == {
-        "instances_of": ["all", "most edited", "most viewed"], "instances": [20, 2, 2], "fewest_edits": [10, 23, 18],
-        "persuaded": [0, 0, 0], "stubborn": [20, 2, 2], "persuaded_as_published": [9, 2, 0],
-    }  # fmt: skip
-
-
-def test_an_instance_between_two_classes_is_in_none(tmp_path: Path) -> None:
-    about = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
-    entropies = {"w1": 10.5, "w2": 10.75, "w3": 16.0, "w4": 16.5, "w5": 17.5}
-    cut = ["low", "all", "bounds of the study", "10.5", "11.0", "16.0", "17.0"]
-    study = {
-        "questions": [row(QUESTIONS, relation="P36", question_id=name, context_ids=[]) for name in entropies],
-        "semantic_entropy": [
-            row(table("semantic_entropy"), **about, question_id=name, semantic_entropy=value, group_sizes=[1])
-            for name, value in entropies.items()
-        ],
-        "summaries": [
-            row(table("summaries"), model="m", dtype="float32", quantity="class_semantic_entropy_with", grouped_by=[],
-                group_values=cut)
-        ],
-    }  # fmt: skip
-    with warehouse_of(tmp_path, study) as warehouse:
-        classed = warehouse.frame("classed_instances")
-    assert values(classed, ("question_id", "entropy_class")) == {
-        "question_id": [*entropies], "entropy_class": ["low", None, "middle", None, "high"]
-    }  # fmt: skip
 
 
 def test_familiarity_drops_invented_names_that_the_corpus_has(tmp_path: Path) -> None:
