@@ -92,7 +92,7 @@ def test_scoring_goes_on_without_a_server_that_fails(
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_run_that_is_told_to_end_does_not_go_on(number: signal.Signals, alone: TinyStudy) -> None:
+def test_a_run_told_to_end_does_not_go_on(number: signal.Signals, alone: TinyStudy) -> None:
     run = alone.run("score", before=Failing("killed", number))
     assert run.code == {signal.SIGTERM: -signal.SIGTERM, signal.SIGINT: 130}[number], run.said
     assert "goes on without it" not in run.said

@@ -30,7 +30,7 @@ def test_a_set_has_labels_and_may_be_exchanged(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_label_of_its_own_stays_where_a_set_is_exchanged(tmp_path: Path) -> None:
+def test_a_label_of_its_own_survives_an_exchanged_set(tmp_path: Path) -> None:
     two = {"exchanged": "one", "label": "of two"}
     sets = read(tmp_path, contexts={**SOUND["contexts"], "two": two}).sets  # type: ignore[dict-item]
     assert [one.label for one in sets["two"]] == ["of two", "said"]

@@ -13,7 +13,7 @@ def leave(step: Step, run: Run) -> None:
     run.workspace.rename(run.workspace.with_name("away"))
 
 
-def test_a_workspace_that_is_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
+def test_a_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
     run = Run(tmp_path / "study")
     with Workspace(run.workspace).lock():
         pass

@@ -112,7 +112,7 @@ def test_seeds_that_all_ask_the_same_are_refused(tmp_path: Path) -> None:
     study(tmp_path, seeds=[0, 1], contexts={"per_query": {"contexts": 2, "relevant": 1}})
 
 
-def test_a_file_that_is_not_there_is_named_before_a_run(tmp_path: Path) -> None:
+def test_a_missing_file_is_named_before_a_run(tmp_path: Path) -> None:
     chosen = study(tmp_path, file=str(tmp_path / "gone.csv"))
     named = list(refusals(chosen.graph, chosen.study, list(chosen.graph.nodes)))
     assert any("gone.csv" in reason for reason in named)

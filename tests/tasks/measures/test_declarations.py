@@ -22,7 +22,7 @@ def test_a_measure_before_those_that_it_needs_is_refused() -> None:
         Measures([MEASURES["susceptibility"], MEASURES["persuasion"]])
 
 
-def test_a_measure_about_other_prompts_than_those_it_needs_is_refused() -> None:
+def test_a_measure_that_needs_one_of_other_prompts_is_refused() -> None:
     wrong = replace(MEASURES["susceptibility"], needs=("answers",))
     with pytest.raises(ValueError, match=r"about contexts, and \['answers'\], which it needs, are not"):
         Measures([MEASURES["answers"], wrong])
