@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
 from swaymeter.flows.stages.build import amounts
-from swaymeter.flows.stages.score import measure_states
+from swaymeter.flows.stages.score import at_hand, measure_states
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
@@ -42,13 +42,18 @@ BYTES_OF_THOUGHT = 6
 
 @dataclass
 class _Work:
-    """What is to be done with one model: prompts, seconds as measured, hours of a GPU as reckoned."""
+    """What is to be done with one model: prompts, seconds as measured, hours of a GPU as reckoned.
+
+    thoughts: the most tokens of them; is_sure: whether it is known that the model may write them, so that they count.
+    """
 
     prompts: int = 0
     seconds: float = 0.0
     gpu_hours: float = 0.0
     sizes: list[bool] = field(default_factory=list)
     is_measured: bool = True
+    thoughts: int = 0
+    is_sure: bool = True
 
     @property
     def duration(self) -> str:
@@ -78,33 +83,53 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
             continue
         about: About = "questions" if node.id.group == UNKNOWN_MEASURES else MEASURES[node.id.group].about
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and study.contexts.sample else TOKENS[about]
-        thoughts = _thoughts(study) if about == "questions" else 0
-        tokens += thoughts
+        thoughts, is_sure = _thoughts(graph, study, node)
+        reckoned = thoughts * is_sure
         size = parameters_of(node.id.model)
-        stored += count * (BYTES[about] + BYTES_OF_THOUGHT * thoughts)
+        stored += count * BYTES[about] + BYTES_OF_THOUGHT * reckoned
         for name in (study.called(node.id.model, node.id.dtype), ""):
             work = works.setdefault(name, _Work())
             rate = rates.get((node.id.model, node.id.dtype, node.id.group))
             work.prompts += count
             work.seconds += count * (rate or 0.0)
-            work.gpu_hours += 2 * count * tokens * (size or 0) / OPERATIONS_PER_SECOND / 3600
+            work.gpu_hours += 2 * (count * tokens + reckoned) * (size or 0) / OPERATIONS_PER_SECOND / 3600
+            work.thoughts, work.is_sure = work.thoughts + thoughts, work.is_sure and is_sure
             work.sizes.append(size is not None)
             work.is_measured = work.is_measured and rate is not None
     if uncounted:
         yield "the questions are not fetched yet, so their prompts cannot be counted"
     total = works.pop("", _Work())
+    for name, work in works.items():
+        if work.thoughts and work.is_sure:
+            yield f"{name}: at most {work.thoughts:,} tokens of thoughts"
+        elif work.thoughts:
+            yield (
+                f"{name}: at most {work.thoughts:,} tokens of thoughts, not counted below, if its chat template has no "
+                "switch that turns them off: its tokenizer is not on this machine"
+            )
     if len(works) > 1:
         yield from (f"{name}: {work.prompts:,} prompts; {work.duration}" for name, work in works.items())
     yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(stored)}"
 
 
-def _thoughts(study: Study) -> int:
-    """The most tokens of thoughts behind a prompt, where all models are let think."""
-    answers = study.parameters("answers") if "answers" in study.requested() else {}
-    thinking = answers.get("thinking")
-    if thinking is None or thinking["models"] != "all":
-        return 0
-    return int((answers["samples"] + 1) * thinking["max_new_tokens"])
+def _thoughts(graph: Graph, study: Study, node: Node) -> tuple[int, bool]:
+    """The most tokens of thoughts before a step's answers, and whether it is known that its model may write them."""
+    parameters = study.parameters("answers") if "answers" in study.requested() else {}
+    thinking = parameters.get("thinking")
+    if thinking is None or not (prompts := _prompts(study, node, "answers")):
+        return 0, True
+    tokens = int(prompts * (parameters["samples"] + 1) * thinking["max_new_tokens"])
+    always = True if thinking["models"] == "all" else _thinks_always(graph, study, node)
+    return (tokens, always is not None) if always is not False else (0, True)
+
+
+def _thinks_always(graph: Graph, study: Study, node: Node) -> bool | None:
+    """Whether nothing turns off the thoughts of a step's model; None where its tokenizer is not on this machine."""
+    from swaymeter.tasks.scoring.template_options import opens_thoughts, options_of
+
+    model = next(one for one in study.models if (one.name, one.dtype) == (node.id.model, node.id.dtype))
+    prompts, speaker = study.answer_prompts(model), at_hand(graph, model.name)
+    return opens_thoughts(speaker, prompts, options_of(speaker, prompts)) if speaker else None
 
 
 def _disk(stored: int) -> str:
@@ -120,17 +145,20 @@ def _is_open(study: Study, node: Node) -> bool:
     return any(name == node.id.group and state != "done" for name, state, _ in measure_states(study, node))
 
 
-def _prompts(study: Study, node: Node) -> int | None:
-    """The prompts of a step, counted from the study where its prompts are not built yet; None where nobody knows."""
+def _prompts(study: Study, node: Node, leading: str = "") -> int | None:
+    """The prompts of a step, counted from the study where its prompts are not built yet; None where nobody knows.
+
+    leading: the measure that they are of, "" for any.
+    """
     if node.id.stage == "score" and node.id.group == UNKNOWN_MEASURES:
-        return _of_partition(study, node.id.subject)
-    if not _is_open(study, node):
+        return _of_partition(study, node.id.subject, leading)
+    if not _is_open(study, node) or leading not in ("", node.id.group):
         return 0
     measure = MEASURES[node.id.group]
     return measure.count_prompts(measure.parameters(**study.parameters(measure.name)), **_amounts(study, node))
 
 
-def _of_partition(study: Study, partition: str) -> int | None:
+def _of_partition(study: Study, partition: str, leading: str) -> int | None:
     """The prompts of a partition whose questions are not fetched."""
     assert study.questions is not None
     counts = [study.questions.published.get(partition), study.questions.per_partition]
@@ -141,6 +169,7 @@ def _of_partition(study: Study, partition: str) -> int | None:
     return sum(
         measure.count_prompts(measure.parameters(**study.parameters(measure.name)), cases=cases * min(known))
         for measure in asked
+        if leading in ("", measure.name)
     )
 
 

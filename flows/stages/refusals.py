@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
 from swaymeter.data import catalog
-from swaymeter.data.errors import InputError, ModelError, SwaymeterError
+from swaymeter.data.errors import InputError, ModelError
 from swaymeter.data.records import RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.flows.graph.graph import Graph
@@ -15,13 +15,13 @@ from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.build import own_contexts
+from swaymeter.flows.stages.score import at_hand
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.asked import PerQuery, check_enough
-from swaymeter.tasks.models.backends import identify_language_model
 
 
 def refusals(graph: Graph, study: Study, selected: Collection[StepId], *, force: bool = False) -> Iterator[str]:
@@ -81,16 +81,11 @@ def refused_models(asked: Mapping[int, ModelPart], runner: RunnerName) -> Iterat
 
 def _refused_templates(graph: Graph, study: Study, asked: Mapping[int, ModelPart]) -> Iterator[str]:
     """Which models have a chat template, as far as it is on this machine, that lacks a keyword of the study."""
-    from swaymeter.tasks.models.tokenizer import at_hand
     from swaymeter.tasks.scoring.template_options import options_of
 
     for number, model in asked.items() if study.prompt.answer_prompts().template_options else ():
         try:
-            speaker = at_hand(graph.once(identify_language_model, model.name))
-        except SwaymeterError:
-            continue  # its steps are refused with the reason
-        try:
-            if speaker:
+            if speaker := at_hand(graph, model.name):
                 options_of(speaker, study.answer_prompts(model))
         except ModelError as error:
             yield f"models.{number}: {error}"

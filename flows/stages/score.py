@@ -17,7 +17,9 @@ from swaymeter.flows.study.study import Study
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS
 from swaymeter.tasks.measures.passes import Pass, declaration, passes
+from swaymeter.tasks.models import tokenizer
 from swaymeter.tasks.models.backends import identify_language_model
+from swaymeter.tasks.models.tokenizer import Unloaded
 
 
 def score(graph: Graph, study: Study, built: Built) -> list[Reference]:
@@ -110,6 +112,14 @@ def measure_states(study: Study, node: Node) -> Iterator[tuple[str, State, str]]
         check = node.checks.get(name)
         is_done = check is not None and check.satisfies(requests)
         yield (name, "done", "") if is_done else (name, node.state, node.reason)
+
+
+def at_hand(graph: Graph, model: str) -> Unloaded | None:
+    """A model with its tokenizer alone; None where this is not on this machine, or the model's steps are refused."""
+    try:
+        return tokenizer.at_hand(graph.once(identify_language_model, model))
+    except SwaymeterError:
+        return None
 
 
 def resolved_dtype(model: ModelPart) -> str:

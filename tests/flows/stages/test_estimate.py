@@ -8,12 +8,17 @@ from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages import score as score_steps
 from swaymeter.flows.stages.estimate import estimate
+from swaymeter.tasks.models.files.identity import ModelIdentity
 from tests.flows.small_study import again, prepare, score, selected
+from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 ENTITIES, KINDS, RELATIONS = 3, 2, 2
 OF_A_RELATION = 4 * ENTITIES * ENTITIES * KINDS
 BY_CONTEXTS, BY_QUESTIONS = RELATIONS * OF_A_RELATION, 3 * 3
 NOT_COUNTED = "the questions are not fetched yet, so their prompts cannot be counted"
+WITHOUT_SWITCH = {"max_new_tokens": 100, "models": "without_switch"}
+OPENED = CHAT + "<think>"
+SWITCHED = CHAT + "{% if enable_thinking %}<think>{% endif %}"
 SCORES = Selection(stages=("score",))
 
 
@@ -112,14 +117,32 @@ def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pyt
     assert of_sample == pytest.approx(small * 40 / 16, rel=0.01)
 
 
-def test_thoughts_are_reckoned_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score_steps, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
+@pytest.mark.parametrize(
+    ("thinking", "template", "said", "reckoned"),
+    [
+        (None, OPENED, "", 0),
+        ({"max_new_tokens": 100}, None, "at most 9,900 tokens of thoughts", 1100),
+        (WITHOUT_SWITCH, OPENED, "at most 9,900 tokens of thoughts", 1100),
+        (WITHOUT_SWITCH, SWITCHED, "", 0),
+        (WITHOUT_SWITCH, None, "at most 9,900 tokens of thoughts, not counted below, if its chat template has", 0),
+    ],
+)
+def test_thoughts_are_reckoned_with(
+    thinking: Any, template: str | None, said: str, reckoned: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "model-of-a-hub"
+    if template:
+        byte_tokenizer(chat_template=template).save_pretrained(folder)
+    identity = ModelIdentity("pythia-12b-deduped", template or "", "folder", str(folder))
+    monkeypatch.setattr(score_steps, "identify_language_model", lambda name: identity)
     monkeypatch.setattr("swaymeter.flows.stages.estimate.LEAST_HOURS", 0.0)
     hours = []
-    for thinking in (None, {"max_new_tokens": 100}, {"max_new_tokens": 100, "models": "without_switch"}):
-        measures = {"answers": {"samples": 10, "thinking": thinking}}
-        listed = lines(selected(tmp_path, models=[{"name": "pythia-12b-deduped"}], measures=measures, facts=None))
-        hours.append(float(listed[-1].rpartition("model: ")[2].split()[0]))
-        assert listed[-1].startswith(f"{BY_QUESTIONS} prompts; ")
-    assert hours[1] == pytest.approx(hours[0] * (350 + 11 * 100) / 350, rel=0.02)
-    assert hours[2] == hours[0]  # nobody knows the templates before the models are there
+    for asked in (None, thinking):
+        measures = {"answers": {"samples": 10, "thinking": asked}, "context_utilisation": {}}
+        *listed, last = lines(selected(tmp_path, models=[{"name": identity.name}], measures=measures, facts=None))
+        hours.append(float(last.rpartition("model: ")[2].split()[0]))
+        assert last.startswith(f"{2 * BY_QUESTIONS} prompts; ")
+    words = [line.partition("/auto: ")[2] for line in listed if "thoughts" in line]
+    assert len(words) == bool(said)
+    assert all(line.startswith(said) for line in words)
+    assert hours[1] == pytest.approx(hours[0] * (2 * 350 + reckoned) / (2 * 350), rel=0.02)
