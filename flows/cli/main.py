@@ -19,6 +19,7 @@ from swaymeter.flows.cli.commands.datasets import datasets
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out
 from swaymeter.flows.cli.interrupt import end_when_interrupted
+from swaymeter.flows.cli.streams import keep_working, lost_output
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.server.settings import keep_quiet
 
@@ -49,11 +50,13 @@ def main() -> None:
     Prefect's threads live on while the interpreter ends, and DuckDB's binding then prints pages about objects they
     hold; all is written and sent by now, so the process ends at once.
     """
+    keep_working()
     end_when_interrupted(_end_interrupted)
     logging.raiseExceptions = False  # a log that Prefect's API does not take is none of the person's business
     code = exit_code()
     logging.shutdown()
-    sys.stdout.flush()
+    if why := lost_output():
+        err.print(f"[yellow]warning[/yellow]  not all could be written to standard output: {why}")
     sys.stderr.flush()
     os._exit(code)
 

@@ -138,9 +138,7 @@ def _executed(
 
     def submit(step: Step) -> Any:
         name = str(step.id)
-        future = start(name, step, Run(workspace.root, offline, partial(report_within, step.id.stage, name)), workers)
-        future.add_done_callback(lambda ended: _tell(step, ended))
-        return future
+        return start(name, step, Run(workspace.root, offline, partial(report_within, step.id.stage, name)), workers)
 
     def resolve() -> Graph:
         workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
@@ -158,7 +156,7 @@ def _executed(
             with chosen_workers(chosen.execution, Run(workspace.root, offline), asked) as workers:
                 if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
                     graph = resolve()
-                graph = Runner(resolve, selection, submit, progress(), workers).run(graph)
+                graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
         finally:
             close_sessions()
         _settle(workspace, graph)

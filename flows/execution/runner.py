@@ -62,13 +62,15 @@ class Runner:
         submit: Callable[[Step], Future],
         progress: Progress,
         workers: Workers | None = None,
+        tell: Callable[[Step, Any], None] = lambda step, future: None,
     ) -> None:
         """A run that has not begun.
 
-        resolve: gives the graph as the workspace is now; submit: starts a step; workers: how many may run, and where.
+        resolve: gives the graph as the workspace is now; submit: starts a step; workers: how many may run, and where;
+        tell: is told of each step that has ended, with its future, and does not decide whether it has.
         """
         self._resolve, self._selection, self._submit, self._progress = resolve, selection, submit, progress
-        self._workers = workers or Workers()
+        self._workers, self._tell = workers or Workers(), tell
         self._running: dict[StepId, Node] = {}
         self._attempted: set[tuple[StepId, str]] = set()
         self._ended: SimpleQueue[StepId] = SimpleQueue()
@@ -146,7 +148,7 @@ class Runner:
             self._attempted.add(_attempt(node))
             self._over.discard(node.id)
             self._progress.started(node.id.stage, str(node.id))
-            self._submit(node.step).add_done_callback(partial(self._end, node.id))
+            self._submit(node.step).add_done_callback(partial(self._end, node.id, node.step))
             self._running[node.id] = node  # now, as who is waited for must be able to end
         return bool(chosen)
 
@@ -154,9 +156,14 @@ class Runner:
         assert node.step is not None
         return self._workers.place(node.step)
 
-    def _end(self, identity: StepId, future: Any) -> None:
-        self._over.add(identity)
-        self._ended.put(identity)
+    def _end(self, identity: StepId, step: Step, future: Any) -> None:
+        try:
+            self._tell(step, future)
+        except (Exception, SystemExit):  # a console ends the program where nobody reads it any more
+            log.debug("the end of %s could not be told", identity, exc_info=True)
+        finally:
+            self._over.add(identity)
+            self._ended.put(identity)
 
     def _is_to_run(self, node: Node) -> bool:
         return (

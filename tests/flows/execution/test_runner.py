@@ -1,3 +1,4 @@
+import sys
 import threading
 import time
 from collections import Counter
@@ -147,6 +148,18 @@ def test_an_interruption_as_a_step_ends_ends_the_run(toy: Toy) -> None:
     runner._ended = Interrupting()
     with pytest.raises(KeyboardInterrupt, match="is lost"):
         runner.run()
+
+
+def test_a_step_has_ended_though_it_cannot_be_told(toy: Toy) -> None:
+    def tell(*_: object) -> None:
+        sys.exit("nobody reads it")
+
+    def submit(step: Step) -> Ended:
+        step.function(step, Run(toy.root))
+        return Ended()
+
+    graph = Runner(toy.graph, Selection(), submit, Progress(), tell=tell).run()
+    assert {node.state for node in graph} == {"done"}
 
 
 def test_outputs_stay_usable_while_they_are_made_again(toy: Toy) -> None:

@@ -1,8 +1,11 @@
+import fcntl
 import json
 import os
 import re
 import subprocess
 import sys
+import termios
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +173,44 @@ def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=120, check=False
     )
+
+
+FETCH = ["-m", "swaymeter.flows.cli.main", "fetch", "quickstart", "--relation", "capital", "--workspace"]
+"""What has an end that can be seen, and needs no model."""
+
+
+def fetched(workspace: Path) -> bool:
+    """Whether the relation of FETCH is there."""
+    status = ("status", "quickstart", "--json", "--workspace", str(workspace))
+    said = json.loads(_process("-m", "swaymeter.flows.cli.main", *status).stdout)
+    return ("capital", "done") in {(row["subject"], row["state"]) for row in said["rows"] if row["stage"] == "fetch"}
+
+
+@pytest.mark.parametrize(
+    ("streams", "said"), [("| head -1", ""), (">/dev/full", "No space left"), ("<&- >&- 2>&-", "")]
+)
+def test_work_outlasts_its_streams(streams: str, said: str, tmp_path: Path) -> None:
+    line = f'set -o pipefail; "$@" {streams}'
+    command = ["bash", "-c", line, "bash", sys.executable, *FETCH, str(tmp_path)]
+    variables = os.environ | {"PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120, check=False)
+    assert ended.returncode == 0
+    assert said in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert fetched(tmp_path)
+
+
+def test_work_outlasts_its_terminal(tmp_path: Path) -> None:
+    leader, terminal = os.openpty()
+    with subprocess.Popen(
+        [sys.executable, *FETCH, str(tmp_path)], stdin=terminal, stdout=terminal, stderr=terminal,
+        start_new_session=True, preexec_fn=partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),
+    ) as process:  # fmt: skip
+        os.close(terminal)
+        os.read(leader, 1)
+        os.close(leader)
+        assert process.wait(timeout=120) == 0
+    assert fetched(tmp_path)
 
 
 def test_a_process_ends_with_the_exit_code(tmp_path: Path) -> None:
