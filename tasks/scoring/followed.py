@@ -65,6 +65,8 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 """The verdicts of a reply that states the context's answer."""
 
 
+_MOST_MENTIONS = 30
+"""Of two answers of which it is told which one is meant; a text that has more states both."""
 _TURNING = frozenset(("but", "however", "simply", "though"))
 
 
@@ -234,6 +236,8 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | 
 
 def _of_two(reply: Sequence[Word], found: list[Mention], denied: set[str], sides: _Sides) -> list[Mention]:
     """Of the mentions of two answers those that are meant: not of one that is conceded, succeeded or denied."""
+    if len(found) > _MOST_MENTIONS:
+        return found
     may = answering(reply, [(one.start, one.end, one.name.side) for one in found], sides.asked)
     found = [one for one, answers in zip(found, may, strict=True) if answers] or found
     meant = [one for one in found if not is_conceded(reply, one.start, one.end)] or found

@@ -21,6 +21,8 @@ from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 REACH = 6
+_NEAR = 40
+"""Of so many words beside a name; a long reply takes linear time."""
 _NEGATIONS = word_set(
     "not never neither nor unlike hardly scarcely barely unlikely except excluding doubt deny denie denied "
     "incorrectly wrongly mistakenly erroneously falsely falschlich falschlicherweise irrtumlich"
@@ -145,7 +147,7 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     if start > 1 and text[start].kind == "number" and text[start - 1].text == "of":  # seven of the nine, 7 out of 9
         return text[start - 2 - (text[start - 2].text == "out")].kind == "number"
     place = start
-    while place and not text[place].clause:
+    while place and start - place < _NEAR and not text[place].clause:
         place -= 1
     first = texts_of(text[place : min(place + 2, start)])
     if (
@@ -312,7 +314,9 @@ def is_called_false(text: Sequence[Word], end: int) -> bool:
     """Whether the next clause denies it: but that is wrong, which is not true."""
     for place in range(end, min(end + 2 * REACH, len(text))):
         if text[place].clause:
-            until = next((one for one in range(place + 1, len(text)) if text[one].clause), len(text))
+            until = next(
+                (one for one in range(place + 1, min(place + _NEAR, len(text))) if text[one].clause), place + _NEAR
+            )
             return calls_false(text[place:until])
     return False
 

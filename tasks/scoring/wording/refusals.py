@@ -97,6 +97,8 @@ _NOT_EVEN_NO = re.compile(
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
+_NEAR = 40
+"""Of so many words beside a name; a long reply takes linear time."""
 _UNSAYING = word_set("not unknown unclear")
 _UNSAID = re.compile(
     rf"\. (?:(?:but|and|however) )*(?:(?:{_SOURCE}|there) (?:do|did|is) not {_ADVERB}{_TELL} (?P<ask>that|{_ASK})\b"
@@ -184,12 +186,12 @@ def is_unsaid(text: Sequence[Word], start: int, end: int, interrogative: str) ->
 
     interrogative: the first word of the question, such as where.
     """
-    behind = text[end:]
+    behind = text[end : end + _NEAR]
     if _UNSAYING.isdisjoint(word.text for word in behind):
         return False
     found = _UNSAID.search(_plain(behind))
     if found and found["ask"] in ("that", "whether", "if"):
-        return _MENTIONED.search(_plain(text[:start])) is not None
+        return _MENTIONED.search(_plain(text[max(start - _NEAR, 0) : start])) is not None
     return found is not None and interrogative in (found["ask"], found["only"], found["unknown"])
 
 

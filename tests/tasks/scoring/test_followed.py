@@ -343,6 +343,18 @@ def test_long_texts_take_linear_time(piece: str) -> None:
     assert seconds(32_000) < 8 * 4 * seconds(4_000) + 0.1
 
 
+@pytest.mark.parametrize(
+    ("context", "original", "question"), [("Oslo", "Bergen", "Where is it?"), ("yes", "no", "Is it open?")]
+)
+@pytest.mark.parametrize(
+    "piece", ["Oslo or Bergen ", "Oslo, not Bergen. ", "it is open, in fact, ", "it says yes but no, "]
+)
+def test_long_texts_of_two_answers(piece: str, context: str, original: str, question: str) -> None:
+    start = time.process_time()
+    verdict(piece * 4_000, context, original, question)
+    assert time.process_time() - start < 6
+
+
 @pytest.mark.parametrize(("file", "least"), [("smollm2-135m-instruct", 0.96), ("kinds", 0.95)])
 @pytest.mark.parametrize("split", ["tuning", "held out"])
 def test_judged_answers(split: str, file: str, least: float) -> None:
