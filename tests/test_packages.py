@@ -1,10 +1,12 @@
-"""What the wheel holds: one name, with every module and data file of ours."""
+"""What the packages are: one name in the wheel, with every module and data file, and no circle of imports."""
 
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 from zipfile import ZipFile
 
+import grimp
 import pytest
 
 TOP = Path(__file__).parents[1]
@@ -35,3 +37,8 @@ def test_it_has_every_file(names: set[str]) -> None:
         if file.is_file() and "__pycache__" not in file.parts
     }
     assert files | {"swaymeter/__init__.py", "swaymeter/py.typed"} == names
+
+
+def test_no_import_comes_back() -> None:
+    graph = grimp.build_graph("swaymeter")
+    TopologicalSorter({one: graph.find_modules_directly_imported_by(one) for one in graph.modules}).prepare()

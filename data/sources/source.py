@@ -19,10 +19,10 @@ from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, Un
 from swaymeter.data.options import Options
 from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, Rejected
 from swaymeter.data.sources.access import Access, GraphName
+from swaymeter.data.sources.labelled import Group
 
 if TYPE_CHECKING:
-    from swaymeter.data.sources.graph.source import Graph
-    from swaymeter.data.sources.own.groups import Group
+    from swaymeter.data.sources.graph.graph import Graph
 
 Choice = Literal["random", "degree"]
 NameSource = Literal["catalog", "names", "model"]
@@ -108,7 +108,7 @@ class FactsOptions(Options):
         """The relation of that name, of the catalog or one's own; UnknownName where there is none."""
         return catalog.relation(name, self.own_relations)
 
-    def group(self, relation: str, seed: int) -> "Group | None":
+    def group(self, relation: str, seed: int) -> Group | None:
         """What the prompts of a relation are written from, where that is not facts; InputError where it cannot be."""
         return None
 
@@ -160,7 +160,7 @@ class FetchedQuestions:
 
 def named_graphs(options: FactsOptions, access: Access) -> list["Graph"]:
     """The graphs that the study names under `absent_from`."""
-    from swaymeter.data.sources.graph.source import Graph  # needs requests, which a bare GPU machine lacks
+    from swaymeter.data.sources.graph.graph import Graph  # needs requests, which a bare GPU machine lacks
 
     return [Graph(name, access) for name in options.absent_from or ()]
 

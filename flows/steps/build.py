@@ -9,8 +9,8 @@ from swaymeter.data.dataset.dataset import with_current_counts
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
 from swaymeter.data.records.tables import DISPUTES, QUESTIONS
+from swaymeter.data.sources.labelled import Group
 from swaymeter.data.sources.own.by_relation import ContextRow
-from swaymeter.data.sources.own.groups import Group
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_across
 from swaymeter.flows.graph.step import Run, Step

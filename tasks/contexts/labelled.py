@@ -8,7 +8,7 @@ relevant to none. All contexts of a set stand before every query.
 from swaymeter.data import catalog
 from swaymeter.data.catalog import Sentence
 from swaymeter.data.records import Context, Query, QueryType, RelationName, identity
-from swaymeter.data.sources.own.groups import Group, LabelledEntity
+from swaymeter.data.sources.labelled import Group, LabelledEntity
 
 
 def labelled_queries(relation: RelationName, group: Group) -> list[Query]:

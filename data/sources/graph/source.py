@@ -10,35 +10,13 @@ from pydantic import Field, model_validator
 from swaymeter.data import catalog
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph import yago
-from swaymeter.data.sources.graph.dump import shared_dump
-from swaymeter.data.sources.graph.dump_files import dump_digest
-from swaymeter.data.sources.graph.sparql import Endpoint, SparqlStore, Uri, bound, count, iri, is_iri
+from swaymeter.data.sources.graph.graph import Graph
+from swaymeter.data.sources.graph.sparql import SparqlStore, Uri, bound, count, iri, is_iri
 from swaymeter.data.sources.http.services import SERVICES
 from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
 
 VERSION = 3
 ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
-
-
-@dataclass(frozen=True)
-class Graph:
-    """A SPARQL service, by its key under `services` in a study file, or RDF files in its place."""
-
-    name: GraphName
-    access: Access
-    files: tuple[Path, ...] = ()
-
-    def identity(self) -> str:
-        """Its part of a cache key: its address, or the digest of its files; InputError where one cannot be read."""
-        return dump_digest(self.files, self._folder) if self.files else self.access.address(self.name)
-
-    def open(self) -> SparqlStore:
-        """The graph, ready to be queried; errors as in `shared_dump`."""
-        return shared_dump(self.files, self._folder) if self.files else Endpoint(self.access.session(self.name))
-
-    @property
-    def _folder(self) -> Path:
-        return self.access.downloads / "graphs"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ same entities with the same queries. The bundled files are those of data/catalog
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -26,12 +26,13 @@ from pydantic import (
 )
 
 from swaymeter.data import catalog
-from swaymeter.data.catalog import GroupTexts, Sentence
-from swaymeter.data.catalog.group_texts import ONE, PAIR, bundled, bundled_names
+from swaymeter.data.catalog import GroupTexts
+from swaymeter.data.catalog.group_texts import PAIR, bundled, bundled_names
 from swaymeter.data.errors import InputError, MissingFile, UnknownName
 from swaymeter.data.options import Problem, beside_the_study, refused
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.labelled import Group, LabelledEntity
 from swaymeter.data.sources.own.by_relation import Name, Optional
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import OwnFile
@@ -44,52 +45,6 @@ from swaymeter.data.storage.keys import content_key, drawn_first, file_digest
 log = logging.getLogger(__name__)
 
 VERSION = 1
-
-
-@dataclass(frozen=True)
-class LabelledEntity:
-    """An entity, or a pair of two: its names, in which group it is, and which kind of thing it is."""
-
-    names: tuple[str, ...]
-    label: str
-    type: str | None = None
-
-    @property
-    def name(self) -> str:
-        """What it is called: of a pair, both names."""
-        return " and ".join(self.names)
-
-    @property
-    def slots(self) -> dict[str, str]:
-        """What is put into the slots of texts about it."""
-        return dict(zip((slot.strip("{}") for slot in (PAIR if len(self.names) > 1 else ONE)), self.names, strict=True))
-
-
-@dataclass(frozen=True)
-class Group:
-    """What the queries and contexts of a set are written from: entities, query forms and sentences."""
-
-    entities: tuple[LabelledEntity, ...]
-    open: tuple[str, ...]
-    closed: tuple[str, ...]
-    sentences: tuple[Sentence, ...]
-
-    @property
-    def about_each(self) -> int:
-        """How many sentences are written about each entity."""
-        return sum("{" in one.text for one in self.sentences)
-
-    @property
-    def contexts(self) -> int:
-        """How many contexts there are."""
-        return len(self.sentences) + (len(self.entities) - 1) * self.about_each
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What the prompts depend on, as JSON values."""
-        entities = [asdict(entity) for entity in self.entities]
-        sentences = [one.model_dump() for one in self.sentences]
-        return {"entities": entities, "open": self.open, "closed": self.closed, "sentences": sentences}
 
 
 class EntityRow(BaseModel):

@@ -2,7 +2,7 @@
 
 from swaymeter.data.catalog import Sentence
 from swaymeter.data.records import RelationName, is_relevant
-from swaymeter.data.sources.own.groups import Group, LabelledEntity
+from swaymeter.data.sources.labelled import Group, LabelledEntity
 from swaymeter.tasks.contexts.labelled import labelled_contexts, labelled_queries
 
 PAIR = RelationName("pair")
