@@ -169,5 +169,5 @@ def _verdict(row: Row, p: float | None, margin: float) -> str | None:
     return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
 
 
-MEANS = Statistic("model_means", 8, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 7, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 9, Summary, MODEL_QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 8, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)

@@ -2,25 +2,29 @@
 
     share       Wilson's score interval of p over n_e values
     difference  Bonett and Price's: 1 is added to the n_e-fold shares of items that only one of the two counts, 2 to n_e
-    n_e         the effective sample size, of n values in k clusters: 1 / n_e = (m / n_d + 1 / k) / (m + 1)
-    m           how many values are not the most frequent one
-    n_d         as the values say: min(n, n / deff) (t_(n-1) / t_(k-1))^2
-    deff        v / (s^2 / (n - 1)), where s^2 is the variance of the values over n, and the mean's, over clusters c of
-                n_c values with the sum y_c, is v = k / (k - 1) sum_c (y_c - n_c mean)^2 / n^2
+    n_e         the effective sample size, of n values in k clusters: 1 / n_e = (m / n_d + w / n_k) / (m + w)
+    n_d         as the values say: n / deff (t_(n-1) / t_(k-1))^2
+    deff        max(1, v / (s^2 / (n - 1))), where s^2 is the variance of the values over n, and the mean's, over
+                clusters c of n_c values with the sum y_c, is v = k / (k - 1) sum_c (y_c - n_c mean)^2 / n^2
+    n_k         Kish's, where the values of a cluster are all alike: n^2 / sum_c n_c^2, which is k or less
+    m, w        how many values are not the most frequent one, and z^2 / 2 clusters of n / k values
 
-t is the 97.5th percentile of Student's distribution: few clusters say little of how alike their values are. Where each
-value is a cluster of its own, n_e = n and the interval is Wilson's. Where all values are equal nothing says how alike
-those of a cluster are, and each cluster counts once: n_e = k. Each value of the rarer kind says more of it: 1 / n_e is
-the mean of both, with the weights m and 1 (ours: with n_d alone the upper end of 1 in 24 is below that of 0 in 24).
-Fewer than 5 clusters have no interval (decision 0055).
+t and z are the 97.5th percentiles of Student's and the normal distribution: few clusters say little of how alike their
+values are. Where each value is a cluster of its own, n_e = n and the interval is Wilson's. Where all values are equal
+nothing says how alike those of a cluster are, and n_e = n_k. A single other value says almost nothing of it, and n_d
+alone would be about n: the upper end of 1 in 40 would lie far below that of 0 in 40. So n_d counts by its rarer values,
+and n_k as z^2 / 2 clusters (ours; as many as Agresti and Coull add of each kind). With less weight the
+upper end of one such value may lie below that of none. Fewer than 5 clusters have no interval (decision 0055).
 
-What is called 95% covers 92% to 99% with beta-distributed clusters of 1 to 8 values, from 10 clusters on, where a
+What is called 95% covers 94% or more with beta-distributed clusters of 1 to 8 values, from 5 clusters on, where a
 bootstrap of a share of 0 or 1 has no width (decision 0066).
 
 Source: Wilson 1927; Korn and Graubard 1998, Confidence Intervals for Proportions with Small Expected Number of Positive
-Counts Estimated from Survey Data, for n_d; Dean and Pagano 2015, Evaluating Confidence Interval Methods for Binomial
-Proportions in Clustered Surveys, for Wilson's with it; Bonett and Price 2012, Adjusted Wald Confidence Interval for a
-Difference of Binomial Proportions Based on Paired Data.
+Counts Estimated from Survey Data, for n_d; Kish 1965, Survey Sampling, for n_k; Dean and Pagano 2015, Evaluating
+Confidence Interval Methods for Binomial Proportions in Clustered Surveys, for Wilson's with n_d; Franco, Little, Louis
+and Slud 2019, Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys, which finds that n_d
+alone covers too little; Agresti and Coull 1998, Approximate Is Better than "Exact"; Bonett and Price 2012, Adjusted
+Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data.
 """
 
 import math
@@ -76,14 +80,15 @@ def effective_size(values: ArrayLike, clusters: ArrayLike) -> tuple[float, int]:
     sums = sums_of_clusters(clusters, np.ones(len(vector)), vector)
     n, k = len(vector), len(sums)
     rarer = n - max(np.unique(vector, return_counts=True)[1], default=0)
-    if k < 2 or k == n or not rarer:
-        return float(k), k
+    alike = n**2 / max(1.0, float((sums[:, 0] ** 2).sum()))
+    if k < 2 or not rarer:
+        return alike, k
     mean = vector.mean()
     variance = k / (k - 1) * float(((sums[:, 1] - mean * sums[:, 0]) ** 2).sum()) / n**2
     effect = max(1.0, variance * (n - 1) / float(vector.var()))
     few = stats.t.ppf((1 + COVERAGE) / 2, n - 1) / stats.t.ppf((1 + COVERAGE) / 2, k - 1)
-    said = n / effect * float(few) ** 2
-    return (rarer + 1) / (rarer / said + 1 / k), k
+    weight = stats.norm.ppf((1 + COVERAGE) / 2) ** 2 / 2 * n / k
+    return float((rarer + weight) / (rarer * effect / (n * few**2) + weight / alike)), k
 
 
 def _among(values: ArrayLike, allowed: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

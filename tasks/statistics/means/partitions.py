@@ -115,4 +115,4 @@ def _means(frame: Frame, groups: tuple[str, ...], column: str, quantity: str, un
     )  # fmt: skip
 
 
-STATISTIC = Statistic("partition_means", 6, Summary, ("answers_of_questions", "instances"), compute)
+STATISTIC = Statistic("partition_means", 7, Summary, ("answers_of_questions", "instances"), compute)

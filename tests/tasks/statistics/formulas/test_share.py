@@ -34,18 +34,24 @@ def test_the_effective_size_follows_from_the_design_effect() -> None:
     effect = variance / (mean * (1 - mean) / (n - 1))
     assert effect > 1
     few = stats.t.ppf(0.975, n - 1) / stats.t.ppf(0.975, k - 1)
-    said = n / effect * few**2
-    assert effective_size(values, clusters) == (pytest.approx(5 / (4 / said + 1 / k)), k)
+    of_values, alike, weight = n / effect * few**2, n**2 / (9 + 4 + 4 + 1 + 4), 1.959964**2 / 2 * n / k
+    assert effective_size(values, clusters) == (pytest.approx((4 + weight) / (4 / of_values + weight / alike)), k)
 
 
-def test_more_hits_have_a_higher_interval() -> None:
-    found = [
-        share_interval([1.0 if n % 2 == 0 and n // 2 < hits else 0.0 for n in range(24)], np.repeat(np.arange(12), 2))
-        for hits in range(13)
-    ]
-    for fewer, more in itertools.pairwise(found):
-        assert fewer.low < more.low  # type: ignore[operator]
-        assert fewer.high < more.high  # type: ignore[operator]
+@pytest.mark.parametrize(("clusters", "size"), [(5, 40), (12, 8), (60, 2)])
+def test_more_hits_have_a_higher_interval(clusters: int, size: int) -> None:
+    places = np.tile(np.arange(clusters), size)  # hits are as far apart as they can be
+    values = [(np.arange(len(places)) < hits).astype(float) for hits in range(len(places) // 2)]
+    for ends in (share_interval, difference_interval):
+        found = [ends(of_hits, places)[1:] for of_hits in values]
+        for (low, high), (more_low, more_high) in itertools.pairwise(found):
+            assert low < more_low  # type: ignore[operator]
+            assert high < more_high  # type: ignore[operator]
+
+
+def test_alike_values_of_a_large_cluster_count_once() -> None:
+    low, high = share_interval([0.0] * 24, [0] * 20 + [1, 2, 3, 4])[1:]
+    assert (low, high) == (0, pytest.approx(proportion_confint(0, 24**2 / (20**2 + 4), method="wilson")[1]))
 
 
 def test_copies_within_clusters_say_nothing_more() -> None:
