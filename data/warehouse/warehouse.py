@@ -24,6 +24,14 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 }
 
 
+_MADE = (
+    "SELECT table_name, sql FROM duckdb_tables() "
+    "UNION ALL SELECT view_name, sql FROM duckdb_views() WHERE NOT internal "
+    "UNION ALL SELECT function_name, macro_definition FROM duckdb_functions() WHERE NOT internal"
+)
+"""What a database holds that is run, or computed, when a query reads it."""
+
+
 class Units(dict[str, str]):
     """Units by column. Nobody changes them, so that frames share them: pandas copies attributes deeply all the time."""
 
@@ -166,8 +174,11 @@ def over(
 
 
 @contextmanager
-def opened(path: Path, tables: Sequence[Table]) -> Iterator[Warehouse]:
+def opened(path: Path, tables: Sequence[Table], *, of_others: bool = False) -> Iterator[Warehouse]:
     """The database at `path`, for reading.
+
+    of_others: whether anybody may have written it. Then nothing of it is run: its tables, views and functions have to
+    be those that we make, and no query reads another file.
 
     Raises:
         WorkspaceError: there is none, or one of another schema.
@@ -187,6 +198,8 @@ def opened(path: Path, tables: Sequence[Table]) -> Iterator[Warehouse]:
         schema = Schema(tables)
         if not is_of(schema, connection):
             raise WorkspaceError(f"{path} was made by another version; run `swaymeter aggregate` with the study's file")
+        if of_others:
+            _refuse_what_is_not_ours(connection, schema, path)
         yield Warehouse(connection, schema)
     except (duckdb.ProgrammingError, duckdb.OutOfMemoryException):
         raise
@@ -194,6 +207,21 @@ def opened(path: Path, tables: Sequence[Table]) -> Iterator[Warehouse]:
         raise DamagedFile(f"{path} cannot be read ({first_line(error)}); it is made again by the next run") from None
     finally:
         connection.close()
+
+
+def _refuse_what_is_not_ours(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path) -> None:
+    connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+    theirs = {*connection.execute(_MADE).fetchall()}
+    with duckdb.connect(config=CONFIG) as empty:
+        for statement in schema.statements():
+            empty.execute(statement)
+        create_views(empty, schema.views)
+        ours = {*empty.execute(_MADE).fetchall()}
+    if names := sorted({name for name, _ in theirs ^ ours}):
+        raise WorkspaceError(
+            f"{path} has not the tables and views that Swaymeter makes ({', '.join(map(repr, names[:3]))}); it may do "
+            "harm: have its study's Parquet files sent, and run `swaymeter aggregate` with the study's file"
+        )
 
 
 def is_of(schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:

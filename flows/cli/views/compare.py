@@ -106,7 +106,7 @@ def _named(quantity: str, group: Row) -> str:
 
 
 def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
-    with opened(path, schema()) as warehouse:
+    with opened(path, schema(), of_others=True) as warehouse:
         frames = {query: warehouse.frame(query) for query in MODEL_QUERIES}
         frames = labelled({**frames, RUNS: warehouse.frame(RUNS)})
         texts = warehouse.frame("question_contexts")[["question_id", "context_id", "text"]]
@@ -135,7 +135,7 @@ def settings_apart(first: Path, second: Path) -> list[str]:
 
 def _asked(path: Path) -> dict[str, Any]:
     """What a run asked with: the texts of its prompt, its seeds, and the label of each model."""
-    with opened(path, schema()) as warehouse:
+    with opened(path, schema(), of_others=True) as warehouse:
         asked = warehouse.frame(ASKED_WITH)
     asked = asked.astype(object).where(asked.notna(), None)
     models = zip(asked["model"], asked["dtype"], strict=True)

@@ -104,6 +104,26 @@ def test_a_schema_that_changed_is_loaded_anew(database: Path, tmp_path: Path) ->
     assert asked(database, "SELECT count(*) FROM facts") == [(1,)]
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "CREATE OR REPLACE VIEW overview AS SELECT * FROM read_csv('/etc/passwd')",
+        "DROP TABLE facts; CREATE VIEW facts AS SELECT * FROM range(1000000000000)",
+        "CREATE MACRO greatest(a, b) AS (SELECT 0)",
+        "CREATE TABLE more (n INTEGER, m INTEGER AS (n + 1))",
+    ],
+)
+def test_what_others_put_into_a_database_is_not_run(hostile: str, database: Path) -> None:
+    with opened(database, TABLES, of_others=True) as warehouse:
+        assert not warehouse.frame("overview").empty
+        with pytest.raises(duckdb.PermissionException):
+            warehouse._connection.sql("SELECT * FROM read_csv('/etc/passwd')")
+    with duckdb.connect(database) as connection:
+        connection.execute(hostile)
+    with pytest.raises(WorkspaceError, match="may do harm"), opened(database, TABLES, of_others=True):
+        pass
+
+
 @pytest.mark.parametrize("length", [0, 10_000])
 def test_a_damaged_database_is_made_anew(database: Path, length: int) -> None:
     database.write_bytes(database.read_bytes()[:length])
