@@ -62,10 +62,10 @@ class Slots:
             start = len(of_slot[0].tree.prompt)
             places = np.array([node.places[-1] for node in of_slot])
             positions = np.array([start + len(node.tokens) - 1 for node in of_slot])
-            seen = np.zeros((len(of_slot), 1 + max(max(node.places) for node in of_slot)), dtype=bool)
+            seen = np.zeros((len(of_slot), 1 + max(int(node.places.max()) for node in of_slot)), dtype=bool)
             seen[:, :start] = True
             for row, node in enumerate(of_slot):
-                seen[row, list(node.places)] = True
+                seen[row, node.places] = True
             news.append(_New(slot, [node.tokens[-1] for node in of_slot], places, positions, seen))
         return self._read(news, list(range(len(nodes))))
 

@@ -5,7 +5,7 @@ answers draws from it with a number of its own, and the node splits where they d
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,7 +25,7 @@ class Node:
     members: list[int]
     tokens: tuple[int, ...] = ()
     log_probs: tuple[float, ...] = ()
-    places: tuple[int, ...] = ()
+    places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     row: int = 0
 
     @property
@@ -56,13 +56,20 @@ class Tree:
     slot: int = 0
     live: list[Node] = field(default_factory=list)
     ended: dict[int, Answer] = field(default_factory=dict)
+    _free: Iterator[int] = field(init=False)
+    _ended: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._free = itertools.count(len(self.prompt))
 
     def place(self) -> None:
-        """Gives the last tokens of the live nodes places that no live node still attends to."""
-        taken = {place for node in self.live for place in node.places}
-        free = (place for place in itertools.count(len(self.prompt)) if place not in taken)
+        """Gives the last tokens of the live nodes places that no live node still attends to: the lowest ones."""
+        if len(self.ended) > self._ended:  # only then are places free again
+            self._ended = len(self.ended)
+            taken = {place for node in self.live for place in node.places.tolist()}
+            self._free = (place for place in itertools.count(len(self.prompt)) if place not in taken)
         for node in self.live:
-            node.places = (*node.places, next(free))
+            node.places = np.append(node.places, next(self._free))
 
 
 def live(trees: Iterable[Tree]) -> list[Node]:
