@@ -128,25 +128,31 @@ def means(frames: Frames, seed: int) -> list[Row]:
     return rows
 
 
+def of_models(frames: Frames) -> Iterator[tuple[str, Row, list[tuple[Row, Frame]]]]:
+    """Each quantity by which models are compared and each group, with the items of each model."""
+    for quantity, frame in items(frames):
+        if quantity != UNCHANGED:
+            yield from ((quantity, group, [*by(of_group, MODEL)]) for group, of_group in by(frame, GROUP))
+
+
 def differences(frames: Frames, seed: int) -> list[Row]:
     """The rows of `ModelDifference`, but for p_adjusted."""
     rows: list[Row] = []
-    for quantity, frame in items(frames):
-        for group, of_group in by(frame if quantity != UNCHANGED else frame.iloc[:0], GROUP):
-            of_models = [(about, of_model.set_index(["cluster", "item"])) for about, of_model in by(of_group, MODEL)]
-            for (one, first), (other, second) in combinations(of_models, 2):
-                both = first[["value"]].join(second["value"].rename("against"), how="inner")
-                change, clusters = both["value"] - both["against"], both.index.get_level_values("cluster")
-                paired = paired_difference(change, clusters, seed, shares=UNITS[quantity] == SHARE)
-                rows.append(
-                    {
-                        **one, "relation": ALL, **group, "against_model": other["model"],
-                        "against_dtype": other["dtype"], "quantity": quantity, "unit": UNITS[quantity],
-                        "mean": float(both["value"].mean()) if len(both) else None,
-                        "against_mean": float(both["against"].mean()) if len(both) else None,
-                        **paired._asdict(), "p_adjusted": None, "margin": None, "verdict": None,
-                    }
-                )  # fmt: skip
+    for quantity, group, models in of_models(frames):
+        by_item = [(about, of_model.set_index(["cluster", "item"])) for about, of_model in models]
+        for (one, first), (other, second) in combinations(by_item, 2):
+            both = first[["value"]].join(second["value"].rename("against"), how="inner")
+            change, clusters = both["value"] - both["against"], both.index.get_level_values("cluster")
+            paired = paired_difference(change, clusters, seed, shares=UNITS[quantity] == SHARE)
+            rows.append(
+                {
+                    **one, "relation": ALL, **group, "against_model": other["model"],
+                    "against_dtype": other["dtype"], "quantity": quantity, "unit": UNITS[quantity],
+                    "mean": float(both["value"].mean()) if len(both) else None,
+                    "against_mean": float(both["against"].mean()) if len(both) else None,
+                    **paired._asdict(), "p_adjusted": None, "margin": None, "verdict": None,
+                }
+            )  # fmt: skip
     return rows
 
 

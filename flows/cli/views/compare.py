@@ -15,6 +15,7 @@ from rich.text import Text
 
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import identity
+from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.pipeline import Selected
@@ -22,12 +23,18 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.reports.estimates import estimate, number, verdict
 from swaymeter.reports.frames import RUNS, labelled
 from swaymeter.tasks.statistics.frames import ALL, by
-from swaymeter.tasks.statistics.models import GROUP, MODEL_QUERIES, UNCHANGED, adjusted, differences, items
+from swaymeter.tasks.statistics.models import MODEL_QUERIES, adjusted, differences, of_models
 from swaymeter.tasks.statistics.statistic import Frames
 from swaymeter.tasks.statistics.summary import MODEL
 
 Row = dict[str, Any]
 ASKED_WITH = "asked_with"
+NO_VALUE = {
+    "context_bias": "not answered right without a context",
+    "prior_bias": "not answered wrong without a context",
+    "coherent_persuasion": f"without a score of {FEWEST_SAMPLES} samples",
+}
+"""Why a model that was asked has no value of a quantity, where it is not that the score is missing."""
 NOTE = (
     "n: answers (or queries) of both, in how many subjects (questions where none is named; entities), which intervals "
     "are over. larger, smaller: p is at most 0.05 after Benjamini-Hochberg over all verdicts; equal: the interval lies "
@@ -63,18 +70,18 @@ def _left_out(frames: Frames) -> list[str]:
     """What only one of two models has, and why, in a line for all groups of two models of which it is as much."""
     asked = _asked_of(frames)
     lines: dict[tuple[str, str], list[str]] = {}
-    for quantity, frame in items(frames):
-        for group, rows in by(frame, GROUP) if quantity != UNCHANGED else ():
-            of_models = {_model(about): {*of_model["item"]} for about, of_model in by(rows, MODEL)}
-            for first, second in product(*([name for name in asked if name.startswith(f"{run}: ")] for run in "AB")):
-                parts = [
-                    f"{count} of {len(of_models[name])} in {name[0]} {why} {other[0]}"
-                    for name, other in ((first, second), (second, first)) if name in of_models
-                    for why, count in _why(of_models[name] - of_models.get(other, set()), asked[other]).items()
-                ]  # fmt: skip
-                if parts:
-                    pair = f"{first} against {second}"
-                    lines.setdefault((pair, ", ".join(parts)), []).append(_named(quantity, group))
+    for quantity, group, models in of_models(frames):
+        counted = {_model(about): {*of_model["item"]} for about, of_model in models}
+        no_value = NO_VALUE.get(quantity, "without a score")
+        for first, second in product(*([name for name in asked if name.startswith(f"{run}: ")] for run in "AB")):
+            parts = [
+                f"{count} of {len(counted[name])} in {name[0]} {why} in {other[0]}"
+                for name, other in ((first, second), (second, first)) if name in counted
+                for why, count in _why(counted[name] - counted.get(other, set()), asked[other], no_value).items()
+            ]  # fmt: skip
+            if parts:
+                pair = f"{first} against {second}"
+                lines.setdefault((pair, ", ".join(parts)), []).append(_named(quantity, group))
     return [f"{pair}: {counts}: {'; '.join(names)}" for (pair, counts), names in lines.items()]
 
 
@@ -89,14 +96,10 @@ def _asked_of(frames: Frames) -> dict[str, set[str]]:
     return asked
 
 
-def _why(missing: Collection[str], asked: Collection[str]) -> Counter[str]:
-    """How many items that another model lacks were not asked of it, and how many have no score there."""
+def _why(missing: Collection[str], asked: Collection[str], no_value: str) -> Counter[str]:
+    """How many items that another model lacks were not asked of it, and of how many it has no value, and why."""
     return Counter(
-        "without a score in"
-        if item in asked
-        else "asked with other texts in"
-        if item.partition(" ")[0] in asked
-        else "not asked in"
+        no_value if item in asked else "asked with other texts" if item.partition(" ")[0] in asked else "not asked"
         for item in sorted(missing)
     )
 

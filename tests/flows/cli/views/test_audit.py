@@ -203,8 +203,11 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
     assert not (tmp_path / "ws").exists()
 
 
-def run_of(folder: Path, verdicts: str, text: str = "text", **asked_with: str | None) -> Path:
-    """The database of a run in which the answers to questions with a conflicting context had these verdicts."""
+def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "original", **asked_with: str | None) -> Path:
+    """The database of a run in which the answers to questions with a conflicting context had these verdicts.
+
+    alone: the verdict of all answers without a context.
+    """
     from swaymeter.data.warehouse.loading import update
 
     asked = {"relation": "own", "model": "m", "dtype": "float32"}
@@ -215,7 +218,7 @@ def run_of(folder: Path, verdicts: str, text: str = "text", **asked_with: str | 
     for number, verdict in enumerate(verdicts):
         about = {"question_id": f"q{number}", "relation": "own", "subject": "", "subject_id": None}
         questions.append(row(table("questions"), **about, **context))
-        for context_id, condition, stated in (("none", "none", "original"), ("c", "conflicting", VERDICTS[verdict])):
+        for context_id, condition, stated in (("none", "none", alone), ("c", "conflicting", VERDICTS[verdict])):
             rows.append(
                 row(
                     table("whose_answer"), **asked, question_id=f"q{number}", context_id=context_id,
@@ -268,6 +271,12 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     other = "10 of {} in {} asked with other texts in {}"
     counts = f"{other.format(12, 'A', 'B')}, 2 of 12 in A not asked in B, {other.format(10, 'B', 'A')}"
     assert f"{LEFT_OUT}: {counts}: follows, conflicting" in changed.out
+
+
+def test_compare_says_why_a_bias_is_left_out(swaymeter: Command, tmp_path: Path) -> None:
+    knows, errs = run_of(tmp_path / "a", "c" * 6), run_of(tmp_path / "b", "c" * 6, alone="neither")
+    said = swaymeter("compare", str(knows), str(errs)).out
+    assert f"{LEFT_OUT}: 6 of 6 in A not answered right without a context in B: context_bias, conflicting" in said
 
 
 def test_what_two_runs_were_asked_with_is_told_apart(swaymeter: Command, tmp_path: Path) -> None:
