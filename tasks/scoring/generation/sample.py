@@ -8,7 +8,7 @@ those that begin with thoughts are sampled again behind these.
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from swaymeter.tasks.scoring.generation.answers import Answer, Ends, SampledAnsw
 from swaymeter.tasks.scoring.generation.readers import PLAIN, PlainReader, SlotReader, engine, rounding
 from swaymeter.tasks.scoring.generation.sampling import Sampling, generator
 from swaymeter.tasks.scoring.generation.steps import Sums, step
-from swaymeter.tasks.scoring.generation.thoughts import Split, Thoughts
+from swaymeter.tasks.scoring.generation.thoughts import Thoughts
 from swaymeter.tasks.scoring.generation.tree import Node, Tree, live
 from swaymeter.tasks.scoring.next_token.broken import first_broken, is_broken
 from swaymeter.tasks.scoring.next_token.plain import read_plain
@@ -78,32 +78,31 @@ def sample_answers(
     further = Thoughts(model, ())  # those that a reply begins with behind its thoughts
     decode = partial(_decoded, model, sampling=sampling, at_once=at_once)
     replies = decode(prompts, identities, [one[:, :first] for one in points], thoughts if max_thoughts else ends)
-    answers = [dict(enumerate(of_prompt)) for of_prompt in replies]
-    behind: dict[tuple[int, Split], list[int]] = {}
+    behind: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for number, of_prompt in enumerate(replies):
         for member, reply in enumerate(of_prompt):
-            split = thoughts.split(reply.token_ids)
-            length = len(prompts[number]) + len(split.tokens) + max_new_tokens
-            if not split.finished or (split.tokens and model.context_window and length > model.context_window):
-                answers[number][member] = thoughts.unfinished(reply, split)
-            elif split.tokens or max_thoughts:
-                behind.setdefault((number, split), []).append(member)
+            thought, is_finished = thoughts.split(reply.token_ids)
+            length = len(prompts[number]) + len(thought) + max_new_tokens
+            if not is_finished or (thought and model.context_window and length > model.context_window):
+                of_prompt[member] = thoughts.unfinished(reply, thought)
+            elif thought or max_thoughts:
+                behind.setdefault((number, thought), []).append(member)
     found = decode(
-        [(*prompts[number], *split.tokens) for number, split in behind],
+        [(*prompts[number], *thought) for number, thought in behind],
         [identities[number] for number, _ in behind],
         [points[number][members, first:] for (number, _), members in behind.items()],
         ends,
     )
-    for ((number, split), members), of_members in zip(behind.items(), found, strict=True):
-        words = thoughts.text(split.tokens)
+    for ((number, thought), members), of_members in zip(behind.items(), found, strict=True):
+        words = thoughts.text(thought)
         for member, answer in zip(members, of_members, strict=True):
-            more = further.split(answer.token_ids)
-            if more.tokens or not more.finished:
-                whole = Split((*split.tokens, *answer.token_ids), finished=False)
-                answers[number][member] = thoughts.unfinished(answer, whole)
-                continue
-            answers[number][member] = replace(answer, thoughts=words, thought_ids=split.tokens)
-    return [SampledAnswers(tuple(of[sample] for sample in range(samples)), of[samples]) for of in answers]
+            more, is_finished = further.split(answer.token_ids)
+            replies[number][member] = (
+                thoughts.unfinished(answer, (*thought, *answer.token_ids))
+                if more or not is_finished
+                else replace(answer, thoughts=words, thought_ids=thought)
+            )
+    return [SampledAnswers(tuple(of_prompt[:samples]), of_prompt[samples]) for of_prompt in replies]
 
 
 def _points(seed: int, identity: tuple[str, ...], samples: int, steps: int) -> NDArray[np.float64]:
@@ -147,39 +146,35 @@ def _most_slots(model: LanguageModel, slot_tokens: int, answers: int) -> int:
     return max(1, budget * 4 // 5 // (slot_tokens * cache_per_token(config) * size + sums_and_logits))
 
 
+@dataclass(eq=False)
 class _Decoding:
-    def __init__(
-        self,
-        model: LanguageModel,
-        engine_name: str,
-        identities: Sequence[tuple[str, ...]],
-        sampling: Sampling,
-        most: int,
-        ends: Ends | Thoughts,
-    ) -> None:
-        self._model, self._identities, self._sampling, self._most = model, identities, sampling, most
-        self._engine = engine_name
-        self._ends = ends
-        self._kind = torch.device(model.device).type
-        self._sums = Sums()
+    """How the answers to prompts are decoded; most: tokens of each; sums: of the nodes that are decoded."""
+
+    model: LanguageModel
+    engine: str
+    identities: Sequence[tuple[str, ...]]
+    sampling: Sampling
+    most: int
+    ends: Ends | Thoughts
+    sums: Sums = field(default_factory=Sums)
 
     def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int) -> Iterator[Tree]:
         """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""
         waiting, growing = deque(trees), list[Tree]()
-        halving = Halving(self._model, "prompts are answered", slots)
+        halving = Halving(self.model, "prompts are answered", slots)
         while waiting:
             (slots,) = halving.amounts
             with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
                 prompts = [tree.prompt for tree in waiting]
-                plain = self._engine == PLAIN
-                reader = PlainReader(self._model) if plain else SlotReader(self._model, prompts, slots, slot_tokens)
+                plain = self.engine == PLAIN
+                reader = PlainReader(self.model) if plain else SlotReader(self.model, prompts, slots, slot_tokens)
                 yield from self._finished(reader, waiting, growing, slots)
             if halving.ran_out:
-                (self._model.engine.prompts_at_once,) = halving.amounts
+                (self.model.engine.prompts_at_once,) = halving.amounts
                 waiting.extendleft(Tree(tree.number, tree.prompt, tree.points) for tree in reversed(growing))
                 growing.clear()
-            self._sums = Sums()
-            release_memory(self._model.device)
+            self.sums = Sums()
+            release_memory(self.model.device)
 
     def _finished(
         self, reader: PlainReader | SlotReader, waiting: deque[Tree], growing: list[Tree], slots: int
@@ -191,7 +186,7 @@ class _Decoding:
                 entering = self._entering(waiting, free)
                 growing += entering
                 logits = reader.prefill(entering)
-                for tree, row in zip(entering, self._sums.new(len(entering), logits), strict=True):
+                for tree, row in zip(entering, self.sums.new(len(entering), logits), strict=True):
                     tree.live = [Node(tree, list(range(len(tree.points))), row=row)]
                 self._step(logits, live(entering))
             else:
@@ -205,7 +200,7 @@ class _Decoding:
 
     def _entering(self, waiting: deque[Tree], free: list[int]) -> list[Tree]:
         """The trees that are prefilled next, each with the lowest free slot."""
-        most = TOKENS_PER_PASS[self._kind]
+        most = TOKENS_PER_PASS[torch.device(self.model.device).type]
         free.sort(reverse=True)
         entering: list[Tree] = []
         tokens = 0
@@ -224,23 +219,23 @@ class _Decoding:
         ended: list[tuple[Node, list[tuple[int, _Part]]]] = []
         parted: list[Node] = []
         for node, of_node in zip(nodes, parts, strict=True):
-            last = len(node.tokens) + 1 == self._most
-            is_last = {token: last or self._ends.ends((*node.tokens, token)) for token in of_node}
+            last = len(node.tokens) + 1 == self.most
+            is_last = {token: last or self.ends.ends((*node.tokens, token)) for token in of_node}
             over = [(token, part) for token, part in of_node.items() if is_last[token]]
             on = [node.child(token, *part) for token, part in of_node.items() if not is_last[token]]
             node.tree.live = [other for other in node.tree.live if other is not node] + on
             if over:
                 ended.append((node, over))
             if not on:
-                self._sums.free.append(node.row)
+                self.sums.free.append(node.row)
             parted += on[1:]
         # Before their rows are used again:
-        means = self._sums.means([node.row for node, _ in ended], [len(node.tokens) + 1 for node, _ in ended])
+        means = self.sums.means([node.row for node, _ in ended], [len(node.tokens) + 1 for node, _ in ended])
         for (node, over), mean in zip(ended, means, strict=True):
             for token, part in over:
-                answer = self._ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
+                answer = self.ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
                 node.tree.ended.update(dict.fromkeys(part.members, answer))
-        for node, row in zip(parted, self._sums.copies([node.row for node in parted]), strict=True):
+        for node, row in zip(parted, self.sums.copies([node.row for node in parted]), strict=True):
             node.row = row
 
     def _chosen(self, logits: torch.Tensor, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
@@ -249,7 +244,7 @@ class _Decoding:
         points = np.array([nodes[place].point(member) for place, member in answers])
         rows, places = [node.row for node in nodes], [place for place, _ in answers]
         # Plain reading has been compared, and its rounding is known, since these logits were read.
-        drawn = step(logits, self._sums, rows, places, points, self._sampling, rounding=rounding(self._model))
+        drawn = step(logits, self.sums, rows, places, points, self.sampling, rounding=rounding(self.model))
         if drawn.broken:
             self._raise_broken([nodes[place] for place in drawn.broken])
         unsure: dict[int, list[int]] = {}
@@ -257,8 +252,8 @@ class _Decoding:
             if not drawn.sure[number]:
                 unsure.setdefault(place, []).append(number)
         for place, numbers in unsure.items():
-            alone = read_plain(self._model, [nodes[place].prompt])
-            again = step(alone, None, [], [0] * len(numbers), points[numbers], self._sampling)
+            alone = read_plain(self.model, [nodes[place].prompt])
+            again = step(alone, None, [], [0] * len(numbers), points[numbers], self.sampling)
             if again.broken:
                 self._raise_broken([nodes[place]])
             for number, token, log_prob in zip(numbers, again.tokens, again.log_probs, strict=True):
@@ -267,10 +262,10 @@ class _Decoding:
             yield place, member, token, log_prob
 
     def _raise_broken(self, nodes: Sequence[Node]) -> None:
-        tree = first_broken(nodes, lambda node: is_broken(self._model, node.prompt)).tree
-        prompt = shortened(str(self._model.tokenizer.decode(list(tree.prompt))))
+        tree = first_broken(nodes, lambda node: is_broken(self.model, node.prompt)).tree
+        prompt = shortened(str(self.model.tokenizer.decode(list(tree.prompt))))
         raise ScoreError(
-            f"{no_distribution(self._model)} while it answers {' / '.join(self._identities[tree.number])}, "
+            f"{no_distribution(self.model)} while it answers {' / '.join(self.identities[tree.number])}, "
             f"with the prompt {prompt}"
         )
 

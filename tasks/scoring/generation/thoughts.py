@@ -33,7 +33,7 @@ class Thoughts:
 
     def __init__(self, model: LanguageModel, prompt: Sequence[int]) -> None:
         self._tokenizer, self._ends, self._marks = model.tokenizer, end_tokens(model), marks_of(model.tokenizer)
-        self.opened = opened_thoughts(model.tokenizer, prompt)
+        self._opened = opened_thoughts(model.tokenizer, prompt)
         self._known: dict[tuple[int, ...], Marks | None] = {}
 
     def ends(self, tokens: tuple[int, ...]) -> bool:
@@ -50,18 +50,17 @@ class Thoughts:
         """The thoughts of a reply; none where it has no mark that opens them."""
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
         if not reply or (marks := self._of(reply)) is None:
-            return Split((), finished=self.opened is None)
+            return Split((), finished=self._opened is None)
         for count in range(self._before_close(reply, marks) + 1, len(reply) + 1):
             if self._place(reply[:count]) == "answer":
                 is_closed = self._place(reply[: count - 1]) == "closed"
                 return Split(reply[: count - 1], True) if is_closed else self._ended_within(reply[:count], marks)
         return Split(reply, finished=self._place(reply) == "closed")
 
-    def unfinished(self, reply: Answer, split: Split) -> Answer:
-        """A reply that is nothing but thoughts."""
+    def unfinished(self, reply: Answer, tokens: tuple[int, ...]) -> Answer:
+        """A reply that is nothing but thoughts, of these tokens."""
         nothing = reply.mean_distribution[:0]
-        thoughts = self.text(split.tokens)
-        return Answer("", (), (), nothing, False, thoughts, split.tokens, unfinished_thoughts=True)
+        return Answer("", (), (), nothing, False, self.text(tokens), tokens, unfinished_thoughts=True)
 
     def text(self, tokens: tuple[int, ...]) -> str:
         """The words of thoughts, without the marks around them."""
@@ -102,8 +101,8 @@ class Thoughts:
 
     def _of(self, tokens: tuple[int, ...]) -> Marks | None:
         """The marks of the thoughts that a reply begins with, or its prompt ends with; None where there are none."""
-        if self.opened is not None:
-            return self.opened
+        if self._opened is not None:
+            return self._opened
         start = tokens[:WINDOW]
         if start not in self._known:
             text = self._text(start)
