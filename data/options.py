@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from swaymeter.data.errors import nearest
+from swaymeter.data.plain import plain
 
 
 class Problem(NamedTuple):
@@ -55,6 +56,16 @@ def beside_the_study(path: str, info: ValidationInfo, *, is_there: Callable[[Pat
     except (OSError, RuntimeError, ValueError) as error:  # no such home directory, or a name that no file can have
         raise ValueError(f"{path!r} cannot be a path: {error}") from None
 
+
+def _printable(text: str) -> str:
+    """The text; ValueError where a character of it cannot be printed: a page and a terminal show it as it is."""
+    if plain(text) != text:
+        raise ValueError(f"has a character that cannot be printed, {plain(text)!r}; leave it out")
+    return text
+
+
+Shown = Annotated[str, AfterValidator(_printable)]
+"""A text for readers."""
 
 NamedPath = Annotated[str, AfterValidator(beside_the_study)]
 """The path of a file or folder: from the current folder or, where there is nothing, from that of the study's file."""

@@ -99,7 +99,8 @@ def write_csv(path: Path, rows: pd.DataFrame) -> None:
         texts = cells.to_numpy(dtype=object)
         if any(map(_is_formula, texts)):
             rows = rows.assign(**{str(name): [f"'{cell}" if _is_formula(cell) else cell for cell in texts]})
-    rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n")
+    header = [f"'{name}" if _is_formula(name) else name for name in rows.columns]
+    rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n", header=header)
 
 
 def _is_formula(cell: object) -> bool:

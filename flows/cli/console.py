@@ -2,11 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
+from rich.segment import Segment
 
-out = Console()
-err = Console(stderr=True)
+from swaymeter.data.plain import plain
+
+
+class PlainConsole(Console):
+    """A console on which texts do nothing: names of models, keys, paths and answers come from anywhere."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """What is printed, where a character that a terminal would obey stands as its code, such as \\x1b."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else plain(text), style, control)
+
+
+out = PlainConsole()
+err = PlainConsole(stderr=True)
 
 NAMED = 3
 """Steps that are named beside a reason."""

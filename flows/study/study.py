@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from swaymeter.data.catalog import AnswerPrompts
-from swaymeter.data.options import Options, Problem, refused
+from swaymeter.data.options import Options, Problem, Shown, refused
 from swaymeter.data.sources.access import Access
 from swaymeter.flows.study.sections.contexts import ContextsPart
 from swaymeter.flows.study.sections.execution import ExecutionPart
@@ -32,7 +32,7 @@ class Study(Options):
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
     """The study's name: lower-case letters, digits and dashes."""
-    asks: str = ""
+    asks: Shown = ""
     """The question that the study asks; the report opens with it."""
     seed: Seed = 0
     """What everything random is drawn with."""

@@ -66,6 +66,11 @@ def test_every_figure_has_its_files_and_every_link_arrives(report: Path, html: s
     assert len(html.encode()) < 2_100_000
 
 
+def test_no_cell_of_a_csv_is_a_formula(tmp_path: Path) -> None:
+    module.write_csv(tmp_path / "rows.csv", pd.DataFrame({"=1+1": ["=2+2", "plain"], "n": [1, 2]}))
+    assert (tmp_path / "rows.csv").read_text() == "'=1+1,n\n'=2+2,1\nplain,2\n"
+
+
 def test_a_csv_holds_the_frame_digit_by_digit(report: Path, known: dict[str, pd.DataFrame]) -> None:
     made = pd.read_csv(report / "figures" / f"relevance-of-persuasion-{MODEL}-float32.csv")
     keys = ["relation", "query_type"]

@@ -119,6 +119,10 @@ def test_impossible_studies_are_refused_by_key(changes: dict[str, Any], message:
     assert message in refusal(tmp_path, **changes)
 
 
+def test_a_text_for_readers_does_not_act(tmp_path: Path) -> None:
+    assert r"asks: has a character that cannot be printed" in refusal(tmp_path, asks="Does it\x1b[2J follow?")
+
+
 def test_sections_are_validated_by_their_source(tmp_path: Path) -> None:
     study = changed_study(tmp_path, facts={"source": "yago", "relations": "all"}, questions=WIKIDATA)
     assert study.facts is not None
