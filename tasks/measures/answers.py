@@ -99,7 +99,7 @@ def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Ma
 
 MEASURE = Measure(
     row=Answer,
-    version=4,
+    version=5,
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",
     about="questions",
     compute_chunks=compute_chunks,

@@ -15,7 +15,6 @@ from rich.text import Text
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import identity
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
-from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.pipeline import Selected
@@ -152,26 +151,21 @@ def _asked(path: Path) -> dict[str, Any]:
 def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = (), left_out: Sequence[str] = ()) -> None:
     """What two runs were asked with that is not the same, and a table of the differences for every two models."""
     for line in (*(f"not the same: {line}" for line in apart), *(f"left out of {line}" for line in left_out)):
-        console.print(_plain(line), soft_wrap=True)
+        console.print(Text(line), soft_wrap=True)
     for pair in dict.fromkeys(map(_pair, rows)):
-        table = Table(title=_plain(" against ".join(pair)), title_justify="left")
+        table = Table(title=Text(" against ".join(pair)), title_justify="left")
         for name in ("quantity", "n", *pair, "difference [95%]", "verdict"):
-            table.add_column(_plain(name))
+            table.add_column(Text(name))
         for row in (row for row in rows if _pair(row) == pair):
             of_clusters = "" if row["clusters"] == row["n"] else f" in {row['clusters']}"
             cells = (
                 _named(row["quantity"], row), f"{row['n']}{of_clusters}", number(row["mean"], row["unit"]),
                 number(row["against_mean"], row["unit"]), estimate(row, "difference", signed=True), verdict(row),
             )  # fmt: skip
-            table.add_row(*map(_plain, cells))
+            table.add_row(*map(Text, cells))
         console.print(table)
     if rows:
         console.print(NOTE, highlight=False, markup=False)
-
-
-def _plain(text: str) -> Text:
-    """The text without markup or escape sequences: the database may be another person's."""
-    return Text(printable(text, len(text)))
 
 
 def _pair(row: Row) -> tuple[str, str]:

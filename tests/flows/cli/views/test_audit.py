@@ -282,7 +282,7 @@ def test_compare_says_why_a_bias_is_left_out(swaymeter: Command, tmp_path: Path)
 def test_labels_of_a_database_move_no_cursor(swaymeter: Command, tmp_path: Path) -> None:
     run = run_of(tmp_path / "a", "c" * 6, label="\x1b[2Jtuned\x9b1A")
     ended = swaymeter("compare", str(run), str(run_of(tmp_path / "b", "c" * 5)))
-    assert "A: [2Jtuned 1A (float32) against B: m (float32)" in ended.out
+    assert r"A: \x1b[2Jtuned\x9b1A (float32) against B: m (float32)" in ended.out
     assert all(line.isprintable() for line in ended.out.splitlines())
 
 
