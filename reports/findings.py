@@ -145,7 +145,8 @@ def _known(model: Model, frames: Frames) -> str:
     for count, label in {**DEGREES, **COUNTS}.items():
         of_kinds = {kind: spearman(frames["correlations"], count, kind) for kind in QUERY_HUES}
         if words := "; ".join(f"{kind} queries {of_kind}" for kind, of_kind in of_kinds.items() if of_kind):
-            printed = in_papers(model.name, frames[RUNS], ("du-fig-9",), "spearman", measure_a=f"log_{count}")
+            about = {"measure_a": f"log_{count}", "measure_b": "susceptibility"}
+            printed = in_papers(model.name, frames[RUNS], ("du-fig-9",), "spearman", **about)
             sentences.append(f"Susceptibility of real entities against their {label}: {words}{printed}.")
     return " ".join(sentences)
 
@@ -268,7 +269,7 @@ def _of_measure(model: Model, frames: Frames, measure: str, mean: Callable[[pd.D
     for kind in query_types(means):
         both = correlation(known, "query", kind)
         items = ("liu-table-1",) if measure.startswith("fisher") else ()
-        printed = in_papers(model.name, frames[RUNS], items, "pearson", "spearman", query_type=kind)
+        printed = in_papers(model.name, frames[RUNS], items, "pearson", "spearman", query_type=kind, level="query")
         with_susceptibility = f" (with susceptibility: {both}{printed})" if both else ""
         words.append(f"{kind} queries {mean(where(means, query_type=kind))}{with_susceptibility}")
     return "; ".join(words)

@@ -45,11 +45,12 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
     columns: the quantity of each; None for the one that the row's column `quantity` names.
     """
     known = aliases(rows["model"].unique() if len(rows) else (), runs)
+    values = [one for item in items for one in published(item)]
     for column, quantity in columns.items():
-        values = [one for item in items for one in published(item) if quantity in (None, one.quantity)]
         cells = []
         for row in records(rows):
-            of_row = [one.words for one in values if one.model == known[row["model"]] and _is_about(one, row)]
+            of_quantity = (one for one in values if one.quantity == (quantity or row["quantity"]))
+            of_row = [one.words for one in of_quantity if one.model == known[row["model"]] and _is_about(one, row)]
             cells.append("; ".join(dict.fromkeys(of_row)))
         attrs, rows = rows.attrs, rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
         rows.attrs.update(attrs)
@@ -129,9 +130,8 @@ def _named(quantity: str) -> str:
 
 
 def _is_about(one: PublishedValue, row: Mapping[str, object]) -> bool:
-    """Whether a value may be of that row: what the row does not say is not compared, and several may be of it."""
-    by = {"quantity": one.quantity, **one.by}
-    return all(str(row[key]) == value for key, value in by.items() if key in row)
+    """Whether a value is of that row; a row that lacks a name which the value goes by, such as a level, is another."""
+    return all(str(row.get(name)) == value for name, value in one.by.items())
 
 
 def _several(names: Sequence[str]) -> str:

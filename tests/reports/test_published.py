@@ -38,9 +38,11 @@ def test_a_row_has_the_value_of_its_model_and_group() -> None:
     rows = pd.DataFrame(
         [["openai-community/gpt2", "open"], ["gpt2", "closed"], ["gpt2-xl", "all"], ["mine", "open"]],
         columns=["model", "query_type"],
-    )
-    shown = with_published(rows, NO_RUNS, ("liu-table-1",), published="pearson")
-    assert list(shown["published"]) == ["0.55", "0.21", "0.54", ""]
+    ).assign(level="query")
+    items = "liu-table-1", "liu-fig-1"
+    assert list(with_published(rows, NO_RUNS, items, published="pearson")["published"]) == ["0.55", "0.21", "0.54", ""]
+    for other in (rows.assign(level="entity"), rows.drop(columns="level")):
+        assert not with_published(other, NO_RUNS, items, published="pearson")["published"].any()
 
 
 def test_relations_are_counted_as_the_paper_counts_them() -> None:
