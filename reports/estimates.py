@@ -42,6 +42,16 @@ def number(value: float, unit: str) -> str:
     return estimate({"mean": value, "unit": unit})
 
 
+def told_apart(one: float, other: float, unit: str) -> tuple[str, str]:
+    """Two numbers, with more digits than alone where they would read alike."""
+    texts = number(one, unit), number(other, unit)
+    factor, sign = (100, "%") if unit == SHARE else (1, "")
+    for decimals in range(2, 16):
+        if texts[0] == texts[1]:
+            texts = f"{factor * one:.{decimals}f}{sign}", f"{factor * other:.{decimals}f}{sign}"
+    return texts
+
+
 def too_few_for_r(n: int) -> str:
     """Why a figure shows no correlation of n points; empty where it shows one."""
     return f"no r of fewer than {FEWEST_FOR_R} points (n = {n})" if n < FEWEST_FOR_R else ""

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.data.sources.own.not_usable import Wrong
-from swaymeter.reports.estimates import estimate, number
+from swaymeter.reports.estimates import estimate, number, told_apart
 from swaymeter.reports.frames import plural
 from swaymeter.tasks.statistics.models import UNRELATED
 
@@ -96,12 +96,12 @@ class Threshold:
     def __str__(self) -> str:
         """How it is written."""
         name = ".".join(filter(None, (self.quantity, self.group, self.end)))
-        return f"{name} {'>=' if self.at_least else '<='} {self.value:g}"
+        return f"{name} {'>=' if self.at_least else '<='} {self.value:.12g}"
 
     def required(self, one: Measured) -> str:
-        """What it asks for, in the unit of what was measured, and how far off this is where both read alike."""
-        limit, of = number(self.value, one.unit), self.measured(one)
-        near = f", and is {of - self.value:+.1g} off" if number(of, one.unit) == limit else ""
+        """What it asks for, in the unit of what was measured, and what this is where both would read alike."""
+        limit, of = told_apart(self.value, self.measured(one), one.unit)
+        near = "" if of == number(self.measured(one), one.unit) else f", and is {of}"
         unit = "" if one.unit == SHARE else f" {one.unit}"
         of_what = f"the {self.end} end of its interval" if self.end else "it"
         return f"{of_what} has to be at {self._side} {limit}{unit}{near}"

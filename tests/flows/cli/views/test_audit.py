@@ -37,7 +37,7 @@ GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.
             ["follow.supporting=0.8004"],
             [],
             "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions, and it has to be "
-            "at least 80.0%, and is -0.0004 off",
+            "at least 80.04%, and is 80.00%",
         ),
         ([], ["follow.conflicting=30%"], "follow.conflicting of m (float32) is 40.0% over 4 answers to 4 questions"),
         (["follow.supporting.low=0.7"], ["follow.supporting.high=0.9"], ""),
