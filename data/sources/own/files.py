@@ -32,7 +32,7 @@ _TOGETHER = 8
 SEPARATORS = ",;\t|"
 _NAMED_SEPARATOR = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
 """A first line by which Excel says what stands between the cells."""
-_CR_ENDED = re.compile(r'(?:[^"\r\n]|"[^"]*")*\r(?!\n)')
+_CR_ENDED = re.compile(r'(?:[^"\r\n]++|"[^"]*+")*+\r(?!\n)')  # possessive: what is read is not read again
 """A first row that ends as old Macs end lines; line feeds are of cells then."""
 _OTHERS = {
     b"PK\x03\x04": "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8",

@@ -1,6 +1,7 @@
 """Files as people have them: whatever program wrote it, the same questions are read, or the error says what it is."""
 
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,15 @@ def test_a_cell_of_lines_in_rows_that_end_with_cr(tmp_path: Path) -> None:
     rows = CSV.replace("\n", "\r").replace("It lifts 8 kg.", '"It lifts\n8 kg."')
     (tmp_path / "mine.csv").write_bytes(rows.encode())
     assert [one.cases[1].text for one in read(tmp_path / "mine.csv")] == ["It lifts\n8 kg.", FRAME["context"][1]]
+
+
+def test_a_long_first_line_takes_little_memory(tmp_path: Path) -> None:
+    (tmp_path / "mine.json").write_bytes(FORMS["array"].replace(b",", b"," + b" " * (1 << 20), 1) + b"\n")
+    tracemalloc.start()
+    read(tmp_path / "mine.json")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 16 << 20
 
 
 def test_a_parquet_file_may_have_any_name(tmp_path: Path) -> None:
