@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from swaymeter.data.errors import WorkspaceError
+from filelock import FileLock, Timeout
+
+from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
 from swaymeter.data.storage.files import sync
 
 
@@ -13,7 +15,7 @@ from swaymeter.data.storage.files import sync
 def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice: str) -> Iterator[Path]:
     """A new folder that takes the place of `folder` where the block ends well, and else leaves no trace.
 
-    What a killed run left is put right first. The caller sees to it that one process at a time writes the folder.
+    What a killed run left is put right first. One process at a time writes a folder; another one is told so.
 
     Args:
         folder: where it goes.
@@ -22,26 +24,34 @@ def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice
         advice: what to do where it cannot be written.
 
     Raises:
+        WorkspaceBusy: another process is writing it.
         WorkspaceError: the folder cannot be written, or holds something else.
     """
     folder = folder.resolve()
-    new, old = (folder.with_name(f".{folder.name}.swaymeter-{state}") for state in ("new", "old"))
+    if not folder.name:
+        raise WorkspaceError(f"{folder} cannot be replaced; name a folder below it")
+    new, old, lock = (folder.with_name(f".{folder.name}.swaymeter-{state}") for state in ("new", "old", "lock"))
     try:
-        _put_right(folder, new, old)
-        if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not is_earlier(folder))):
-            raise WorkspaceError(f"{folder} is not a {what} folder; move it away or {advice}")
-        new.mkdir()
-        yield new
-        _swap(folder, new, old)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(lock, timeout=0):
+            try:
+                _put_right(folder, new, old)
+                if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not is_earlier(folder))):
+                    raise WorkspaceError(f"{folder} is not a {what} folder; move it away or {advice}")
+                new.mkdir()
+                yield new
+                _swap(folder, new, old)
+            finally:
+                shutil.rmtree(new, ignore_errors=True)
+                lock.unlink(missing_ok=True)
+    except Timeout:
+        raise WorkspaceBusy(f"another process is writing the {what} {folder}; try again once it has ended") from None
     except OSError as error:
         raise WorkspaceError(f"the {what} {folder} cannot be written: {error.strerror or error}; {advice}") from error
-    finally:
-        shutil.rmtree(new, ignore_errors=True)
 
 
 def _put_right(folder: Path, new: Path, old: Path) -> None:
     """Undoes what a killed run left: a half-made folder, or one that was set aside and has no successor."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
     if new.exists():
         shutil.rmtree(new)
     if old.exists() and not folder.exists():

@@ -175,6 +175,11 @@ class Workspace:
             waiting(f"{holder}; waiting for it to end")
             lock.acquire(timeout=-1, poll_interval=WAITING_SECONDS)
 
+    @property
+    def is_writable(self) -> bool:
+        """Whether a run can write there, as far as the system says; else it can only find everything done."""
+        return os.access(self.root, os.W_OK) or not self.root.exists()
+
     def check_is_there(self) -> None:
         """WorkspaceError where the folder of a run cannot be seen, such as a shared one that is not mounted now."""
         if not os.path.exists(self.root / "workspace.json"):  # Path.exists raises where a file server does not answer
@@ -191,8 +196,12 @@ class Workspace:
                 "would read as a pattern or as options; choose another --workspace"
             )
         noted = self._noted()
-        is_new = noted is None and not any((self.root / name).is_dir() for name in ("facts", "prompts", "scores"))
-        if not is_new and (noted or {}).get("layout") != LAYOUT:
+        if noted is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
+            raise WorkspaceError(
+                f"{self.root / 'workspace.json'} is not there, beside files of a study; put it back, or write "
+                f"{json.dumps({'layout': LAYOUT})} into it, and run first the study whose report is at its top"
+            )
+        if noted is not None and noted.get("layout") != LAYOUT:
             raise WorkspaceError(
                 f"the workspace {self.root} was made by another version of swaymeter, which this one cannot read; "
                 "move the folder away, or choose another --workspace"

@@ -4,15 +4,16 @@ import importlib
 import json
 import signal
 from collections.abc import Collection, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from swaymeter.data import catalog
-from swaymeter.data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, first_line
+from swaymeter.data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, WorkspaceError, first_line
 from swaymeter.data.records import NO_RELATIONS
 from swaymeter.data.storage.workspace import FOUND, Workspace
 from swaymeter.flows.cli.console import first_names, warn
@@ -131,12 +132,17 @@ class Selected:
         starting: an API that was started before; else one is once something has to be done.
         """
         selection = self._stages(name)
-        with self.workspace.lock(warn if wait else None) as memory:
+        writable, none = self.workspace.is_writable, nullcontext(dict[Any, Any]())
+        held: AbstractContextManager[dict[Any, Any]] = self.workspace.lock(warn if wait else None) if writable else none
+        with held as memory:
             graph = graph_of(self.study, self.workspace, memory)
             self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
             if not (undone or force or refresh or graph.reruns.requests):
                 return graph, None
+            if not writable:
+                root = self.workspace.root
+                raise WorkspaceError(f"the workspace {root} cannot be written; choose another --workspace")
             from swaymeter.flows.server.api import prefect_api
 
             report_to(progress)

@@ -51,7 +51,7 @@ def test_a_workspace_that_cannot_be_written_is_refused(study: TinyStudy) -> None
 
 @pytest.mark.parametrize("command", ["run", "status"])
 def test_a_workspace_of_an_earlier_version_is_refused(study: TinyStudy, command: str) -> None:
-    (study.workspace / "workspace.json").unlink()
+    (study.workspace / "workspace.json").write_text('{"layout": 1}')
     before = study.written()
     refused = study.run(command)
     assert refused.code == 1

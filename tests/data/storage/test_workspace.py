@@ -233,11 +233,16 @@ def test_studies_of_like_names_have_folders_of_their_own(workspace: Workspace) -
     assert all(slug(name) == name for _, name in folders)
 
 
-@pytest.mark.parametrize("content", [None, "{}", '{"layout": 1}', '{"layout": 3}'])
-def test_another_layout_is_refused_and_left_alone(content: str | None, workspace: Workspace) -> None:
+def test_a_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
-    if content is not None:
-        (workspace.root / "workspace.json").write_text(content)
+    with pytest.raises(WorkspaceError, match=r"workspace\.json is not there, beside files of a study; put it back"):
+        workspace.check_layout()
+
+
+@pytest.mark.parametrize("content", ["{}", '{"layout": 1}', '{"layout": 3}'])
+def test_another_layout_is_refused_and_left_alone(content: str, workspace: Workspace) -> None:
+    (workspace.root / "scores").mkdir(parents=True)
+    (workspace.root / "workspace.json").write_text(content)
     with pytest.raises(WorkspaceError, match=r"made by another version of swaymeter.*; move the folder away"):
         workspace.check_layout()
     with pytest.raises(WorkspaceError), workspace.lock():

@@ -123,7 +123,7 @@ def test_results_keep_the_rules_of_every_eval_ever(publication: Path, known: dic
         limits = one["metric_config"]
         assert limits["min_score"] <= one["score_details"]["score"] <= limits["max_score"]
     left_out = record["source_metadata"]["additional_details"]["left_out_without_a_largest_value"]
-    assert left_out == "coherent_persuasion, coherent_persuasion_unchanged"
+    assert left_out == "coherent_persuasion"
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "manifest.json"])

@@ -20,6 +20,7 @@ from swaymeter.flows.cli.commands.stages import COMMANDS
 from swaymeter.flows.server import api
 from swaymeter.flows.stages import score as stages
 from tests.extensions import source
+from tests.faults.campaign.folders import can_mount
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, score, selected, small_study, write_study
 from tests.registered import added
@@ -211,6 +212,22 @@ def test_work_outlasts_its_terminal(tmp_path: Path) -> None:
         os.close(leader)
         assert process.wait(timeout=120) == 0
     assert fetched(tmp_path)
+
+
+@pytest.mark.skipif(not can_mount(), reason="mounting takes root")
+def test_what_is_done_is_found_where_nothing_can_be_written(swaymeter: Command, tmp_path: Path) -> None:
+    of = ("quickstart", "--relation", "capital", "--workspace", str(tmp_path))
+    assert swaymeter("fetch", *of).code == 0
+    subprocess.run(["mount", "--bind", str(tmp_path), str(tmp_path)], check=True)
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", str(tmp_path)], check=True)
+        assert swaymeter("fetch", *of).code == 0
+        ended = swaymeter("build", *of)
+        assert (ended.code, ended.err) == (
+            1, f"error  the workspace {tmp_path} cannot be written; choose another --workspace\n"
+        )  # fmt: skip
+    finally:
+        subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 def test_a_process_ends_with_the_exit_code(tmp_path: Path) -> None:
