@@ -55,6 +55,8 @@ UNITS = {
 GROUP = ("condition", "query_type")
 UNCHANGED = "coherent_persuasion_unchanged"
 """What another quantity is where nothing changes, on the same items: no models are compared by it."""
+BETWEEN = "\x1f"
+"""Between the ids of a question and a context, which have spaces and no control characters, in the name of an item."""
 MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
 """Within how much two models are equal: of shares and other numbers without unit; of nats, as a part of their mean."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")
@@ -66,7 +68,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     answers = frames["answers_of_questions"]
     answers = answers.assign(
         query_type=ALL, cluster=answers["subject_key"].astype(str),
-        item=answers["question_id"].astype(str) + " " + answers["context_id"].astype(str),
+        item=answers["question_id"].astype(str) + BETWEEN + answers["context_id"].astype(str),
     )  # fmt: skip
     judged = answers[answers["verdict"].notna()]
     undecided = _is_disputable(judged)

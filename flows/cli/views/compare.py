@@ -22,7 +22,7 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.reports.estimates import estimate, number, verdict
 from swaymeter.reports.frames import RUNS, labelled
 from swaymeter.tasks.statistics.frames import ALL, by
-from swaymeter.tasks.statistics.models import MODEL_QUERIES, adjusted, differences, of_models
+from swaymeter.tasks.statistics.models import BETWEEN, MODEL_QUERIES, adjusted, differences, of_models
 from swaymeter.tasks.statistics.statistic import Frames
 from swaymeter.tasks.statistics.summary import MODEL
 
@@ -89,7 +89,7 @@ def _asked_of(frames: Frames) -> dict[str, set[str]]:
     answers, queries = (frames[name] for name in MODEL_QUERIES)
     asked: dict[str, set[str]] = {}
     for about, rows in by(answers, MODEL):
-        asked[_model(about)] = {*rows["question_id"], *(rows["question_id"].astype(str) + " " + rows["context_id"])}
+        asked[_model(about)] = {*rows["question_id"], *(rows["question_id"].astype(str) + BETWEEN + rows["context_id"])}
     for about, rows in by(queries, MODEL):
         asked.setdefault(_model(about), set()).update(rows["query_id"])
     return asked
@@ -98,7 +98,7 @@ def _asked_of(frames: Frames) -> dict[str, set[str]]:
 def _why(missing: Collection[str], asked: Collection[str], no_value: str) -> Counter[str]:
     """How many items that another model lacks were not asked of it, and of how many it has no value, and why."""
     return Counter(
-        no_value if item in asked else "asked with other texts" if item.partition(" ")[0] in asked else "not asked"
+        no_value if item in asked else "asked with other texts" if item.partition(BETWEEN)[0] in asked else "not asked"
         for item in sorted(missing)
     )
 

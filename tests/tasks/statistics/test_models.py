@@ -111,6 +111,17 @@ def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: int) -> No
     assert {row["quantity"] for row in DIFFERENCES.rows(made, 0)} & {*moved} == {*moved[: min(shown, 1)]}
 
 
+def test_ids_with_spaces_name_one_item_each() -> None:
+    made = frames()
+    answers = made["answers_of_questions"].query("model in ('a', 'b') and question_id in ('q0', 'q1')")
+    ids = {"q0": ("q", "1 c"), "q1": ("q 1", "c")}
+    answers = answers.assign(
+        subject_key="s", context_id=[ids[name][1] for name in answers["question_id"]],
+        question_id=[ids[name][0] for name in answers["question_id"]],
+    )  # fmt: skip
+    assert {row["n"] for row in DIFFERENCES.rows({**made, "answers_of_questions": answers}, 0)} == {2, 4}
+
+
 def test_an_answer_without_a_prior_is_not_a_changed_one() -> None:
     answers = frames()["answers_of_questions"]
     answers = answers[answers["condition"] == "counter_memory"].assign(condition="irrelevant", outcome="stubborn")

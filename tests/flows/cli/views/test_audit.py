@@ -216,12 +216,12 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
     questions: list[Row] = []
     rows: list[Row] = []
     for number, verdict in enumerate(verdicts):
-        about = {"question_id": f"q{number}", "relation": "own", "subject": "", "subject_id": None}
+        about = {"question_id": f"q {number}", "relation": "own", "subject": "", "subject_id": None}
         questions.append(row(table("questions"), **about, **context))
         for context_id, condition, stated in (("none", "none", alone), ("c", "conflicting", VERDICTS[verdict])):
             rows.append(
                 row(
-                    table("whose_answer"), **asked, question_id=f"q{number}", context_id=context_id,
+                    table("whose_answer"), **asked, question_id=f"q {number}", context_id=context_id,
                     condition=condition, sample=None, verdict=stated, outcome=None,
                 )
             )  # fmt: skip
