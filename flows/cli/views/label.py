@@ -16,7 +16,8 @@ from swaymeter.data.storage.files import written_whole
 
 KINDS: Mapping[str, OwnKind] = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
 KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "
-STATED = "the answer that it states (Enter: the one that it has; without one, back to the kind): "
+STATED = "the answer that the passage states (Enter: {}): "
+BACK = "back to the kind"
 ENDING = "-labelled.jsonl"
 LONGEST = 5000
 """Characters of a passage that are shown."""
@@ -135,7 +136,7 @@ def _set(question: AskedQuestion, number: int, kind: OwnKind, read: Callable[[st
     if before.kind == "conflicting":  # what it states is of that kind alone
         cells = {name: value for name, value in cells.items() if name not in ("answer", "aliases")}
     if kind == "conflicting":
-        cells["answer"] = read(STATED) or before.answer
+        cells["answer"] = read(STATED.format(plain(before.answer or BACK))) or before.answer
     question.contexts[number] = row_of(OwnContext, cells)
     try:
         row_of(OwnRow, question.as_row())

@@ -85,6 +85,13 @@ def test_what_cannot_be_a_kind_is_asked_again(file: Path) -> None:
     assert kinds(work.target)[0] == ("supporting", "conflicting", "unknown")
 
 
+def test_the_prompt_says_what_enter_does(file: Path) -> None:
+    replies, prompts = iter(["c", "5 kg", "b", "c", "", "q"]), list[str]()
+    label.ask(label.labelling(file, None, MAP, everything=False), print, lambda of: prompts.append(of) or next(replies))
+    enter = [of.partition("Enter: ")[2] for of in prompts if of != label.KEYS]
+    assert enter == ["back to the kind): ", "5 kg): "]
+
+
 def test_another_kind_drops_what_a_conflicting_one_stated(file: Path) -> None:
     work, _ = labelled(file, ["c", "5 kg", "b", "s", "q"])
     assert read_questions(OwnQuestions(file=str(work.target))).questions[0].answers == ("8 kg", "eight kilos")
