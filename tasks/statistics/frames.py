@@ -17,6 +17,9 @@ from swaymeter.tasks.statistics.statistic import Frame, Row
 if TYPE_CHECKING:
     import pandas as pd
 
+WITH, WITHOUT = "answers", "answers_without"
+"""Columns: how many sampled answers a question has with the row's context, and without one."""
+
 
 def categorical(frame: Frame) -> Frame:
     """The frame with its text as categories, which are grouped and sorted as numbers are."""
@@ -40,9 +43,12 @@ def _ranks(column: "pd.Series[Any]") -> NDArray[Any]:
     return pd.factorize(column, sort=True)[0]
 
 
-def of_enough_samples(frame: Frame, columns: Sequence[str], parts: int = 1) -> Frame:
-    """The frame with these columns missing where each of so many parts of the sampled `answers` has too few."""
-    enough = frame["answers"].fillna(0) >= parts * FEWEST_SAMPLES
+def of_enough_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:
+    """The frame with these columns missing where they rest on too few sampled answers.
+
+    counts: the columns that count the answers, each of which has to be enough for so many parts.
+    """
+    enough = (frame[[*counts]].fillna(0) >= parts * FEWEST_SAMPLES).all(axis=1)
     return frame.assign(**{name: frame[name].where(enough) for name in columns})
 
 

@@ -41,7 +41,7 @@ from swaymeter.data.records import CONFLICTING, OWN_KINDS, SUPPORTING
 from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
 from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
-from swaymeter.tasks.statistics.frames import ALL, by, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, of_enough_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, summaries
 
@@ -86,8 +86,10 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     yield "prior_bias", _sorted(clashes.assign(value=(clashes["outcome"] == "stubborn").astype(float))[wrong_prior])
     for name in ("binary_utilisation", "continuous_utilisation"):
         yield name, _sorted(answers.assign(value=answers[name].astype("float64")))
-    for name, parts in (("coherent_persuasion", 1), (UNCHANGED, 2)):
-        yield name, _sorted(of_enough_samples(answers, [name], parts).rename(columns={name: "value"}))
+    without = answers.loc[answers["condition"] == "none", [*MODEL, "question_id", WITH]]
+    sampled = answers.merge(without.rename(columns={WITH: WITHOUT}), on=[*MODEL, "question_id"], how="left")
+    for name, counts, parts in (("coherent_persuasion", (WITH, WITHOUT), 1), (UNCHANGED, (WITHOUT,), 2)):
+        yield name, _sorted(of_enough_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
     queries = frames["susceptibility_of_queries"]
     entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
     yield (
@@ -177,5 +179,5 @@ def _verdict(row: Row, p: float | None, margin: float) -> str | None:
     return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
 
 
-MEANS = Statistic("model_means", 9, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 8, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 10, Summary, MODEL_QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 9, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)

@@ -24,7 +24,7 @@ from swaymeter.tasks.statistics.formulas.clustered import clustered_pearson
 from swaymeter.tasks.statistics.formulas.correlation import correlation
 from swaymeter.tasks.statistics.formulas.interval import COVERAGE
 from swaymeter.tasks.statistics.formulas.regression import Coefficient, regression
-from swaymeter.tasks.statistics.frames import ALL, by, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, of_enough_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL
 
@@ -42,7 +42,9 @@ def instances_by_group(frame: Frame) -> Iterator[tuple[Row, Frame]]:
     """The instances of each partition and condition, and of all together, in an order of their own."""
     import pandas as pd
 
-    frame = sorted_by(of_enough_samples(frame, [MOVED]), [*MODEL, "relation", "question_id", "context_id"])
+    frame = sorted_by(
+        of_enough_samples(frame, [MOVED], (WITH, WITHOUT)), [*MODEL, "relation", "question_id", "context_id"]
+    )
     frame = frame.assign(subject=pd.factorize(frame["subject_key"], sort=True)[0])
     frame = frame.astype(dict.fromkeys(("partition", "condition"), object))
     for partition in ({}, {"partition": ALL}):
@@ -132,6 +134,7 @@ REGRESSION = Regression(
     "predictors_of_persuasion",
     MOVED,
     ("edits", "object_popularity", "subject_popularity", "semantic_entropy_without", "semantic_entropy_with"),
+    version=2,
 )
 REGRESSIONS = REGRESSION.statistic
-CORRELATIONS = Statistic("instance_correlations", 3, InstanceCorrelation, ("instances",), correlations)
+CORRELATIONS = Statistic("instance_correlations", 4, InstanceCorrelation, ("instances",), correlations)

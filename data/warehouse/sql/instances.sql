@@ -10,7 +10,7 @@ SELECT
     asked.semantic_entropy AS semantic_entropy_with,
     alone.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_without,
     asked.semantic_entropy_length_normalised AS semantic_entropy_length_normalised_with,
-    asked.answers,
+    asked.answers, alone.answers AS answers_without,
     asked.coherent_persuasion, asked.coherent_persuasion_unchanged,
     asked.verdict,
     coalesce(asked.outcome, 'unmeasured') AS outcome,

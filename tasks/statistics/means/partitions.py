@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from swaymeter.data.records.statistics import EDITS, Summary
-from swaymeter.tasks.statistics.frames import ALL, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, of_enough_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, summaries
 
@@ -70,9 +70,10 @@ def _instances(frame: Frame) -> Frame:
 
     Shares of answers that follow, or are persuaded, are of the instances whose context states an answer.
     """
-    entropies = [f"{name}_{when}" for name in ENTROPIES for when in ("without", "with")]
-    frame = of_enough_samples(frame, ["coherent_persuasion", *entropies])
-    frame = of_enough_samples(frame, ["coherent_persuasion_unchanged"], parts=2)
+    frame = of_enough_samples(frame, ["coherent_persuasion"], (WITH, WITHOUT))
+    frame = of_enough_samples(frame, ["coherent_persuasion_unchanged"], (WITHOUT,), parts=2)
+    for count, when in ((WITH, "with"), (WITHOUT, "without")):
+        frame = of_enough_samples(frame, [f"{name}_{when}" for name in ENTROPIES], (count,))
     outcome = frame["outcome"].astype(object)
     measured = outcome != "unmeasured"
     stating = measured & frame["states_answer"].fillna(value=False).astype(bool)
@@ -115,4 +116,4 @@ def _means(frame: Frame, groups: tuple[str, ...], column: str, quantity: str, un
     )  # fmt: skip
 
 
-STATISTIC = Statistic("partition_means", 7, Summary, ("answers_of_questions", "instances"), compute)
+STATISTIC = Statistic("partition_means", 8, Summary, ("answers_of_questions", "instances"), compute)

@@ -24,7 +24,8 @@ def instance(number: int, partition: str, condition: str, moved: float, outcome:
     return {
         **MODEL, "relation": "P36", "partition": partition, "question_id": f"q{number}", "context_id": condition,
         "condition": condition, "subject_key": f"s{number // 2}", "coherent_persuasion": moved,
-        "coherent_persuasion_unchanged": None, "outcome": outcome, "answers": 10, **OUTCOME, **numbers, **values,
+        "coherent_persuasion_unchanged": None, "outcome": outcome, "answers": 10, "answers_without": 10, **OUTCOME,
+        **numbers, **values,
     }  # fmt: skip
 
 
@@ -80,6 +81,15 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
     assert mean("semantic_entropy_with", "all", "all", "stubborn") == (1, 5.0)
     everything = found(made, quantity="coherent_persuasion", group_values=["all", "all"])
     assert (everything["items"], everything["low"], everything["high"]) == (2, None, None)
+
+
+@pytest.mark.parametrize(("without", "shown"), [(4, 0), (9, 1), (10, 2)])
+def test_persuasion_rests_on_answers_without_a_context_too(without: int, shown: int) -> None:
+    moved = ("coherent_persuasion", "coherent_persuasion_unchanged")
+    row = instance(0, "static", "original", 1.0, coherent_persuasion_unchanged=0.5, answers_without=without)
+    made = computed("partition_means", answers_of_questions=[answer(0, "static", "none", True, 4.0)], instances=[row])
+    assert {row["quantity"] for row in made} & {*moved} == {*moved[:shown]}
+    assert any(row["n"] for row in computed("instance_correlations", instances=[row | {"edits": 1}])) == bool(shown)
 
 
 def test_persuasion_is_averaged_by_number_of_edits() -> None:

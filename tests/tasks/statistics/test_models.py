@@ -102,11 +102,15 @@ def test_means_of_models_have_intervals() -> None:
     assert means["a", "correct", "none"]["mean"] == 1
 
 
+@pytest.mark.parametrize("of", [["none", "counter_memory"], ["none"]])
 @pytest.mark.parametrize(("samples", "shown"), [(4, 0), (5, 1), (9, 1), (10, 2)])
-def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: int) -> None:
+def test_persuasion_of_few_samples_is_no_finding(samples: int, shown: int, of: list[str]) -> None:
     moved = ("coherent_persuasion", "coherent_persuasion_unchanged")
     made = frames()
-    made["answers_of_questions"] = made["answers_of_questions"].assign(**dict.fromkeys(moved, 1.0), answers=samples)
+    answers = made["answers_of_questions"].assign(**dict.fromkeys(moved, 1.0))
+    made["answers_of_questions"] = answers.assign(
+        answers=answers["answers"].mask(answers["condition"].isin(of), samples)
+    )
     assert {row["quantity"] for row in MEANS.rows(made, 0)} & {*moved} == {*moved[:shown]}
     assert {row["quantity"] for row in DIFFERENCES.rows(made, 0)} & {*moved} == {*moved[: min(shown, 1)]}
 
