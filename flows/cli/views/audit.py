@@ -203,8 +203,10 @@ def show(console: Console, measured: Sequence[Measured]) -> None:
     shown = dict.fromkeys(one.quantity for one in measured)
     said = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
     over = " or ".join(sorted({f"{one.over}s" for one in measured}))
-    means = ", and means of sampled ones in nats" if shown.keys() & {*IN_NATS} else ""
-    console.print(f"Shares of greedy answers{means}, with 95% intervals over {over}. {said}.", highlight=False)
+    shares = ["shares of greedy answers"] if shown.keys() - {*IN_NATS} else []
+    means = ["means of sampled answers in nats"] if shown.keys() & {*IN_NATS} else []
+    numbers = " and ".join([*shares, *means]).capitalize()
+    console.print(f"{numbers}, with 95% intervals over {over}. {said}.", highlight=False)
 
 
 def as_json(

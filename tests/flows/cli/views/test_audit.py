@@ -1,11 +1,13 @@
 """An audit's thresholds, what it says of them, and two runs compared; no model is loaded."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from rich.console import Console
 
 from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.records import as_row
@@ -84,6 +86,23 @@ def test_a_threshold_on_what_the_file_has_not_is_refused(text: str, said: str) -
 def test_a_threshold_that_no_question_counts_for_is_not_met() -> None:
     with pytest.raises(WorkFailed, match=r"context_bias <= 0\.1 could not be judged for any model"):
         checks.judged(checks.thresholds_of([], ["context_bias=0.1"]), [FOLLOWS])
+
+
+MOVED = Measured("m (float32)", "persuasion", "conflicting", 9, 9, "question", 1.5, 1.0, 2.0, "nats")
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"),
+    [
+        ([FOLLOWS], "Shares of greedy answers, with"),
+        ([MOVED], "Means of sampled answers in nats, with"),
+        ([FOLLOWS, MOVED], "Shares of greedy answers and means of sampled answers in nats, with"),
+    ],
+)
+def test_the_table_is_of_what_it_says(measured: list[Measured], said: str) -> None:
+    console = Console(width=200, file=io.StringIO())
+    audit.show(console, measured)
+    assert f"\n{said} 95% intervals" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_junit_names_an_audit_that_failed(tmp_path: Path) -> None:
