@@ -16,7 +16,7 @@ def test_a_name_is_spelled_behind_a_space_and_a_break() -> None:
     assert (tokenizer.decode(behind_space), tokenizer.decode(behind_break)) == (" Norway", "Norway")
 
 
-def test_tokenizer_of_the_hub_is_read_as_far_as_it_is_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tokenizer_of_the_hub_is_read_where_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     here, elsewhere = (ModelIdentity("org/model", commit * 20, "hub", "org/model") for commit in ("ab", "cd"))
     without = ModelIdentity("org/plain", "ab" * 20, "hub", "org/plain")
