@@ -195,6 +195,8 @@ class Workspace:
                 f"the workspace {str(self.root)!r} has {' and '.join(map(repr, unusable))} in its path, which DuckDB "
                 "would read as a pattern or as options; choose another --workspace"
             )
+        if os.path.lexists(self.root) and not self.root.is_dir():
+            raise WorkspaceError(f"the workspace {self.root} is no folder, nor leads to one; name another")
         noted = self._noted()
         if noted is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(

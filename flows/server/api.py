@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -60,7 +61,14 @@ def prefect_api(meanwhile: Iterator[object] | None = None, starting: Starting | 
             starting = stack.enter_context(temporary_api())
         from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
 
-        if url := get_current_settings().api.url or "":
+        try:
+            url = get_current_settings().api.url or ""
+        except tomllib.TOMLDecodeError as error:
+            raise ServerError(
+                f"Prefect's settings cannot be read ({error}); correct profiles.toml in its folder (PREFECT_HOME, or "
+                "~/.prefect), or move it away"
+            ) from None
+        if url:
             if starting is not None:  # in vain: a profile or a settings file names another
                 starting.server.terminate()
             stack.close()

@@ -26,7 +26,15 @@ START_SECONDS = 120.0
 ANSWER_SECONDS = 5.0
 POLL_SECONDS = 0.05
 _ERROR = re.compile(r"^[\w.]+(Error|Exception): .*", re.MULTILINE)
-_OF_ITS_FOLDER = re.compile(r"disk|space|database|sqlite|malformed", re.IGNORECASE)
+_REMEDIES = {
+    r"TOMLDecode": "correct {home}/profiles.toml, or move it away",
+    r"locate revision": "another Prefect wrote {home}/prefect.db: move it away, or name another PREFECT_HOME",
+    r"read-only|permission denied": "its folder {home} cannot be written: name another as PREFECT_HOME",
+    r"disk|space|database|sqlite|malformed": (
+        "make room in its folder {home} where a disk is full, move prefect.db away where it is damaged"
+    ),
+}
+"""What to do by what the log of a server says, the first that fits."""
 
 STARTUP = Path(__file__).parent / "startup"
 """The folder of the module that Python imports when it starts."""
@@ -125,15 +133,13 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 def _why(log: IO[bytes] | None) -> str:
     """What the log of a server ends with, and what to do; all of the log is shown by `--traceback`."""
-    from prefect.settings import get_current_settings
-
-    reason, home = "", get_current_settings().home
+    home = Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()  # a setting that Prefect may fail to read
+    reason = ""
     if log is not None:
         log.seek(0)
         text = log.read().decode(errors="replace").strip()
         _log.debug("the log of Prefect's server:\n%s", text)
         *_, last = ("its log is empty", *text.splitlines()[-1:], *(error[0] for error in _ERROR.finditer(text)))
         reason = f" ({last})"
-    if not _OF_ITS_FOLDER.search(reason):
-        return f"{reason}; --traceback shows its whole log"
-    return f"{reason}; make room in its folder {home} where a disk is full, move prefect.db away where it is damaged"
+    remedies = (what for said, what in _REMEDIES.items() if re.search(said, reason, re.IGNORECASE))
+    return f"{reason}; {next(remedies, '--traceback shows its whole log').format(home=home)}"

@@ -55,9 +55,11 @@ def workspace_of(study: Study, folder: str | None = None) -> Workspace:
     """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
     named = folder or study.workspace
     try:
-        return Workspace(folder_of(named, study.name), study.name)
+        workspace = Workspace(folder_of(named, study.name), study.name)
     except RuntimeError:
         raise UsageError(f"the workspace {named} is below a home directory that was not found; name another") from None
+    workspace.check_layout()
+    return workspace
 
 
 def reruns_of(workspace: Workspace) -> Path:

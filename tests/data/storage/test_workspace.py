@@ -233,6 +233,13 @@ def test_studies_of_like_names_have_folders_of_their_own(workspace: Workspace) -
     assert all(slug(name) == name for _, name in folders)
 
 
+def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "else")
+    for path in (Path("/dev/null"), tmp_path / "link"):
+        with pytest.raises(WorkspaceError, match=r"is no folder, nor leads to one"):
+            Workspace(path).check_layout()
+
+
 def test_a_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
     with pytest.raises(WorkspaceError, match=r"workspace\.json is not there, beside files of a study; put it back"):

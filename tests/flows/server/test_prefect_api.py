@@ -89,6 +89,24 @@ def test_a_configured_api_that_does_not_answer_is_named(start: Start) -> None:
     assert "unset it" in errors
 
 
+@pytest.mark.parametrize(
+    ("file", "content", "what"),
+    [
+        ("profiles.toml", b'active = "x', "correct profiles.toml in its folder"),
+        ("prefect.db", "of another revision", "another Prefect wrote {home}/prefect.db: move it away"),
+    ],
+)
+def test_what_prefect_keeps_is_named(file: str, content: bytes | str, what: str, start: Start, tmp_path: Path) -> None:
+    if isinstance(content, bytes):
+        (tmp_path / file).write_bytes(content)
+    else:
+        with closing(sqlite3.connect(tmp_path / file)) as database:
+            database.execute("CREATE TABLE alembic_version AS SELECT 'ffffffffffff' AS version_num")
+            database.commit()
+    _, errors = start("-c", FLOW, PREFECT_HOME=str(tmp_path)).communicate(timeout=120)
+    assert what.format(home=tmp_path) in errors
+
+
 def test_a_server_that_cannot_start_shows_its_log(start: Start, tmp_path: Path) -> None:
     broken = tmp_path / "prefect.db"
     broken.write_text("not a database " * 100)
