@@ -166,7 +166,7 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 MEASURE = Measure(
     row=WhoseAnswer,
-    version=6,
+    version=7,
     meaning="whose answer each answer states, and what the context did to the greedy one",
     about="questions",
     compute=compute,

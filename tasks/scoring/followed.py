@@ -40,10 +40,11 @@ from swaymeter.tasks.scoring.wording.denials import (
 from swaymeter.tasks.scoring.wording.forms.answer import Name
 from swaymeter.tasks.scoring.wording.forms.kinds import forms
 from swaymeter.tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
+from swaymeter.tasks.scoring.wording.predicates.reading import by_predicate
 from swaymeter.tasks.scoring.wording.refusals import is_unsaid, refuses, says_nothing
 from swaymeter.tasks.scoring.wording.roles import answering, is_of_another
-from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS
-from swaymeter.tasks.scoring.wording.word import Word
+from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS
+from swaymeter.tasks.scoring.wording.word import Word, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
@@ -67,7 +68,9 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 
 _MOST_MENTIONS = 30
 """Of two answers of which it is told which one is meant; a text that has more states both."""
-_TURNING = frozenset(("but", "however", "simply", "though"))
+_TURNING = word_set("but however simply though")
+_TWO_SIDED = _TURNING | word_set("other another second actually fact reality")
+_ASKING = AUXILIARIES | word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt")
 
 
 def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:
@@ -198,7 +201,13 @@ def _polarities(reply: Sequence[Word], sides: _Sides) -> set[yes_no.Polarity]:
     ):  # the passage does not say so, but it does mention that the hall is open
         turn = next((place for place, word in enumerate(reply) if word.text in _TURNING), len(reply))
         reply = () if refuses(reply[turn:]) else reply[turn:]
-    return found or in_a_sentence(reply, sides.asked)
+    if found:
+        return found
+    if sides.asked and sides.asked[0].text in _ASKING:
+        reply = yes_no.without_question(reply, sides.asked)
+    found = in_a_sentence(reply, sides.asked)
+    turns = any(word.text in _TWO_SIDED for word in reply)
+    return (by_predicate(reply, sides.asked) or found) if turns or not found else found
 
 
 def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | None]:

@@ -109,9 +109,10 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
     is_only_subject = len(asked) > 1 and all(text == asked[0].text for text in meaning)
     if missing and (is_pronoun or said[0] == "not") and not is_only_subject and len(said) <= _SHORT:
         missing = missing if new else []
-    is_half = is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content)
+    is_half = is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content) and len(new) < 2
     if question[0].text in _MODAL and not FORBIDDING.isdisjoint(said):
-        is_half = is_half or (len(missing) == 1 and len(content) > 1)
+        subject = next((text for text in content if not has_sense(text)), "")
+        is_half = is_half or (len(missing) == 1 < len(content) and not (new and missing[0] == subject))
     outside = outside or (bool(missing and new) and _is_instead(said, question[0].text, content, missing))
     if (
         missing
@@ -137,6 +138,7 @@ def _polarity(
     }  # working without problems
     negations = sum(text in negating - harmless and text not in content and text not in opposed for text in said)
     negations += any(one in ("stopped", "stop", "ceased") and two.endswith("ing") for one, two in pairwise(said))
+    negations += any(one == "too" and two == "to" for one, two in zip(said, said[2:], strict=False))  # too faint to see
     if negations > 1:
         return None
     return "no" if bool(negations) ^ bool(opposed) ^ is_reversed else "yes"
@@ -182,7 +184,7 @@ def _is_instead(said: Sequence[str], first: str, content: Sequence[str], missing
     first: the first word of the question.
     """
     if first in ("can", "may") and "must" in said:
-        return content[0] not in missing
+        return content[0] not in missing and ("be" in said or 2 * len(missing) <= len(content))
     if len(missing) != 1 or len(content) < 2:
         return False
     if missing[0].isdigit():
@@ -206,7 +208,8 @@ def _has_predicate(
         return False
     objects = [two.text for one, two in pairwise(asked) if one.text == content[place]]
     is_lacking = said[0] not in PRONOUNS and any(text in missing for text in objects)
-    if is_lacking and is_synonym(content[place], "need"):
+    is_other = any(not text[0].isdigit() for text in new)
+    if is_lacking and (is_other or is_synonym(content[place], "need")):
         return False  # a helmet is no visa
     if not _WHEN.isdisjoint(missing) or not _WHEN.isdisjoint(new):
         return False

@@ -23,6 +23,7 @@ _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")
 _YES_ELSEWHERE = word_set("ja jawohl oui si sim da да evet 是 はい 네 예 نعم כן jah")
 _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
 _YES_CHARACTERS, _NO_CHARACTERS = ("是", "はい", "可以", "会"), ("不", "没", "沒", "否", "いいえ")
+_NOUN_CHARACTERS = ("会员", "会议", "会场", "会费")
 _NOT_CHARACTERS = ("ません", "않습니다", "않아요", "없습니다", "아닙니다", "없어요")
 _IS = word_set("is es est ist lautet e text texte texto respuesta antwort reponse risposta")
 _BEHIND_NOT = word_set("according really at anymore any yet exactly quite that")
@@ -48,6 +49,8 @@ _PHRASES: dict[Polarity, str] = {
         "no longer|not any longer|by no means|nicht|leider nicht|leider nein|nicht mehr|keineswegs|"
         "auf keinen fall|stimmt nicht|das stimmt nicht|das ist falsch|falsch|noch nicht|das trifft nicht zu|"
         "die aussage ist falsch|die aussage ist nicht richtig|that is not case|this is not case|it is not case|"
+        "better not|rather not|no need|no way|no chance|far from it|there is not 1|there are none|there is none|"
+        "they do not have 1|it do not have 1|lieber nicht|besser nicht|eher nicht|kein bedarf|"
         "negative|never|not at all|not yet|not so|hardly|nie|niemals"
     ),
 }
@@ -76,7 +79,7 @@ def named(name: Sequence[Word]) -> Polarity | None:
 
 def stated(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
     """What a reply says in so many words or by an auxiliary: yes, no, both, or neither; the question is not read."""
-    reply = _without(reply, asked)
+    reply = without_question(reply, asked)
     kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
     found = next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
     if found or not reply or reply[0].text not in _SOURCES:
@@ -88,12 +91,12 @@ def stated(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
     return next(filter(None, (kind(reply[behind:]) for kind in kinds[2:] if reply[behind:])), set())
 
 
-def _without(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:
+def without_question(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:
     """The reply without the question, where it repeats that word by word."""
     texts, length = [word.text for word in asked], len(asked)
     for start in range(len(reply) - length + 1 if length > 2 else 0):
         if reply[start].text == texts[0] and [word.text for word in reply[start : start + length]] == texts:
-            return (*reply[:start], *reply[start + length :])
+            return (*reply[:start], *without_question(reply[start + length :], asked))
     return reply
 
 
@@ -102,7 +105,7 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
     written = "".join(word.text for word in reply)
     if written.startswith(_NO_CHARACTERS) or (any(one in written for one in _NOT_CHARACTERS) and not refuses(reply)):
         return {"no"}
-    if written.startswith(_YES_CHARACTERS):
+    if written.startswith(_YES_CHARACTERS) and not written.startswith(_NOUN_CHARACTERS):
         return {"yes"}
     end = Word("", clause=True)
     for place, (before, word, behind) in enumerate(zip((end, *reply), reply, (*reply[1:], end), strict=False)):
