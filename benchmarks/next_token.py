@@ -1,6 +1,6 @@
 """Prompts a second of the engine against two plain ways, and how far their scores lie apart.
 
-    engine         swaymeter.tasks.scoring.persuasion: every shared beginning computed once; all queries in every round
+    engine         swaymeter.tasks.scoring.persuasion: every shared prefix computed once; all queries in every round
     published      padded batches of 32 whole prompts in the order given, logits at every position, softmax and
                    logarithms in numpy, float32
     best plain     sorted by length, logits of the last token only, in the engine's dtype, its scores as the engine's
