@@ -38,11 +38,12 @@ def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice
                 _put_right(folder, new, old)
                 if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not is_earlier(folder))):
                     raise WorkspaceError(f"{folder} is not a {what} folder; move it away or {advice}")
+                shutil.rmtree(old, ignore_errors=True)
                 new.mkdir()
                 yield new
                 _swap(folder, new, old)
             finally:
-                shutil.rmtree(new, ignore_errors=True)
+                _put_right(folder, new, old)
                 lock.unlink(missing_ok=True)
     except Timeout:
         raise WorkspaceBusy(f"another process is writing the {what} {folder}; try again once it has ended") from None
@@ -51,13 +52,10 @@ def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice
 
 
 def _put_right(folder: Path, new: Path, old: Path) -> None:
-    """Undoes what a killed run left: a half-made folder, or one that was set aside and has no successor."""
-    if new.exists():
-        shutil.rmtree(new)
+    """Undoes what a run left that ended in between: a half-made folder, or one set aside that has no successor."""
+    shutil.rmtree(new, ignore_errors=True)
     if old.exists() and not folder.exists():
         old.rename(folder)
-    elif old.exists():
-        shutil.rmtree(old)
 
 
 def _swap(folder: Path, new: Path, old: Path) -> None:

@@ -196,7 +196,7 @@ class Workspace:
                 "would read as a pattern or as options; choose another --workspace"
             )
         if os.path.lexists(self.root) and not self.root.is_dir():
-            raise WorkspaceError(f"the workspace {self.root} is no folder, nor leads to one; name another")
+            raise WorkspaceError(f"the workspace {self.root} is neither a folder nor a link to one")
         noted = self._noted()
         if noted is None and any((self.root / name).is_dir() for name in ("facts", "prompts", "scores")):
             raise WorkspaceError(

@@ -14,7 +14,7 @@ import pyarrow as pa
 from swaymeter.data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, quoted
+from swaymeter.data.warehouse.schema import ABOUT, SCORED, Schema, is_large, literal, quoted
 from swaymeter.data.warehouse.sources import checked_footer, only_finite, selected
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -196,10 +196,14 @@ def opened(path: Path, tables: Sequence[Table], *, of_others: bool = False) -> I
         raise DamagedFile(f"{path} cannot be read ({reason}); it is made again by the next run") from None
     try:
         schema = Schema(tables)
-        if not is_of(schema, connection):
+        refused = _not_ours(connection, schema) if of_others else []  # nothing of theirs has been read by then
+        if (ABOUT.name not in refused) and not is_of(schema, connection):
             raise WorkspaceError(f"{path} was made by another version; run `swaymeter aggregate` with the study's file")
-        if of_others:
-            _refuse_what_is_not_ours(connection, schema, path)
+        if refused:
+            raise WorkspaceError(
+                f"{path} has not the tables and views that Swaymeter makes ({', '.join(map(repr, refused[:3]))}); it "
+                "may do harm: have its study's Parquet files sent, and run `swaymeter aggregate` with the study's file"
+            )
         yield Warehouse(connection, schema)
     except (duckdb.ProgrammingError, duckdb.OutOfMemoryException):
         raise
@@ -209,7 +213,8 @@ def opened(path: Path, tables: Sequence[Table], *, of_others: bool = False) -> I
         connection.close()
 
 
-def _refuse_what_is_not_ours(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path) -> None:
+def _not_ours(connection: duckdb.DuckDBPyConnection, schema: Schema) -> list[str]:
+    """The names of what is not as we make it; from now on no query reads another file."""
     connection.execute("SET enable_external_access = false; SET lock_configuration = true")
     theirs = {*connection.execute(_MADE).fetchall()}
     with duckdb.connect(config=CONFIG) as empty:
@@ -217,11 +222,7 @@ def _refuse_what_is_not_ours(connection: duckdb.DuckDBPyConnection, schema: Sche
             empty.execute(statement)
         create_views(empty, schema.views)
         ours = {*empty.execute(_MADE).fetchall()}
-    if names := sorted({name for name, _ in theirs ^ ours}):
-        raise WorkspaceError(
-            f"{path} has not the tables and views that Swaymeter makes ({', '.join(map(repr, names[:3]))}); it may do "
-            "harm: have its study's Parquet files sent, and run `swaymeter aggregate` with the study's file"
-        )
+    return sorted({name for name, _ in theirs ^ ours})
 
 
 def is_of(schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:

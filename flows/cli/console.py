@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
+import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 
+from swaymeter.data.errors import WorkFailed
 from swaymeter.data.plain import plain
+from swaymeter.flows.cli.streams import lost_output
 
 
 class PlainConsole(Console):
@@ -28,6 +31,13 @@ NAMED = 3
 def print_line(line: str) -> None:
     """Print a line as it is, never folded."""
     out.print(escape(line), soft_wrap=True)
+
+
+def print_product(text: str, *, nl: bool = True) -> None:
+    """Print what a program reads, as it is; WorkFailed where not all of it could be written."""
+    typer.echo(text, nl=nl)
+    if why := lost_output():
+        raise WorkFailed(f"not all could be written to standard output: {why}")
 
 
 def warn(line: str) -> None:

@@ -55,7 +55,7 @@ def main() -> None:
     logging.raiseExceptions = False  # a log that Prefect's API does not take is none of the person's business
     code = exit_code()
     logging.shutdown()
-    if why := lost_output():
+    if code == 0 and (why := lost_output()):
         err.print(f"[yellow]warning[/yellow]  not all could be written to standard output: {why}")
     sys.stderr.flush()
     os._exit(code)

@@ -45,12 +45,12 @@ class Lasting:
 
 
 def keep_working() -> None:
-    """From now on nothing that becomes of the terminal, or of what standard streams lead to, ends this process."""
+    """From now on this process goes on when its terminal closes, or when its output can no longer be written."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:  # it was closed: the next file that is opened would be taken for it
-            os.open(os.devnull, os.O_RDWR)
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 - for as long as the process lives
     for name in ("stdout", "stderr"):
         setattr(sys, name, Lasting(getattr(sys, name) or open(os.devnull, "w", encoding="utf-8")))  # noqa: SIM115

@@ -159,7 +159,7 @@ class Runner:
     def _end(self, identity: StepId, step: Step, future: Any) -> None:
         try:
             self._tell(step, future)
-        except (Exception, SystemExit):  # a console ends the program where nobody reads it any more
+        except (Exception, SystemExit):  # rich ends a program whose reader has gone
             log.debug("the end of %s could not be told", identity, exc_info=True)
         finally:
             self._over.add(identity)

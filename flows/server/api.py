@@ -7,7 +7,6 @@ import logging
 import os
 import subprocess
 import tempfile
-import tomllib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import IO
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+from swaymeter.data.errors import first_line
 from swaymeter.flows.server.process import ANSWER_SECONDS, ServerError, api_child, wait_until_ready
 from swaymeter.flows.server.settings import STOP_SECONDS, TEMPORARY, client_of, keep_quiet
 
@@ -59,14 +59,14 @@ def prefect_api(meanwhile: Iterator[object] | None = None, starting: Starting | 
     with ExitStack() as stack:
         if starting is None and not is_named():  # before Prefect is imported, which takes a second
             starting = stack.enter_context(temporary_api())
-        from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
-
         try:
+            from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
+
             url = get_current_settings().api.url or ""
-        except tomllib.TOMLDecodeError as error:
+        except ValueError as error:  # of a file that is not TOML, or has values that cannot be
             raise ServerError(
-                f"Prefect's settings cannot be read ({error}); correct profiles.toml in its folder (PREFECT_HOME, or "
-                "~/.prefect), or move it away"
+                f"Prefect's settings cannot be read ({first_line(error)}); correct profiles.toml in its folder "
+                "(PREFECT_HOME, or ~/.prefect), or prefect.toml in this one, or move it away"
             ) from None
         if url:
             if starting is not None:  # in vain: a profile or a settings file names another

@@ -29,8 +29,8 @@ _ERROR = re.compile(r"^[\w.]+(Error|Exception): .*", re.MULTILINE)
 _REMEDIES = {
     r"TOMLDecode": "correct {home}/profiles.toml, or move it away",
     r"locate revision": "another Prefect wrote {home}/prefect.db: move it away, or name another PREFECT_HOME",
-    r"read-only|permission denied": "its folder {home} cannot be written: name another as PREFECT_HOME",
-    r"disk|space|database|sqlite|malformed": (
+    r"read-?only|permission denied|unable to open": "its folder {home} cannot be written: name another as PREFECT_HOME",
+    r"\bdisk\b|no space|database|sqlite|malformed": (
         "make room in its folder {home} where a disk is full, move prefect.db away where it is damaged"
     ),
 }
@@ -54,7 +54,7 @@ def led(environment: Mapping[str, str]) -> dict[str, str]:
 def child(
     role: str, *options: str, settings: Mapping[str, str], log: IO[bytes] | None = None, pass_fds: tuple[int, ...] = ()
 ) -> Iterator[subprocess.Popen[bytes]]:
-    """A process of `flows.server.child` in that role; it stops on leaving, and when this process ends in any way."""
+    """A process of `server.child` in that role; it stops on leaving, and when this process ends in any way."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "swaymeter.flows.server.child", role, "--parent", str(os.getpid()), *options],
         stdin=subprocess.PIPE,  # held open, never written to: its end tells the child that we are gone

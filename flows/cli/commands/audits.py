@@ -9,7 +9,7 @@ import typer
 
 from swaymeter.data.errors import WorkFailed
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.console import err, out, print_line
+from swaymeter.flows.cli.console import err, out, print_line, print_product
 
 audits = typer.Typer()
 OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
@@ -116,11 +116,16 @@ def audit(
             raise typer.Exit(WorkFailed.exit_code)
         raise WorkFailed(message)
     measured, differences, unfinished = view.found_in(selected.workspace.database)
-    outcome = checks.judged(thresholds, measured)
+    try:
+        outcome = checks.judged(thresholds, measured)
+    except WorkFailed as error:
+        if junit is not None:
+            checks.write_junit(junit, selected.study.name, [], unused=unused, error=str(error))
+        raise
     if junit is not None:
         checks.write_junit(junit, selected.study.name, outcome, unused=unused)
     if as_json:
-        typer.echo(view.as_json(selected, measured, differences, unfinished, read, outcome))
+        print_product(view.as_json(selected, measured, differences, unfinished, read, outcome))
     else:
         view.show(out, measured)
         comparison.show(out, differences)
@@ -171,7 +176,7 @@ def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.
     databases = view.database_of(a), view.database_of(b)
     (rows, left_out), apart = view.compared(*databases), view.settings_apart(*databases)
     if as_json:
-        typer.echo(view.as_json(rows, apart, left_out))
+        print_product(view.as_json(rows, apart, left_out))
         return
     for name, database in zip("AB", databases, strict=True):
         out.print(f"{name}: {database}", soft_wrap=True, markup=False, highlight=False)

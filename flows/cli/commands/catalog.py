@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from swaymeter.flows.cli.console import out, print_line
+from swaymeter.flows.cli.console import out, print_line, print_product
 from swaymeter.flows.cli.options import AsJson, Traceback
 
 catalog = typer.Typer()
@@ -84,13 +84,13 @@ def schema() -> None:
     """
     from swaymeter.flows.study.schema import study_schema
 
-    typer.echo(json.dumps(study_schema(), indent=2))
+    print_product(json.dumps(study_schema(), indent=2))
 
 
 def _list(rows: Iterable[Any], *, as_json: bool) -> None:
     from swaymeter.flows.cli.views import listings
 
     if as_json:
-        typer.echo(listings.as_json(list(rows)))
+        print_product(listings.as_json(list(rows)))
     else:
         listings.show(out, list(rows))

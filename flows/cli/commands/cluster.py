@@ -7,7 +7,7 @@ import typer
 from swaymeter.data.errors import StudyFileError, UsageError
 from swaymeter.flows.cli import options
 from swaymeter.flows.cli.commands.stages import carry_out
-from swaymeter.flows.cli.console import first_names, print_line
+from swaymeter.flows.cli.console import first_names, print_line, print_product
 
 cluster = typer.Typer(help="Run a study on workers that a cluster's queue starts, and that end with it.")
 
@@ -52,7 +52,7 @@ def slurm(
     folder = selected.workspace.root
     jobs = Jobs(f"swaymeter-{folder.name}", folder / ".cluster.pem", gpus, cores, memory, walltime, partition, account)
     if dry_run:
-        typer.echo(jobs.script(), nl=False)
+        print_product(jobs.script(), nl=False)
         return
     selected.check_models("run")
     with selected.workspace.lock():  # nothing is submitted for a workspace that another run uses

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.flows.cli.console import out, print_line, warn
+from swaymeter.flows.cli.console import out, print_line, print_product, warn
 from swaymeter.flows.cli.options import AsJson, Folder, Offline, Relations, StudyFile, Traceback
 
 _A_DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
@@ -30,7 +30,7 @@ def diff(
     for warning in (*difference.old.warnings, *difference.new.warnings):
         warn(warning)
     if as_json:
-        typer.echo(view.as_json(difference))
+        print_product(view.as_json(difference))
     else:
         view.show(out, difference, limit=limit)
     if difference.differs:

@@ -10,7 +10,7 @@ import typer
 
 from swaymeter.data.errors import WorkFailed
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.console import out, print_line
+from swaymeter.flows.cli.console import out, print_line, print_product
 
 if TYPE_CHECKING:
     from swaymeter.flows.cli.pipeline import Selected  # takes long to import
@@ -120,7 +120,7 @@ def status(
     selected = Selected.of(study, workspace, relation, model, measure)
     rows, root = selected.rows(), selected.workspace.root
     if as_json:
-        typer.echo(view.as_json(rows, root))
+        print_product(view.as_json(rows, root))
     else:
         view.show(out, rows, root)
     if view.is_broken(rows):

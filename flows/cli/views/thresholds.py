@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
-from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
 from swaymeter.data.sources.own.not_usable import Wrong
 from swaymeter.reports.estimates import estimate, number, told_apart
 from swaymeter.reports.frames import plural
@@ -127,16 +127,26 @@ class Threshold:
         about = [one for one in known if one.quantity == self.quantity and self.group in (None, one.group)]
         if not about or (lacking := sorted({one.model for one in known} - {one.model for one in about})):
             models = ", ".join(lacking) if about else "any model"
-            raise WorkFailed(
-                f"{self} could not be judged for {models}: no question counts for it, since it is of questions that a "
-                "model answers right, or wrong, without a context"
-            )
+            raise WorkFailed(f"{self} could not be judged for {models}: {self._why_none}")
         if self.end and (few := next((one for one in about if one.low is None), None)):
             raise WorkFailed(
                 f"{self} could not be judged for {few.model}: {few.counts} have no interval; it needs "
                 f"{FEWEST_FOR_INTERVAL} {few.over}s"
             )
         return about
+
+    @property
+    def _why_none(self) -> str:
+        """Why a model may have nothing that it is about."""
+        if self.quantity in IN_NATS:
+            fewest = FEWEST_SAMPLES * (2 if self.quantity == "unchanged" else 1)
+            return f"fewer than {fewest} sampled answers ended, with the context or without; raise --samples"
+        if self.quantity in ("context_bias", "prior_bias"):
+            return (
+                "no question counts for it, since it is of questions that a model answers right, or wrong, without a "
+                "context"
+            )
+        return "no answer of that kind could be judged"
 
     def measured(self, one: Measured) -> float:
         """The mean, or the end of the interval, that it is about."""
@@ -205,7 +215,7 @@ def write_junit(
         if not is_met:
             ElementTree.SubElement(case, "failure", message=_as_xml(next(unmet)))
     for place, why in unused:
-        case = ElementTree.SubElement(suite, "testcase", classname="rows that are not used", name=place)
+        case = ElementTree.SubElement(suite, "testcase", classname="rows that are not used", name=_as_xml(place))
         ElementTree.SubElement(case, "skipped", message=_as_xml(why))
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,6 @@
 """Folders that two processes write at the same moment, and ones that cannot be written."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,43 @@ def test_of_two_writers_one_wins_and_the_other_is_told(tmp_path: Path) -> None:
             pass
     assert [path.read_text() for path in folder.iterdir()] == ["of the first"]
     assert [*tmp_path.iterdir()] == [folder]
+
+
+def an_earlier_one(folder: Path) -> None:
+    with replaced(folder, Path.exists, "publication", "choose another") as one:
+        (one / "a.txt").write_text("earlier")
+
+
+@pytest.mark.parametrize("ends", ["in the block", "between the renames"])
+def test_a_writer_that_fails_leaves_what_was_there(ends: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, rename = tmp_path / "paper", Path.rename
+    an_earlier_one(folder)
+
+    def fails(path: Path, target: Path) -> Path:
+        if path.name.endswith("-new"):
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with suppress(KeyboardInterrupt), replaced(folder, Path.exists, "publication", "choose another") as one:
+        (one / "a.txt").write_text("later")
+        if ends == "in the block":
+            raise KeyboardInterrupt
+    assert [*tmp_path.iterdir()] == [folder]
+    assert (folder / "a.txt").read_text() == "earlier"
+
+
+def test_what_was_set_aside_is_kept_where_another_folder_came(tmp_path: Path) -> None:
+    folder, aside = tmp_path / "paper", tmp_path / ".paper.swaymeter-old"
+    an_earlier_one(aside)
+    folder.mkdir()
+    (folder / "of-others.txt").touch()
+    with (
+        pytest.raises(WorkspaceError, match="is not a publication folder"),
+        replaced(folder, lambda folder: False, "publication", "choose another"),
+    ):
+        pass
+    assert (aside / "a.txt").exists()
 
 
 def test_the_root_is_not_replaced() -> None:

@@ -236,7 +236,7 @@ def test_studies_of_like_names_have_folders_of_their_own(workspace: Workspace) -
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "else")
     for path in (Path("/dev/null"), tmp_path / "link"):
-        with pytest.raises(WorkspaceError, match=r"is no folder, nor leads to one"):
+        with pytest.raises(WorkspaceError, match=r"is neither a folder nor a link to one"):
             Workspace(path).check_layout()
 
 

@@ -107,6 +107,16 @@ def test_what_prefect_keeps_is_named(file: str, content: bytes | str, what: str,
     assert what.format(home=tmp_path) in errors
 
 
+def test_damaged_settings_of_the_folder_are_named(start: Start, folder: Path) -> None:
+    (folder / "prefect.toml").write_text("[server")
+    try:
+        _, errors = start("-c", FLOW).communicate(timeout=120)
+    finally:
+        (folder / "prefect.toml").unlink()
+    assert "ServerError: Prefect's settings cannot be read" in errors
+    assert "or prefect.toml in this one" in errors
+
+
 def test_a_server_that_cannot_start_shows_its_log(start: Start, tmp_path: Path) -> None:
     broken = tmp_path / "prefect.db"
     broken.write_text("not a database " * 100)

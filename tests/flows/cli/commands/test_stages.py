@@ -201,6 +201,14 @@ def test_work_outlasts_its_streams(streams: str, said: str, tmp_path: Path) -> N
     assert fetched(tmp_path)
 
 
+def test_a_product_that_is_lost_is_a_failure() -> None:
+    command = ["bash", "-c", '"$@" >/dev/full', "bash", sys.executable, "-m", "swaymeter.flows.cli.main", "schema"]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert (ended.returncode, ended.stderr) == (
+        1, "error  not all could be written to standard output: No space left on device\n"
+    )  # fmt: skip
+
+
 def test_work_outlasts_its_terminal(tmp_path: Path) -> None:
     leader, terminal = os.openpty()
     with subprocess.Popen(
