@@ -1,8 +1,6 @@
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,7 +13,6 @@ from swaymeter.tasks.scoring.wording.words import words
 OSLO: dict[str, list[str]] = {"context": ["Oslo"], "original": ["Bergen"]}
 
 
-CASES = Path(__file__).with_name("whose_answer_cases.txt")
 REPORTS = Path(__file__).resolve().parents[2] / "oracle" / "reports"
 
 
@@ -370,22 +367,6 @@ def test_names_that_are_common_words(answer: str, names: tuple[str, ...], expect
 def test_a_number_that_another_replaces_is_denied() -> None:
     assert whose_answer("It was 1990 rather than 1991.", context=["1990"], original=["1991"]) == "context"
     assert whose_answer("It took more than 8 years.", context=["8 years"], original=["9 years"]) == "context"
-
-
-def cases_of_kinds() -> Iterator[Any]:
-    """The lines of the table of cases, by kind: right, context, original, reply, question."""
-    kind = ""
-    for number, line in enumerate(CASES.read_text(encoding="utf-8").splitlines(), 1):
-        if line.startswith("=="):
-            kind = line.removeprefix("== ")
-        elif line and not line.startswith("#"):
-            yield pytest.param(*(cell.strip() for cell in f"{line} ".split(" | ")), id=f"{kind} {number}")
-
-
-@pytest.mark.parametrize(("expected", "context", "original", "answer", "question"), list(cases_of_kinds()))
-def test_cases_of_each_kind(expected: str, context: str, original: str, answer: str, question: str) -> None:
-    sides = {"context": context.split(" / "), "original": original.split(" / ") if original else []}
-    assert whose_answer(answer, **sides, question=question) == expected
 
 
 WITH_CASES = ("04-short-refusals", "05-times-of-day", "09-joined-marks-and-suffixes", "10-part-of-a-longer-name",
