@@ -1,4 +1,4 @@
-"""Persuasion: how far a context moves the next-token distribution of a query; tasks.scoring.persuasion has formulas."""
+"""Persuasion: how far a context moves the next-token distribution of a query; the formulas: `scoring.persuasion`."""
 
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Sequence

@@ -210,7 +210,7 @@ def _has_predicate(
     is_lacking = said[0] not in PRONOUNS and any(text in missing for text in objects)
     is_other = any(not text[0].isdigit() for text in new)
     if is_lacking and (is_other or is_synonym(content[place], "need")):
-        return False  # a helmet is no visa
+        return False  # a helmet is needed, not a visa
     if not _WHEN.isdisjoint(missing) or not _WHEN.isdisjoint(new):
         return False
     is_german = not FUNCTION_WORDS_ELSEWHERE.isdisjoint(texts_of(asked))

@@ -23,7 +23,7 @@ UNATTESTED = replace(
     version=1,
 )
 """As `FAMILIARITY`, without the invented entities whose name occurs in the counted corpus: somebody may have that name,
-and the model may have read of them. Where no corpus is counted there is no such test."""
+and the model may have read of them. It needs a corpus that was counted."""
 
 RELEVANCE = Comparison(
     name="relevance",
