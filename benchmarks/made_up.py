@@ -16,6 +16,7 @@ from swaymeter.data.records import Fact, RelationName, as_row
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.step import Run, Stage
 from swaymeter.flows.stages import resolve
+from swaymeter.flows.study.plan import plan_of, workspace_of
 from swaymeter.flows.study.reading import read_study
 
 PAIRS, PER_KIND = 200, 2
@@ -43,7 +44,7 @@ def write_study(folder: Path, relations: int, entities: int) -> Path:
 def graph_of(file: Path) -> Graph:
     """The graph of a study as its workspace is now."""
     study = read_study(str(file))
-    return resolve.graph_of(study, resolve.workspace_of(study))
+    return resolve.graph_of(plan_of(study, workspace_of(study)))
 
 
 def write_facts(file: Path) -> None:

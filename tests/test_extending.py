@@ -76,7 +76,7 @@ def selected(extended: None, tmp_path_factory: pytest.TempPathFactory) -> Select
 def graph(selected: Selected) -> Graph:
     """The graph after a run."""
     memory: dict[Any, Any] = {}
-    return run(lambda: graph_of(selected.study, selected.workspace, memory))
+    return run(lambda: graph_of(selected.plan, memory))
 
 
 @pytest.fixture
@@ -144,7 +144,7 @@ def test_status_lists_the_measure(graph: Graph, selected: Selected) -> None:
 def test_the_page_is_drawn_again_without_the_figure(graph: Graph, selected: Selected) -> None:
     del FIGURES[figure.FIGURE.name]
     try:
-        states = {str(node.id): node.state for node in graph_of(selected.study, selected.workspace)}
+        states = {str(node.id): node.state for node in graph_of(selected.plan)}
     finally:
         FIGURES.add(figure.FIGURE)
     assert {name for name, state in states.items() if state != "done"} == {"report · study · page"}

@@ -52,8 +52,8 @@ class FactsOptions(Options):
 
     called: ClassVar[str]
     """The source's name in error messages, such as "YAGO"."""
-    has_answers: ClassVar[bool] = True
-    """Whether an entity has an object, which queries ask for and contexts state."""
+    refuses: ClassVar[Mapping[str, str]] = {}
+    """What cannot stand beside such facts, a section, a kind of measures or an export, and why."""
     names_own_relations: ClassVar[bool] = False
     """Whether relations may have names that are not the catalog's."""
 

@@ -24,14 +24,13 @@ from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, Rerun
 from swaymeter.flows.graph.selection import DISPUTABLE, OF_CLASSES, Selection
 from swaymeter.flows.graph.step import STAGES, Stage
-from swaymeter.flows.stages.build import amounts
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.stages.estimate import estimate
 from swaymeter.flows.stages.refusals import refusals
-from swaymeter.flows.stages.resolve import graph_of, workspace_of
-from swaymeter.flows.stages.score import measure_states
+from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.stages.study_graph import CHOICE, FACTS
 from swaymeter.flows.study.models import check_models
+from swaymeter.flows.study.plan import Plan, plan_of, workspace_of
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study
@@ -85,14 +84,19 @@ class Selected:
         return sorted(known - NO_RELATIONS)
 
     @cached_property
+    def plan(self) -> Plan:
+        """What the study and this machine decide."""
+        return plan_of(self.study, self.workspace)
+
+    @cached_property
     def graph(self) -> Graph:
         """The graph as the workspace is now."""
-        return graph_of(self.study, self.workspace)
+        return graph_of(self.plan)
 
     @property
     def contents(self) -> Contents:
         """What of the study is fetched and chosen."""
-        return Contents(self.study, self.graph, self.selection.relations)
+        return Contents(self.plan, self.graph, self.selection.relations)
 
     def check_models(self, name: str) -> None:
         """Refuses, before anything runs, a model that cannot be had."""
@@ -105,22 +109,22 @@ class Selected:
     def rows(self) -> list[StatusRow]:
         """How every selected step stands; a row for each measure of a score step."""
         selected = self.selection.of(self.graph)
-        return [row for node in self.graph if node.id in selected for row in _rows(self.study, node)]
+        return [row for node in self.graph if node.id in selected for row in _rows(self.plan, node)]
 
     def estimate(self, name: str, *, force: bool = False, refresh: bool = False) -> Iterator[str]:
         """What would be done, line by line."""
         selection, now = self._stages(name), datetime.now(UTC)
         kinds: list[tuple[Kind, bool]] = [("force", force), ("refresh", refresh)]
         requests = [Rerun(now, kind, selection.as_json()) for kind, is_asked in kinds if is_asked]
-        graph = graph_of(self.study, self.workspace, requests=requests)
+        graph = graph_of(self.plan, requests=requests)
         self._check(graph, selection, force=force)
-        yield from estimate(graph, self.study, selection)
+        yield from estimate(graph, self.plan, selection)
         if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
             raise WorkFailed("; ".join(dict.fromkeys(f"{self.name}: {node.refusal}" for node in failed)))
 
     def _check(self, graph: Graph, selection: Selection, *, force: bool) -> None:
         """Refuses what is known at once to be impossible; StudyFileError names all of it."""
-        if problems := list(dict.fromkeys(refusals(graph, self.study, selection.of(graph), force=force))):
+        if problems := list(dict.fromkeys(refusals(graph, self.plan, selection.of(graph), force=force))):
             raise StudyFileError(f"{self.name}: {first_names(problems, separator='; ')}")
 
     def execute(
@@ -135,7 +139,7 @@ class Selected:
         writable, none = self.workspace.is_writable, nullcontext(dict[Any, Any]())
         held: AbstractContextManager[dict[Any, Any]] = self.workspace.lock(warn if wait else None) if writable else none
         with held as memory:
-            graph = graph_of(self.study, self.workspace, memory)
+            graph = graph_of(self.plan, memory)
             self._check(graph, selection, force=force)
             undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
             if not (undone or force or refresh or graph.reruns.requests):
@@ -168,7 +172,7 @@ class Selected:
                     state = flow.run_without_prefect(
                         self.study, str(self.workspace.root), selection, kinds, offline=offline
                     )
-            graph = graph_of(self.study, self.workspace, memory)
+            graph = graph_of(self.plan, memory)
         if state.is_completed():
             return graph, None
         if state.is_crashed():
@@ -188,11 +192,12 @@ class Selected:
         parts, facts = [], self.study.facts
         relations = sum(node.kind is FACTS for node in graph)
         if relations and facts:
-            asked = [amounts(self.study, relation) for relation in facts.relations]
+            planned = [*self.plan.relations.values()]
+            asked = [relation.amounts for relation in planned]
             (entities, forms, _), every = asked[0], sorted({contexts for *_, contexts in asked})
             contexts = str(every[0]) if len(every) == 1 else f"{every[0]} to {every[-1]}"
             kinds = f"{facts.real_entities} real and {facts.invented_entities} invented"
-            kinds = kinds if facts.has_answers else str(entities)
+            kinds = kinds if planned[0].entry else str(entities)
             file = self.study.contexts.file
             own = f", or those of {Path(file).name}," if file else ""
             queries = "1 query form" if forms == 1 else f"{forms} query forms"
@@ -235,11 +240,11 @@ def _end_if_told_to(error: BaseException) -> None:
         came_before += [more for more in (one.__cause__, one.__context__) if more and more not in came_before]
 
 
-def _rows(study: Study, node: Node) -> Iterator[StatusRow]:
+def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:
     """A row for a step; for a score step one for each of its measures."""
     subject = " ".join(part for part in (node.id.subject, node.id.part) if part)
-    model = study.called(node.id.model, node.id.dtype) if node.id.model else ""
-    states = measure_states(study, node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]
+    model = plan.called(node.id)
+    states = plan.measure_states(node) if node.id.stage == "score" else [(node.id.group, node.state, node.reason)]
     fetched = node.checks.get("facts") if node.id.stage == "fetch" else None
     rejected = fetched.about.get("rejected", {}) if fetched and fetched.about else {}
     for name, state, reason in states:

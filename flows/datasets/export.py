@@ -22,8 +22,8 @@ def export(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, in
         raise UsageError(f"the study {contents.study.name} uses no facts, so there is nothing to export")
     if file.exists() and not force:
         raise UsageError(f"{file} exists; name another file, or write over it with --force")
-    if contents.study.facts is not None and not contents.study.facts.has_answers:
-        raise UsageError(f"the study {contents.study.name} asks about groups, which are not facts to be exported")
+    if contents.study.facts and "export" in contents.study.facts.refuses:
+        raise UsageError(f"the study {contents.study.name} {contents.study.facts.refuses['export']}")
     of_relation = {relation: contents.names(relation) for relation in facts}
     own = contents.study.facts.own_relations if contents.study.facts else {}
     worded = {name: contents.study.contexts.worded(one) for name, one in {**catalog.relations(), **own}.items()}

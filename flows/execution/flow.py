@@ -30,10 +30,10 @@ from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
-from swaymeter.flows.stages.refusals import asked_models, refused_models
-from swaymeter.flows.stages.resolve import graph_of, reruns_of, workspace_of
+from swaymeter.flows.stages.refusals import asked_variants, refused_models
+from swaymeter.flows.stages.resolve import graph_of, reruns_of
+from swaymeter.flows.study.plan import Plan, Variant, plan_of, workspace_of
 from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.models.files.hub import leave_alone
@@ -135,6 +135,7 @@ def _executed(
     limit_threads()  # in a worker's process; nothing has imported torch yet
     leave_alone(offline)  # the graph asks which revisions models have
     workspace = workspace_of(chosen, folder)
+    plan = plan_of(chosen, workspace)
 
     def submit(step: Step) -> Any:
         name = str(step.id)
@@ -142,16 +143,16 @@ def _executed(
 
     def resolve() -> Graph:
         workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
-        return graph_of(chosen, workspace, memory)
+        return graph_of(plan, memory)
 
     with workspace.lock(log.warning if wait else None) as memory:
         if event and not is_first_run(workspace, event, str(flow_run.id)):
             log.warning("another run has begun for the same event of Prefect's; this one does nothing")
-            return graph_of(chosen, workspace, memory), Selection(stages=())
+            return graph_of(plan, memory), Selection(stages=())
         graph = resolve()
         if failed:
             selection = selection.failed(graph)
-        asked = _asked(chosen, graph, selection.of(graph), force=kinds.get("force", False))
+        asked = _asked(plan, graph, selection.of(graph), force=kinds.get("force", False))
         try:
             with chosen_workers(chosen.execution, Run(workspace.root, offline), asked) as workers:
                 if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
@@ -174,11 +175,11 @@ def _tell(step: Step, ended: Any) -> None:
     progress().finished(step.id.stage, str(step.id), failed, spent)
 
 
-def _asked(chosen: Study, graph: Graph, selected: Collection[StepId], *, force: bool) -> dict[int, ModelPart]:
-    """The models that are asked, by their place in the study file; StudyFileError where one cannot be, as here."""
-    asked = asked_models(graph, chosen, selected, force=force)
-    if problems := list(dict.fromkeys(refused_models(asked, chosen.execution.runner))):
-        raise StudyFileError(f"study {chosen.name}: {'; '.join(problems)}")
+def _asked(plan: Plan, graph: Graph, selected: Collection[StepId], *, force: bool) -> list[Variant]:
+    """The variants that are asked; StudyFileError where one cannot be, as here."""
+    asked = asked_variants(graph, plan, selected, force=force)
+    if problems := list(dict.fromkeys(refused_models(asked, plan.study.execution.runner))):
+        raise StudyFileError(f"study {plan.study.name}: {'; '.join(problems)}")
     return asked
 
 

@@ -4,7 +4,6 @@ Both take what is there, whatever has failed, and are made again when that chang
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
 from swaymeter.data.errors import SwaymeterError, UnknownName, UsageError
@@ -16,17 +15,16 @@ from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
-from swaymeter.flows.stages.score import resolved_dtype
 from swaymeter.flows.steps.aggregate import Loaded, schema
-from swaymeter.flows.study.sections.model import ModelPart
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.plan import Plan, Variant
 from swaymeter.tasks.contexts.annotation.judging import imported
 from swaymeter.tasks.statistics import statistics_of
 from swaymeter.tasks.statistics.statistic import Statistic
 
 
-def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
+def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
     """Adds the steps; gives that of the database. scores: also what seeds and a corpus add to them."""
+    study = plan.study
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
     folder = (*graph.workspace.of_study, "statistics")
@@ -41,9 +39,11 @@ def aggregate(graph: Graph, study: Study, fetched: Fetched, built: Built, scores
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in outputs]) | tables | _by_role(rest)
     annotations = _annotations(graph) if study.questions is not None else ()
-    models = _models(study)
-    labels = {key: model.label for key, model in models.items() if model.label is not None}
-    asked = {key: study.answer_prompts(model).content for key, model in models.items()}
+    variants: dict[tuple[str, str], Variant] = {}
+    for variant in plan.variants:
+        variants.setdefault((variant.model.name, variant.dtype), variant)
+    labels = {key: of.model.label for key, of in variants.items() if of.model.label is not None}
+    asked = {key: of.prompts.content for key, of in variants.items()}
     return graph.add(
         kinds.DATABASE, kinds.DATABASE.id("study"), graph.workspace.database_artifact,
         optional={role: reference.with_all_columns() for role, reference in loaded.items()},
@@ -77,15 +77,6 @@ def _made_from(graph: Graph, fetched: Fetched, built: Built) -> list[Reference]:
         if node.id.stage in ("fetch", "build"):
             references += [Reference(node, role) for role in kinds.LOADED if role in node.checks]
     return references
-
-
-def _models(study: Study) -> dict[tuple[str, str], ModelPart]:
-    """The models of the study, by name and the dtype that they compute in."""
-    models: dict[tuple[str, str], ModelPart] = {}
-    for model in study.models:
-        with suppress(SwaymeterError):  # a model that cannot be had has no scores
-            models.setdefault((model.name, resolved_dtype(model)), model)
-    return models
 
 
 def _annotations(graph: Graph) -> tuple[TableArtifact, ...]:

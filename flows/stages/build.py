@@ -1,9 +1,7 @@
 """The steps that build prompts: queries and contexts from facts, questions from candidates."""
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -11,12 +9,12 @@ import pyarrow as pa
 from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.records import Partition
 from swaymeter.data.records.tables import CONTEXTS, QUERIES, QUESTIONS, REJECTED
-from swaymeter.data.sources.own.by_relation import ContextRow, rows_by_relation
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.study.plan import Plan
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.annotation.judging import imported
 
@@ -36,10 +34,10 @@ class Built:
     waiting: Mapping[Partition, Node] = field(default_factory=dict)
 
 
-def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
+def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
     """Adds the steps that build the prompts of what was fetched."""
-    built = {name: prompts_of(graph, study, fetched, name) for name in fetched.facts}
-    chosen = {name: _choose(graph, study, fetched, name) for name in fetched.candidates}
+    built = {name: prompts_of(graph, plan, fetched, name) for name in fetched.facts}
+    chosen = {name: _choose(graph, plan.study, fetched, name) for name in fetched.candidates}
     by_relation: dict[str, dict[str, Reference]] = {}
     for partition, node in chosen.items():
         reference = node.output("questions")
@@ -62,20 +60,18 @@ def build(graph: Graph, study: Study, fetched: Fetched) -> Built:
     )  # fmt: skip
 
 
-def prompts_of(graph: Graph, study: Study, fetched: Fetched, relation: str, seed: int | None = None) -> Node:
+def prompts_of(graph: Graph, plan: Plan, fetched: Fetched, relation: str, seed: int | None = None) -> Node:
     """Adds the step that writes the queries and contexts of a relation.
 
     seed: what contexts are drawn with, where not the study's; entities, and so queries, are the study's in any case.
     """
-    part = part_of(seed)
+    part, study, planned = part_of(seed), plan.study, plan.relations[relation]
     assert study.facts is not None
     inputs = {"facts": fetched.facts[relation]}
-    try:
-        own, group = own_contexts(study, relation), study.facts.group(relation, study.seed)
-    except SwaymeterError as error:
-        return graph.refuse(kinds.PROMPTS, kinds.PROMPTS.id(relation, part), error, inputs=[inputs["facts"].node])
-    if group is None:
-        entry = study.contexts.worded(study.facts.relation(relation))
+    if planned.refusal:
+        step = kinds.PROMPTS.id(relation, part)
+        return graph.refuse(kinds.PROMPTS, step, planned.refusal, inputs=[inputs["facts"].node])
+    if entry := planned.entry:
         if entry.subject_class in fetched.names:
             inputs["names"] = fetched.names[entry.subject_class]
         forms = {kind: list(texts) for kind, texts in entry.contexts.items()}
@@ -84,46 +80,25 @@ def prompts_of(graph: Graph, study: Study, fetched: Fetched, relation: str, seed
             "real_entities": study.facts.real_entities, "invented_entities": study.facts.invented_entities,
             "contexts": dict(study.contexts.per_kind()), "object_class": entry.object_class,
         }  # fmt: skip
-    else:
-        parameters = {"group": group.parameters}
+    elif planned.group:
+        parameters = {"group": planned.group.parameters}
     if seed is not None:
         parameters["seed_of_contexts"] = seed
-    if own:
-        parameters["contexts"] = {"own": [row.model_dump() for row in own]}
+    if planned.own:
+        parameters["contexts"] = {"own": [row.model_dump() for row in planned.own]}
     outputs = {
         "queries": Output(QUERIES, ("prompts", relation, *filter(None, [part])), "queries"),
         "contexts": Output(CONTEXTS, ("prompts", relation, *filter(None, [part])), "contexts"),
     }
     return graph.add(
         kinds.PROMPTS, kinds.PROMPTS.id(relation, part), outputs, inputs=inputs, parameters=parameters,
-        arguments=(study, own, study.seed if seed is None else seed, group),
+        arguments=(study, planned, study.seed if seed is None else seed),
     )  # fmt: skip
 
 
 def part_of(seed: int | None) -> str:
     """The part of the steps about a further seed; empty for the study's own."""
     return "" if seed is None else f"seed {seed}"
-
-
-def own_contexts(study: Study, relation: str) -> tuple[ContextRow, ...]:
-    """The contexts of one's own that take the place of the written ones; none where there are none."""
-    if study.contexts.file is None or study.facts is None:
-        return ()
-    rows = rows_by_relation(Path(study.contexts.file), "contexts.file", ContextRow, study.facts.own_relations)
-    return rows.get(relation, ())
-
-
-def amounts(study: Study, relation: str) -> tuple[int, int, int]:
-    """The entities, query forms and contexts of a relation, as the study's file says; zeros where it has no facts."""
-    if study.facts is None:
-        return 0, 0, 0
-    if not study.facts.has_answers:
-        with suppress(SwaymeterError):  # the step that reads the file names what is wrong
-            if (group := study.facts.group(relation, study.seed)) is not None:
-                return len(group.entities), len(group.open) + len(group.closed), group.contexts
-        return 0, 0, 0
-    entities = study.facts.real_entities + study.facts.invented_entities
-    return entities, 4, entities * sum(study.contexts.per_kind().values())
 
 
 def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) -> Node:

@@ -12,6 +12,7 @@ from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.step import StepKind
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.steps.build import candidates_of
+from swaymeter.flows.study.plan import Plan
 from swaymeter.flows.study.study import Study
 
 
@@ -19,9 +20,14 @@ from swaymeter.flows.study.study import Study
 class Contents:
     """The records of a study; relations: only these, all where none is named."""
 
-    study: Study
+    plan: Plan
     graph: Graph
     relations: tuple[str, ...] = ()
+
+    @property
+    def study(self) -> Study:
+        """The study."""
+        return self.plan.study
 
     @property
     def workspace(self) -> Workspace:

@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
-from swaymeter.flows.stages.build import amounts
-from swaymeter.flows.stages.score import at_hand, measure_states
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
-from swaymeter.tasks.measures.passes import passes
 from swaymeter.tasks.models.size import parameters_of
 
 OPERATIONS_PER_SECOND = 100e12
@@ -67,7 +64,7 @@ class _Work:
         return f"{unknown}; reckoned from the size of the model: {hours} GPU hours"
 
 
-def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
+def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
     """Lines that say what is not done, its prompts by model, and an estimate of the time and the disk."""
     selected = selection.of(graph)
     undone = [node for node in graph if node.id in selected and node.state != "done"]
@@ -78,16 +75,16 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
     works, stored, uncounted = dict[str, _Work](), 0, False
     for node in undone:
         yield f"{node.id}: {node.state}{f' ({node.reason})' if node.reason else ''}"
-        if not (count := _prompts(study, node)):
+        if not (count := _prompts(plan, node)):
             uncounted = uncounted or count is None
             continue
         about: About = "questions" if node.id.group == UNKNOWN_MEASURES else MEASURES[node.id.group].about
-        tokens = TOKENS_OF_SAMPLE if about == "contexts" and study.contexts.sample else TOKENS[about]
-        thoughts, is_sure = _thoughts(graph, study, node)
+        tokens = TOKENS_OF_SAMPLE if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
+        thoughts, is_sure = _thoughts(plan, node)
         reckoned = thoughts * is_sure
         size = parameters_of(node.id.model)
         stored += count * BYTES[about] + BYTES_OF_THOUGHT * reckoned
-        for name in (study.called(node.id.model, node.id.dtype), ""):
+        for name in (plan.called(node.id), ""):
             work = works.setdefault(name, _Work())
             rate = rates.get((node.id.model, node.id.dtype, node.id.group))
             work.prompts += count
@@ -112,23 +109,22 @@ def estimate(graph: Graph, study: Study, selection: Selection) -> Iterator[str]:
     yield f"{total.prompts} prompts; estimated time: {total.duration}; files of scores: {_disk(stored)}"
 
 
-def _thoughts(graph: Graph, study: Study, node: Node) -> tuple[int, bool]:
+def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:
     """The most tokens of thoughts before a step's answers, and whether it is known that its model may write them."""
-    parameters = study.parameters("answers") if "answers" in study.requested() else {}
-    thinking = parameters.get("thinking")
-    if thinking is None or not (prompts := _prompts(study, node, "answers")):
+    answers = plan.parameters.get("answers")
+    thinking = answers.thinking if answers else None
+    if thinking is None or not (prompts := _prompts(plan, node, "answers")):
         return 0, True
-    tokens = int(prompts * (parameters["samples"] + 1) * thinking["max_new_tokens"])
-    always = True if thinking["models"] == "all" else _thinks_always(graph, study, node)
+    tokens = int(prompts * (plan.parameters["answers"].samples + 1) * thinking.max_new_tokens)
+    always = True if thinking.models == "all" else _thinks_always(plan.variant(node.id))
     return (tokens, always is not None) if always is not False else (0, True)
 
 
-def _thinks_always(graph: Graph, study: Study, node: Node) -> bool | None:
+def _thinks_always(variant: Variant) -> bool | None:
     """Whether nothing turns off the thoughts of a step's model; None where its tokenizer is not on this machine."""
     from swaymeter.tasks.scoring.template_options import opens_thoughts, options_of
 
-    model = next(one for one in study.models if (one.name, one.dtype) == (node.id.model, node.id.dtype))
-    prompts, speaker = study.answer_prompts(model), at_hand(graph, model.name)
+    prompts, speaker = variant.prompts, variant.at_hand
     return opens_thoughts(speaker, prompts, options_of(speaker, prompts)) if speaker else None
 
 
@@ -138,50 +134,52 @@ def _disk(stored: int) -> str:
     return f"{stored / 1_000_000_000:.1f} GB"
 
 
-def _is_open(study: Study, node: Node) -> bool:
+def _is_open(plan: Plan, node: Node) -> bool:
     """Whether the leading measure of a pass is to be computed, and not only those that are derived from it."""
     if node.id.stage != "score" or node.id.group not in MEASURES:
         return False
-    return any(name == node.id.group and state != "done" for name, state, _ in measure_states(study, node))
+    return any(name == node.id.group and state != "done" for name, state, _ in plan.measure_states(node))
 
 
-def _prompts(study: Study, node: Node, leading: str = "") -> int | None:
+def _prompts(plan: Plan, node: Node, leading: str = "") -> int | None:
     """The prompts of a step, counted from the study where its prompts are not built yet; None where nobody knows.
 
     leading: the measure that they are of, "" for any.
     """
     if node.id.stage == "score" and node.id.group == UNKNOWN_MEASURES:
-        return _of_partition(study, node.id.subject, leading)
-    if not _is_open(study, node) or leading not in ("", node.id.group):
+        return _of_partition(plan, node.id.subject, leading)
+    if not _is_open(plan, node) or leading not in ("", node.id.group):
         return 0
     measure = MEASURES[node.id.group]
-    return measure.count_prompts(measure.parameters(**study.parameters(measure.name)), **_amounts(study, node))
+    return measure.count_prompts(plan.parameters[measure.name], **_amounts(plan, node))
 
 
-def _of_partition(study: Study, partition: str, leading: str) -> int | None:
+def _of_partition(plan: Plan, partition: str, leading: str) -> int | None:
     """The prompts of a partition whose questions are not fetched."""
-    assert study.questions is not None
-    counts = [study.questions.published.get(partition), study.questions.per_partition]
-    known, cases = [count for count in counts if count is not None], study.questions.cases
+    questions = plan.study.questions
+    assert questions is not None
+    counts = [questions.published.get(partition), questions.per_partition]
+    known, cases = [count for count in counts if count is not None], questions.cases
     if not known or cases is None:
         return None
-    asked = [group.leading for group in passes(study.requested()) if group.leading.about == "questions"]
+    asked = [group.leading for group in plan.passes if group.leading.about == "questions"]
     return sum(
-        measure.count_prompts(measure.parameters(**study.parameters(measure.name)), cases=cases * min(known))
+        measure.count_prompts(plan.parameters[measure.name], cases=cases * min(known))
         for measure in asked
         if leading in ("", measure.name)
     )
 
 
-def _amounts(study: Study, node: Node) -> dict[str, int]:
+def _amounts(plan: Plan, node: Node) -> dict[str, int]:
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
     cases = sum(check.about["cases"] for check in questions if check.about)
-    entities, forms, planned = amounts(study, node.id.subject)
+    relation, sample = plan.relations.get(node.id.subject), plan.study.contexts.sample
+    entities, forms, planned = relation.amounts if relation else (0, 0, 0)
     contexts = built.get("contexts", planned)
     return {
         "queries": built.get("queries", forms * entities),
-        "contexts": study.contexts.sample.contexts if study.contexts.sample else contexts,
+        "contexts": sample.contexts if sample else contexts,
         "cases": cases,
     }
 

@@ -14,7 +14,7 @@ from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output, Resource, StepKind
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.wikidata import fetch_wikidata
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.plan import Plan
 from swaymeter.tasks.contexts.invented_names import invented_names_key
 
 
@@ -32,57 +32,58 @@ class Fetched:
     lacking: Mapping[Partition, list[Node]]
 
 
-def fetch(graph: Graph, study: Study) -> Fetched:
+def fetch(graph: Graph, plan: Plan) -> Fetched:
     """Adds the steps that fetch what the study's measures are about."""
-    about = {measure.about for measure in study.requested().values()}
+    study, about = plan.study, {each.leading.about for each in plan.passes}
     facts: dict[str, Reference] = {}
     names: dict[str, Reference] = {}
     if study.facts is not None and about - {"questions"}:
-        facts = {relation: _facts(graph, study, relation) for relation in study.facts.relations}
+        facts = {relation: _facts(graph, plan, relation) for relation in study.facts.relations}
         if study.facts.invented_entities:
             classes = sorted({study.facts.relation(name).subject_class for name in facts})
-            names = {entity_class: _names(graph, study, entity_class) for entity_class in classes}
+            names = {entity_class: _names(graph, plan, entity_class) for entity_class in classes}
     if study.questions is None or "questions" not in about:
         return Fetched(facts, names, {}, {})
     if QUESTION_SOURCES[study.questions.source].in_several_steps:
-        return Fetched(facts, names, *fetch_wikidata(graph, study))
-    candidates = {partition: [_questions(graph, study, partition)] for partition in study.questions.partitions}
+        return Fetched(facts, names, *fetch_wikidata(graph, plan))
+    candidates = {partition: [_questions(graph, plan, partition)] for partition in study.questions.partitions}
     return Fetched(facts, names, candidates, {})
 
 
-def _facts(graph: Graph, study: Study, relation: str) -> Reference:
-    assert study.facts is not None
-    source = FACT_SOURCES[study.facts.source]
+def _facts(graph: Graph, plan: Plan, relation: str) -> Reference:
+    options, seed = plan.study.facts, plan.study.seed
+    assert options is not None
+    source = FACT_SOURCES[options.source]
     return _add(
-        graph, study, kinds.FACTS, relation, (FACTS,),
-        lambda access: source.key(study.facts, relation, study.seed, access),
+        graph, plan, kinds.FACTS, relation, (FACTS,),
+        lambda access: source.key(options, relation, seed, access),
     )  # fmt: skip
 
 
-def _names(graph: Graph, study: Study, entity_class: str) -> Reference:
-    options = study.facts
+def _names(graph: Graph, plan: Plan, entity_class: str) -> Reference:
+    options, seed = plan.study.facts, plan.study.seed
     assert options is not None
     return _add(
-        graph, study, kinds.NAMES, entity_class, (INVENTED,),
-        lambda access: invented_names_key(options, entity_class, study.seed, access),
+        graph, plan, kinds.NAMES, entity_class, (INVENTED,),
+        lambda access: invented_names_key(options, entity_class, seed, access),
         resource="compute" if options.invented == "model" else None,
     )  # fmt: skip
 
 
-def _questions(graph: Graph, study: Study, partition: Partition) -> Reference:
-    assert study.questions is not None
-    source = QUESTION_SOURCES[study.questions.source]
-    assert source.key is not None
-    key = source.key
+def _questions(graph: Graph, plan: Plan, partition: Partition) -> Reference:
+    options = plan.study.questions
+    assert options is not None
+    key = QUESTION_SOURCES[options.source].key
+    assert key is not None
     return _add(
-        graph, study, kinds.CANDIDATES, partition, (REJECTED, QUESTIONS),
-        lambda access: key(study.questions, partition, access),
+        graph, plan, kinds.CANDIDATES, partition, (REJECTED, QUESTIONS),
+        lambda access: key(options, partition, access),
     )  # fmt: skip
 
 
 def _add(
     graph: Graph,
-    study: Study,
+    plan: Plan,
     kind: StepKind,
     subject: str,
     tables: Sequence[Table],
@@ -92,11 +93,11 @@ def _add(
     """A step whose outputs depend on what its source says of its key; gives the last one."""
     identity = kind.id(subject)
     try:
-        parameters = key(study.access(graph.workspace.downloads, offline=True))
+        parameters = key(plan.access)
     except SwaymeterError as error:
         return graph.refuse(kind, identity, error).output(kind.makes[-1])
     outputs = {
         role: Output(table, ("facts",), f"{role}-{subject}") for role, table in zip(kind.makes, tables, strict=True)
     }
-    node = graph.add(kind, identity, outputs, parameters=parameters, arguments=study, resource=resource)
+    node = graph.add(kind, identity, outputs, parameters=parameters, arguments=plan.study, resource=resource)
     return node.output(kind.makes[-1])

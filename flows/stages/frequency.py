@@ -12,25 +12,25 @@ from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.steps.frequency import PartOfStudy
+from swaymeter.flows.study.plan import Plan
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.common_words import CommonWords
 from swaymeter.tasks.frequency.source import Part
 
 
-def frequency(graph: Graph, study: Study, built: Built) -> list[Reference]:
+def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
     """Adds the steps; gives the counts of the whole corpus."""
-    options = study.frequency
+    options = plan.study.frequency
     if options is None:
         return []
     try:
-        access = study.access(graph.workspace.downloads, offline=True)
-        parts = FREQUENCY_SOURCES[options.source].parts(options, access, graph.once)
+        parts = FREQUENCY_SOURCES[options.source].parts(options, plan.access, graph.once)
         aliases = read_aliases(Path(options.aliases)) if options.aliases else {}
     except SwaymeterError as error:
         return [graph.refuse(kinds.FREQUENCIES, kinds.FREQUENCIES.id(CORPUS), error).output("frequencies")]
     names = _names(graph, built, aliases)
-    counted = [_counted(graph, study, options.window_words, names, part) for part in parts]
+    counted = [_counted(graph, plan.study, options.window_words, names, part) for part in parts]
     rule = CommonWords(options.common_word_count, options.common_word_share)
     inputs = {f"{role} {node.id.part}": node.output(role) for node in counted for role in ("shard_counts", "shards")}
     whole = graph.add(

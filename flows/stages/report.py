@@ -13,25 +13,24 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
-from swaymeter.flows.stages.score import measure_states
 from swaymeter.flows.stages.study_graph import REPORT
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.plan import Plan
 from swaymeter.reports.card import NotRun
 
 PRINTED = ("models.yaml", "papers.yaml", "published.csv")
 """The files of the catalog that reports print: what a model is called, what papers show, and their values."""
 
 
-def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database: Node) -> Node:
+def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: Node) -> Node:
     """Adds the step."""
     not_run = tuple(
         NotRun(
-            f"{node.id.subject} {node.id.part}".strip(), study.called(node.id.model, node.id.dtype), measure,
+            f"{node.id.subject} {node.id.part}".strip(), plan.called(node.id), measure,
             reason or "not computed yet",
         )
         for node in graph
         if node.id.stage == "score"
-        for measure, state, reason in measure_states(study, node)
+        for measure, state, reason in plan.measure_states(node)
         if state != "done"
     )  # fmt: skip
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
@@ -40,14 +39,14 @@ def report(graph: Graph, study: Study, fetched: Fetched, built: Built, database:
         REPORT, REPORT.id("study"), graph.workspace.report_artifact,
         inputs={"database": database.output("files")}, optional={**facts, **questions},
         parameters={
-            "study": study.model_dump(mode="json", exclude={"execution"}),
+            "study": plan.study.model_dump(mode="json", exclude={"execution"}),
             "drawn by": _digest_of_reports(),
             "added": _added(),
             "catalog": {name: catalog.digest(name) for name in PRINTED},
             "queries": queries_digest(NAMED_QUERIES),
             "not_run": [[row.relation, row.model, row.measure, row.reason] for row in not_run],
         },
-        arguments=(study, not_run),
+        arguments=(plan.study, not_run),
     )  # fmt: skip
 
 

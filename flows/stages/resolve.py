@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.rerun import Rerun, Reruns, read_reruns
@@ -18,13 +17,11 @@ from swaymeter.flows.stages.frequency import frequency
 from swaymeter.flows.stages.reliability import reliability
 from swaymeter.flows.stages.report import report
 from swaymeter.flows.stages.score import score
-from swaymeter.flows.study.places import folder_of
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.plan import Plan
 
 
 def graph_of(
-    study: Study,
-    workspace: Workspace,
+    plan: Plan,
     memory: dict[Any, Any] | None = None,
     *,
     requests: Iterable[Rerun] = (),
@@ -32,34 +29,23 @@ def graph_of(
     """The graph of a study, resolved as far as its workspace allows.
 
     Args:
-        study: what is asked.
-        workspace: where its artifacts lie.
+        plan: of the study in its workspace.
         memory: what is known of artifacts, kept by a run that resolves the graph again and again.
         requests: to make again, beside those that the workspace notes.
     """
+    workspace = plan.workspace
     workspace.check_layout()
     noted = (request for request in read_reruns(reruns_of(workspace)) if request.is_for(workspace.study))
     reruns = Reruns((*noted, *requests), _matches)
     graph = Graph(workspace, reruns=reruns, memory=memory)
-    fetched = fetch(graph, study)
-    built = build(graph, study, fetched)
-    scores = score(graph, study, built)
-    compared = reliability(graph, study, fetched, built, scores)
-    counted = frequency(graph, study, built)
-    database = aggregate(graph, study, fetched, built, [*scores, *compared, *counted])
-    report(graph, study, fetched, built, database)
+    fetched = fetch(graph, plan)
+    built = build(graph, plan, fetched)
+    scores = score(graph, plan, built)
+    compared = reliability(graph, plan, fetched, built, scores)
+    counted = frequency(graph, plan, built)
+    database = aggregate(graph, plan, fetched, built, [*scores, *compared, *counted])
+    report(graph, plan, fetched, built, database)
     return graph
-
-
-def workspace_of(study: Study, folder: str | None = None) -> Workspace:
-    """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
-    named = folder or study.workspace
-    try:
-        workspace = Workspace(folder_of(named, study.name), study.name)
-    except RuntimeError:
-        raise UsageError(f"the workspace {named} is below a home directory that was not found; name another") from None
-    workspace.check_layout()
-    return workspace
 
 
 def reruns_of(workspace: Workspace) -> Path:

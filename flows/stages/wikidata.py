@@ -27,18 +27,18 @@ from swaymeter.flows.graph.selection import DISPUTABLE
 from swaymeter.flows.graph.step import Output, StepId
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.steps import wikidata as steps
-from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.plan import Plan
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files.identity import identify_model
 
 Candidates = tuple[dict[Partition, list[Reference]], dict[Partition, list[Node]]]
 
 
-def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
+def fetch_wikidata(graph: Graph, plan: Plan) -> Candidates:
     """Adds the steps; gives the questions and disputes of each partition, and the lists that are not fetched."""
-    options = study.questions
+    options = plan.study.questions
     assert isinstance(options, WikidataQuestions)
-    live = _Wikidata(graph, study, options)
+    live = _Wikidata(graph, plan, options)
     candidates: dict[Partition, list[Reference]] = {}
     lacking: dict[Partition, list[Node]] = {}
     if options.needs_triples:
@@ -53,7 +53,7 @@ def fetch_wikidata(graph: Graph, study: Study) -> Candidates:
 @dataclass(frozen=True)
 class _Wikidata:
     graph: Graph
-    study: Study
+    plan: Plan
     options: WikidataQuestions
 
     # ---- static and temporal questions: by property ----------------------------------------------------------------
@@ -82,20 +82,21 @@ class _Wikidata:
                 return [self.graph.refuse(kinds.TRIPLES, identity, error).output("triples")]
             return [self._list(identity, parameters)]
         parameters |= {
-            "address": self._addresses("wikidata"), "per_property": options.per_property, "seed": self.study.seed,
+            "address": self._addresses("wikidata"), "per_property": options.per_property, "seed": self.plan.study.seed,
         }  # fmt: skip
         return [self._list(kinds.TRIPLES.id("triples", name), parameters) for name in options.properties]
 
     def _list(self, identity: StepId, made_from: Mapping[str, Any]) -> Reference:
         name = f"triples-{identity.part}" if identity.part else "triples"
         outputs = {"triples": Output(TRIPLES, ("facts",), name)}
-        added = self.graph.add(kinds.TRIPLES, identity, outputs, parameters=made_from, arguments=self.study)
+        added = self.graph.add(kinds.TRIPLES, identity, outputs, parameters=made_from, arguments=self.plan.study)
         return added.output("triples")
 
     def _of_property(self, relation: str, listed: list[tuple[Reference, list[Triple]]]) -> Reference:
         kind, identity = kinds.OF_PROPERTY, kinds.OF_PROPERTY.id(relation)
         once = {steps.fact_of(triple): triple for _, triples in listed for triple in triples}
-        drawn = drawn_first(once, self.options.triples.per_property or len(once), self.study.seed, "seeds", relation)
+        count = self.options.triples.per_property or len(once)
+        drawn = drawn_first(once, count, self.plan.study.seed, "seeds", relation)
         triples = tuple(once[fact] for fact in drawn)
         digest = TRIPLES.digest(TRIPLES.of([as_row(triple) for triple in triples]))
         try:
@@ -110,7 +111,7 @@ class _Wikidata:
         return self.graph.add(
             kind, identity, _questions(relation),
             inputs={of.node.id.part or "triples": Reference(of.node, of.role, digest) for of, _ in listed},
-            parameters=parameters, arguments=(self.study, triples),
+            parameters=parameters, arguments=(self.plan.study, triples),
         ).output("questions")  # fmt: skip
 
     # ---- disputable questions: by page -----------------------------------------------------------------------------
@@ -124,7 +125,7 @@ class _Wikidata:
                 return [], [listed.node]
             names = sorted(set(self.graph.remembered(listed, _titles)))
             most = self.options.disputes.max_pages or len(names)
-            titles = tuple(drawn_first(names, most, self.study.seed, "pages"))
+            titles = tuple(drawn_first(names, most, self.plan.study.seed, "pages"))
         pages = [self._disputes(title, titles) for title in titles]
         return [reference for page in pages for reference in (self._written(page), page)], []
 
@@ -132,7 +133,7 @@ class _Wikidata:
         outputs = {"pages": Output(PAGES, ("facts",), "pages")}
         made_from = {"list_page": self.options.disputes.list_page, "address": self._addresses("wikipedia")}
         added = self.graph.add(
-            kinds.PAGES, kinds.PAGES.id(DISPUTABLE), outputs, parameters=made_from, arguments=self.study
+            kinds.PAGES, kinds.PAGES.id(DISPUTABLE), outputs, parameters=made_from, arguments=self.plan.study
         )
         return added.output("pages")
 
@@ -149,23 +150,23 @@ class _Wikidata:
             }  # fmt: skip
         except SwaymeterError as error:
             return self.graph.refuse(kind, identity, error).output("disputes")
-        arguments = (self.study, titles)
+        arguments = (self.plan.study, titles)
         return self.graph.add(kind, identity, outputs, parameters=parameters, arguments=arguments).output("disputes")
 
     def _written(self, disputes: Reference) -> Reference:
         title = disputes.node.id.part
-        kind, identity, writer = kinds.OF_PAGE, kinds.OF_PAGE.id(DISPUTABLE, title), steps.writer_of(self.study)
+        kind, identity, writer = kinds.OF_PAGE, kinds.OF_PAGE.id(DISPUTABLE, title), steps.writer_of(self.plan.study)
         try:
             revision = self.graph.once(identify_language_model, writer.name).revision
         except SwaymeterError as error:
             return self.graph.refuse(kind, identity, error, inputs=[disputes.node]).output("questions")
         parameters = {
             "writer": writer.name, "revision": revision, "dtype": writer.dtype,
-            "prompt": content_key(asdict(dispute_prompt())), "seed": self.study.seed,
+            "prompt": content_key(asdict(dispute_prompt())), "seed": self.plan.study.seed,
         }  # fmt: skip
         return self.graph.add(
             kind, identity, _questions(title), inputs={"disputes": disputes}, parameters=parameters,
-            arguments=self.study, device=writer.device,
+            arguments=self.plan.study, device=writer.device,
         ).output("questions")  # fmt: skip
 
     # ---- what keys are made of -------------------------------------------------------------------------------------
@@ -175,8 +176,7 @@ class _Wikidata:
         return catalog.relation_digest(relation) if relation in catalog.relations() else ""
 
     def _addresses(self, *services: str) -> dict[str, str]:
-        access = self.study.access(self.graph.workspace.downloads, offline=True)
-        return {name: access.address(name) for name in services}
+        return {name: self.plan.access.address(name) for name in services}
 
     def _similar(self) -> tuple[str, ...]:
         return ("wembedder",) if self.options.counter_memory == "wembedder" else ()

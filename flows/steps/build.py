@@ -1,7 +1,7 @@
 """The steps that build prompts: queries and contexts from facts, questions from candidates."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -9,12 +9,9 @@ from swaymeter.data.dataset.dataset import with_current_counts
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
 from swaymeter.data.records.tables import DISPUTES, QUESTIONS
-from swaymeter.data.sources.labelled import Group
-from swaymeter.data.sources.own.by_relation import ContextRow
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_across
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.annotation.judging import decide
 from swaymeter.tasks.contexts.entities import choose_entities, objects
 from swaymeter.tasks.contexts.labelled import labelled_contexts, labelled_queries
@@ -24,25 +21,22 @@ from swaymeter.tasks.contexts.sentences import own_contexts, write_contexts, wri
 
 def build_prompts(step: Step, run: Run) -> None:
     """Writes the queries and contexts of a relation, from its facts and the names of invented entities."""
-    study: Study = step.arguments[0]
-    own: Sequence[ContextRow] = step.arguments[1]
-    seed_of_contexts: int = step.arguments[2]
-    group: Group | None = step.arguments[3]
-    if group is not None:
+    study, planned, seed = step.arguments
+    if group := planned.group:
         name = RelationName(step.id.subject)
         step.write("contexts", labelled_contexts(name, group))
         step.write("queries", labelled_queries(name, group))
         return
-    assert study.facts is not None
     facts = step.records("facts", Fact)
     names = step.table("names").read()["name"].to_pylist() if "names" in step.inputs else []
-    relation, options = study.contexts.worded(study.facts.relation(step.id.subject)), study.facts
+    relation, options = planned.entry, study.facts
     entities = choose_entities(
         RelationName(relation.name), facts, names, real=options.real_entities, invented=options.invented_entities,
         seed=study.seed, choice=options.choice,
     )  # fmt: skip
-    written = partial(write_contexts, per_kind=study.contexts.per_kind(), seed=seed_of_contexts)
-    step.write("contexts", own_contexts(own, entities) if own else written(relation, entities, objects(facts)))
+    written = partial(write_contexts, per_kind=study.contexts.per_kind(), seed=seed)
+    own = own_contexts(planned.own, entities) if planned.own else None
+    step.write("contexts", own or written(relation, entities, objects(facts)))
     step.write("queries", write_queries(relation, entities))
 
 

@@ -86,17 +86,14 @@ class Study(Options):
         if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
             wrong = "nothing is compared between seeds; name susceptibility under `measures`, or `seed` alone"
             raise refused([Problem(("seeds",), wrong)])
-        if self.facts is not None and not self.facts.has_answers:
-            if self.seeds and self.contexts.per_query is None:
-                wrong = "every seed asks the same here; name `per_query` under `contexts`, or `seed` alone"
-                raise refused([Problem(("seeds",), wrong)])
-            wrong = f"source {self.facts.source} has contexts of its own, under `facts.texts`; leave it out"
-            for name in sorted(self.contexts.model_fields_set - {"per_query"}):
-                if getattr(self.contexts, name) is not None:
-                    raise refused([Problem(("contexts", name), wrong)])
-        if self.frequency and self.facts is not None and not self.facts.has_answers:
-            wrong = f"counts entities near their answers, and source {self.facts.source} has only labels; leave it out"
-            raise refused([Problem(("frequency",), wrong)])
+        refuses = self.facts.refuses if self.facts else {}
+        if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
+            raise refused([Problem(("seeds",), refuses["seeds"])])
+        for name in sorted(self.contexts.model_fields_set - {"per_query"}) if "contexts" in refuses else ():
+            if getattr(self.contexts, name) is not None:
+                raise refused([Problem(("contexts", name), refuses["contexts"])])
+        if self.frequency and "frequency" in refuses:
+            raise refused([Problem(("frequency",), refuses["frequency"])])
         if self.frequency and not {"susceptibility", "persuasion"} & self.requested().keys():
             wrong = "is compared with susceptibility and persuasion; name one of them under `measures`"
             raise refused([Problem(("frequency",), wrong)])
@@ -109,9 +106,8 @@ class Study(Options):
                 raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])
             if measure.about == "questions" and self.questions is None:
                 raise refused([Problem(("measures", name), "needs questions; name a source under `questions`")])
-            if measure.needs_answers and self.facts is not None and not self.facts.has_answers:
-                wrong = f"needs what is true of an entity, and source {self.facts.source} has only labels; leave it out"
-                raise refused([Problem(("measures", name), wrong)])
+            if measure.needs_answers and "answers" in refuses:
+                raise refused([Problem(("measures", name), refuses["answers"])])
             if measure.every_context and self.contexts.per_query is not None:
                 wrong = "needs every context before every query; leave it out, or `per_query` under `contexts`"
                 raise refused([Problem(("measures", name), wrong)])
@@ -131,11 +127,6 @@ class Study(Options):
         """The study with one of its seeds alone, and of its measures those that are compared between seeds."""
         measures = {name: self.parameters(name) for name in MEASURES_OF_SEEDS if name in self.requested()}
         return self.model_copy(update={"seed": seed, "seeds": None, "measures": measures})
-
-    def called(self, name: str, dtype: str) -> str:
-        """What people read of a model in a dtype of the study: its label in place of its name."""
-        label = next((model.label for model in self.models if (model.name, model.dtype) == (name, dtype)), None)
-        return f"{label or name}/{dtype}"
 
     def answer_prompts(self, model: ModelPart) -> AnswerPrompts:
         """How questions are put to a model: as the study says of all, and of this one."""

@@ -42,7 +42,7 @@ def study(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     chosen = Selected.of(str(folder / "study.yaml"), str(folder / "workspace"))
     memory: dict[Any, Any] = {}
     with without_pixels():
-        graph = run(lambda: graph_of(chosen.study, chosen.workspace, memory))
+        graph = run(lambda: graph_of(chosen.plan, memory))
     assert {str(node.id): node.reason for node in graph if node.state != "done"} == {}
     return chosen
 

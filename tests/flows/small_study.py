@@ -66,7 +66,7 @@ def prepare(study: Selected) -> Selected:
     if alike in _prepared and not root.exists():
         shutil.copytree(_prepared[alike], root)
     memory: dict[Any, Any] = {}
-    graph = run(lambda: graph_of(study.study, study.workspace, memory), Selection(stages=PREPARED))
+    graph = run(lambda: graph_of(study.plan, memory), Selection(stages=PREPARED))
     failed = {str(node.id): node.reason for node in graph if node.id.stage in PREPARED and node.state == "failed"}
     assert failed == {}
     if alike not in _prepared:

@@ -123,7 +123,13 @@ class Groups(FactsOptions, _Files):
     """Entities with labels in a file, such as names by gender or pairs of friends and enemies, and texts about them."""
 
     called: ClassVar[str] = "the file of texts"
-    has_answers: ClassVar[bool] = False
+    refuses: ClassVar[Mapping[str, str]] = {
+        "contexts": "source groups has contexts of its own, under `facts.texts`; leave it out",
+        "frequency": "counts entities near their answers, and source groups has only labels; leave it out",
+        "answers": "needs what is true of an entity, and source groups has only labels; leave it out",
+        "seeds": "every seed asks the same here; name `per_query` under `contexts`, or `seed` alone",
+        "export": "asks about groups, which are not facts to be exported",
+    }
     names_own_relations: ClassVar[bool] = True
 
     source: Literal["groups"] = "groups"

@@ -1,17 +1,17 @@
 """The workers that a study asks for."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 from swaymeter.flows.execution.workers.workers import Workers
 from swaymeter.flows.graph.step import Run
+from swaymeter.flows.study.plan import Variant
 from swaymeter.flows.study.sections.execution import ExecutionPart
-from swaymeter.flows.study.sections.model import ModelPart
 
 
-def chosen_workers(execution: ExecutionPart, run: Run, asked: Mapping[int, ModelPart]) -> Workers:
+def chosen_workers(execution: ExecutionPart, run: Run, asked: Sequence[Variant]) -> Workers:
     """The workers of a run, not started yet. What only some of them need is imported for these alone.
 
-    asked: the models, by their place in the study file, which workers that are elsewhere must be able to hold.
+    asked: the variants, which workers that are elsewhere must be able to hold.
     """
     if execution.runner == "processes":
         from swaymeter.flows.execution.workers.processes import Processes
@@ -20,5 +20,6 @@ def chosen_workers(execution: ExecutionPart, run: Run, asked: Mapping[int, Model
     if execution.runner == "dask":
         from swaymeter.flows.execution.workers.cluster import Cluster
 
-        return Cluster(execution.address, execution.workers, run, execution.shares, asked)
+        models = {variant.place: variant.model for variant in asked}
+        return Cluster(execution.address, execution.workers, run, execution.shares, models)
     return Workers()

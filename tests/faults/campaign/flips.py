@@ -31,6 +31,7 @@ from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.rerun import Rerun, read_reruns, write_reruns
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.study.plan import plan_of
 from swaymeter.flows.study.reading import read_study
 from swaymeter.tasks.contexts.annotation.judging import read_annotations
 from swaymeter.tasks.models.files import conversion, digests, hub
@@ -127,7 +128,7 @@ def _of_a_study(folder: Path) -> Iterator[Kept]:
     run = study.run("run")
     assert run.code == 0, run.said
     workspace = Workspace(study.workspace)
-    nodes = [*graph_of(read_study(study.file), workspace)]
+    nodes = [*graph_of(plan_of(read_study(study.file), workspace))]
     artifacts = {
         node.id.stage: [a for n in nodes if n.id.stage == node.id.stage for a in _outputs(n)] for node in nodes
     }

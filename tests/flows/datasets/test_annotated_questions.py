@@ -54,7 +54,7 @@ def test_without_questions_no_sheet_is_written(half: Contents, tmp_path: Path) -
     with pytest.raises(MissingFile):
         annotate.export(half, tmp_path / "ada.csv", "ada", partitions=["disputable"])
     half.graph.nodes[StepId("fetch", "static", "questions")].output("questions").artifact.discard()
-    half = replace(half, graph=graph_of(half.study, half.workspace))
+    half = replace(half, graph=graph_of(half.plan))
     for work in (lambda: annotate.standing(half), lambda: annotate.export(half, tmp_path / "ada.csv", "ada")):
         with pytest.raises(MissingFile):
             work()

@@ -30,7 +30,7 @@ def test_a_study_without_a_database_is_refused(study: str, tmp_path: Path, swaym
 
 def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     selected = score(prepare(Selected.of(study)))
-    run(lambda: graph_of(selected.study, selected.workspace), Selection(stages=("aggregate",)))
+    run(lambda: graph_of(selected.plan), Selection(stages=("aggregate",)))
     with only(publishing.FIGURES, ()), only(publishing.TABLES, ()):
         ended = swaymeter(
             "publish", study, str(tmp_path / "paper"), "--by", "A & B", "--url", "https://example.org/data"
@@ -46,7 +46,7 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     keys = []
     for digest in ("before", "after"):
         monkeypatch.setattr("swaymeter.data.catalog.digest", lambda name, digest=digest: f"{digest} {name}")
-        step = graph_of(selected.study, selected.workspace).nodes[REPORT.id("study")].step
+        step = graph_of(selected.plan).nodes[REPORT.id("study")].step
         assert step is not None
         keys.append(step.outputs["files"].key)
     assert keys[0] != keys[1]  # of the page, which prints what the catalog says

@@ -100,7 +100,7 @@ def test_steps_of_own_relations_can_be_sent_to_other_processes(tmp_path: Path) -
 )
 def test_files_that_do_not_suffice_are_refused_before_a_run(files: Any, problem: str, tmp_path: Path) -> None:
     study = own_study(tmp_path, **files)
-    reasons = set(refusals(study.graph, study.study, {node.id for node in study.graph}))
+    reasons = set(refusals(study.graph, study.plan, {node.id for node in study.graph}))
     assert [reason for reason in reasons if re.search(problem, reason)] == list(reasons) != []
 
 
@@ -110,7 +110,7 @@ def test_too_few_contexts_a_query_are_refused_by_relation(built: bool, tmp_path:
     if built:  # prompts do not depend on who is asked with which
         prepare(selected(tmp_path, contexts=contexts))
     study = selected(tmp_path, contexts={**contexts, "per_query": {"contexts": 5, "relevant": 4}})
-    reasons = list(refusals(study.graph, study.study, {node.id for node in study.graph}))
+    reasons = list(refusals(study.graph, study.plan, {node.id for node in study.graph}))
     assert all(reason.startswith("contexts.per_query: relation ") for reason in reasons)
     assert {reason.split()[2] for reason in reasons} == {"capital", "father"}
     assert " relevant contexts for queries about " in reasons[0]

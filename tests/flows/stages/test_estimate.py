@@ -6,8 +6,8 @@ import pytest
 
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.selection import Selection
-from swaymeter.flows.stages import score as score_steps
 from swaymeter.flows.stages.estimate import estimate
+from swaymeter.flows.study import plan
 from swaymeter.tasks.models.files.identity import ModelIdentity
 from tests.flows.small_study import again, prepare, score, selected
 from tests.tasks.models.tiny import CHAT, byte_tokenizer
@@ -23,7 +23,7 @@ SCORES = Selection(stages=("score",))
 
 
 def lines(study: Selected, selection: Selection = SCORES) -> list[str]:
-    return list(estimate(study.graph, study.study, selection))
+    return list(estimate(study.graph, study.plan, selection))
 
 
 def test_an_empty_workspace_counts_what_the_study_names(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_a_refresh_counts_what_changes_by_the_day(tmp_path: Path) -> None:
 
 
 def test_hours_of_a_gpu_follow_from_known_sizes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score_steps, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
+    monkeypatch.setattr(plan, "identify_language_model", lambda name: SimpleNamespace(revision="1"))
     models = [{"name": "pythia-6.9b-deduped"}, {"name": "pythia-12b-deduped"}]
     sample = {"base": 1, "assertive": 1, "negation": 0, "per_query": {"contexts": 6, "relevant": 1}}
     listed = lines(selected(tmp_path, models=models, measures={"persuasion": {}}, questions=None))
@@ -134,7 +134,7 @@ def test_thoughts_are_reckoned_with(
     if template:
         byte_tokenizer(chat_template=template).save_pretrained(folder)
     identity = ModelIdentity("pythia-12b-deduped", template or "", "folder", str(folder))
-    monkeypatch.setattr(score_steps, "identify_language_model", lambda name: identity)
+    monkeypatch.setattr(plan, "identify_language_model", lambda name: identity)
     monkeypatch.setattr("swaymeter.flows.stages.estimate.LEAST_HOURS", 0.0)
     hours = []
     for asked in (None, thinking):

@@ -12,7 +12,6 @@ from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.datasets.export import export
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
-from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.stages.estimate import estimate
 from swaymeter.flows.stages.refusals import refusals
 from tests.data.catalog.test_group_texts import SOUND
@@ -41,7 +40,7 @@ def states(chosen: Selected) -> dict[str, str]:
 def test_prompts_are_counted_before_they_are_built(tmp_path: Path) -> None:
     chosen = study(tmp_path)
     of_a_set = 4 * (4 + 1)  # one form about four names, after a sentence about each and one about nobody
-    listed = list(estimate(chosen.graph, chosen.study, Selection(stages=("score",))))
+    listed = list(estimate(chosen.graph, chosen.plan, Selection(stages=("score",))))
     assert listed[-1].startswith(f"{2 * of_a_set} prompts; ")
     assert "2 relations with 4 entities, 1 query form and 5 contexts each" in chosen.description(chosen.graph)
 
@@ -97,7 +96,7 @@ def test_the_files_of_the_pages_are_a_study(tmp_path: Path, page: str, relation:
 def test_groups_are_not_exported_as_facts(tmp_path: Path) -> None:
     chosen = prepare(study(tmp_path))
     with pytest.raises(UsageError, match="asks about groups"):
-        export(Contents(chosen.study, chosen.graph), tmp_path / "yago_qec.json", force=False)
+        export(chosen.contents, tmp_path / "yago_qec.json", force=False)
 
 
 @pytest.mark.parametrize(("key", "value"), [("file", "names.csv"), ("negation", 1), ("templates", "varied")])
@@ -114,5 +113,5 @@ def test_seeds_that_all_ask_the_same_are_refused(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named_before_a_run(tmp_path: Path) -> None:
     chosen = study(tmp_path, file=str(tmp_path / "gone.csv"))
-    named = list(refusals(chosen.graph, chosen.study, list(chosen.graph.nodes)))
+    named = list(refusals(chosen.graph, chosen.plan, list(chosen.graph.nodes)))
     assert any("gone.csv" in reason for reason in named)

@@ -45,7 +45,7 @@ def test_models_larger_than_their_gpus_are_refused(
         tmp_path, questions=None, measures={"persuasion": {}},
         models=[{"name": str(model), "dtype": dtype, "device": device}],
     )  # fmt: skip
-    (found,) = [*refusals(study.graph, study.study, study.graph.nodes)] or [""]
+    (found,) = [*refusals(study.graph, study.plan, study.graph.nodes)] or [""]
     assert refusal in found
     assert found.startswith(f"models.0: model '{model}' " if refusal else "")
     assert bool(found) == bool(refusal)
@@ -69,8 +69,8 @@ def test_a_template_without_a_keyword_is_refused(template: str | None, message: 
     if template != "not here":
         byte_tokenizer(chat_template=template).save_pretrained(model["name"])
     study = selected(tmp_path, **changes)
-    found = [*refusals(study.graph, study.study, study.graph.nodes)]
+    found = [*refusals(study.graph, study.plan, study.graph.nodes)]
     assert len(found) == bool(message)
     assert all(one.startswith("models.0: ") and message in one and model["name"] in one for one in found)
     only_facts = selected(tmp_path, **changes, questions=None, measures={"persuasion": {}})
-    assert not [*refusals(only_facts.graph, only_facts.study, only_facts.graph.nodes)]
+    assert not [*refusals(only_facts.graph, only_facts.plan, only_facts.graph.nodes)]

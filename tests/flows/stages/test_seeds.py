@@ -10,7 +10,6 @@ from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.datasets.publish import _further
 from swaymeter.flows.graph.step import Run
 from swaymeter.flows.stages import study_graph as kinds
-from swaymeter.flows.stages.contents import Contents
 from tests.data.warehouse.small_study import row
 from tests.flows.small_study import NOTED, again, prepare, selected, small_study
 
@@ -78,7 +77,7 @@ def test_the_first_seed_keeps_its_keys(study: Selected, tmp_path: Path) -> None:
 
 def test_scores_of_further_seeds_are_listed_where_published(study: Selected) -> None:
     scored = score(study, "persuasion")
-    listed = list(_further(Contents(scored.study, scored.graph)))
+    listed = list(_further(scored.contents))
     assert [(row["seed"], row["relation"], row["measure"]) for row in listed] == [
         (1, "capital", "persuasion"), (2, "capital", "persuasion"),
     ]  # fmt: skip

@@ -49,7 +49,7 @@ def built(study: Selected) -> tuple[Graph, list[str]]:
             counted.append(step.id.part)
 
     memory: dict[Any, Any] = {}
-    graph = run(lambda: graph_of(study.study, study.workspace, memory), Selection(stages=PREPARED), note)
+    graph = run(lambda: graph_of(study.plan, memory), Selection(stages=PREPARED), note)
     return graph, sorted(counted)
 
 
@@ -196,7 +196,7 @@ def test_a_killed_run_keeps_the_files_it_counted(tmp_path: Path) -> None:
     study = study_of(tmp_path, corpus=[str(MADE_UP)])
     if (child := os.fork()) == 0:
         memory: dict[Any, Any] = {}
-        resolve = lambda: graph_of(study.study, study.workspace, memory)  # noqa: E731
+        resolve = lambda: graph_of(study.plan, memory)  # noqa: E731
         run(resolve, Selection(stages=PREPARED), lambda step: step.id.group != "counts" or _die())
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL

@@ -18,7 +18,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.cli import pipeline
 from swaymeter.flows.cli.commands.stages import COMMANDS
 from swaymeter.flows.server import api
-from swaymeter.flows.stages import score as stages
+from swaymeter.flows.study import plan
 from tests.extensions import source
 from tests.faults.campaign.folders import can_mount
 from tests.flows.conftest import Command
@@ -347,7 +347,7 @@ def test_a_dry_run_fails_where_the_run_would(
     def identify(name: str) -> None:
         raise ModelError(f"{name} is not on the hub")
 
-    monkeypatch.setattr(stages, "identify_language_model", identify)
+    monkeypatch.setattr(plan, "identify_language_model", identify)
     study = write_study(tmp_path, small_study(tmp_path))
     ended = swaymeter("run", study, "--dry-run")
     assert ended.code == 1

@@ -1,0 +1,191 @@
+"""What a study file and this machine decide, resolved once: all that follows reads the plan, and asks nobody."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from swaymeter.data.catalog import AnswerPrompts, Relation
+from swaymeter.data.errors import SwaymeterError, UsageError
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.labelled import Group
+from swaymeter.data.sources.own.by_relation import ContextRow, rows_by_relation
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.graph import Node, State
+from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.study.places import folder_of
+from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.study import Study
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.passes import Pass, declaration, passes
+from swaymeter.tasks.models import tokenizer
+from swaymeter.tasks.models.backends import identify_language_model
+from swaymeter.tasks.models.files.identity import ModelIdentity
+from swaymeter.tasks.models.tokenizer import Unloaded
+
+
+@dataclass(frozen=True)
+class PlannedRelation:
+    """What the prompts of a relation are written from.
+
+    entry: its forms, None of a group. own: contexts of one's own that take the place of the written ones. amounts: how
+    many entities, query forms and contexts there will be. refusal: why there can be none.
+    """
+
+    entry: Relation | None = None
+    group: Group | None = None
+    own: tuple[ContextRow, ...] = ()
+    amounts: tuple[int, int, int] = (0, 0, 0)
+    refusal: SwaymeterError | None = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What is compared: a model in a dtype, and how it is asked.
+
+    place: in the study file. dtype: that it computes in; as the study has it where that is not known. passes: over its
+    prompts. refusal: why it cannot be asked.
+    """
+
+    model: ModelPart
+    place: int
+    prompts: AnswerPrompts
+    dtype: str
+    passes: tuple[Pass, ...]
+    identity: ModelIdentity | None = None
+    refusal: SwaymeterError | None = None
+
+    @property
+    def called(self) -> str:
+        """What people read of it: the model's label in place of its name."""
+        return f"{self.model.label or self.model.name}/{self.model.dtype}"
+
+    @cached_property
+    def at_hand(self) -> Unloaded | None:
+        """The model with its tokenizer alone; None where this is not on this machine, or the model is refused."""
+        try:
+            return tokenizer.at_hand(self.identity) if self.identity else None
+        except SwaymeterError:
+            return None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A study on this machine, in a workspace.
+
+    access: how services are named, without a network. parameters: of each measure, by name. passes: of its measures.
+    declarations: what a measure's numbers depend on, or why that is not known. relations: of its facts.
+    """
+
+    study: Study
+    workspace: Workspace
+    access: Access
+    parameters: Mapping[str, Any]
+    passes: tuple[Pass, ...]
+    declarations: Mapping[str, Mapping[str, Any] | SwaymeterError]
+    variants: tuple[Variant, ...]
+    relations: Mapping[str, PlannedRelation]
+
+    def variant(self, step: StepId) -> Variant:
+        """That which a step is about."""
+        return next(v for v in self.variants if (v.model.name, v.model.dtype) == (step.model, step.dtype))
+
+    def called(self, step: StepId) -> str:
+        """What people read of the variant of a step; empty where it is about none."""
+        return self.variant(step).called if step.model else ""
+
+    def measure_states(self, node: Node) -> Iterator[tuple[str, State, str]]:
+        """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
+        together = next((each.measures for each in self.passes if each.leading.name == node.id.group), (node.id.group,))
+        requests = node.step.forced | node.step.refreshed if node.step else frozenset()
+        for name in together:
+            check = node.checks.get(name)
+            is_done = check is not None and check.satisfies(requests)
+            yield (name, "done", "") if is_done else (name, node.state, node.reason)
+
+    @cached_property
+    def further_seeds(self) -> Mapping[int, "Plan"]:
+        """By seed: the plan of that which is compared with the study's own."""
+        return {seed: plan_of(self.study.of_seed(seed), self.workspace) for seed in self.study.further_seeds}
+
+
+def plan_of(study: Study, workspace: Workspace) -> Plan:
+    """Resolves a study. What cannot be had is noted where it is needed: other steps are none the worse for it."""
+    parameters = {name: MEASURES[name].parameters(**study.parameters(name)) for name in study.requested()}
+    grouped = tuple(passes(study.requested()))
+    facts = study.facts
+    return Plan(
+        study,
+        workspace,
+        study.access(workspace.downloads, offline=True),
+        parameters,
+        grouped,
+        {name: _or_refusal(declaration, name, parameters) for name in parameters},
+        tuple(_variant(study, place, grouped, parameters) for place in range(len(study.models))),
+        {relation: _relation(study, relation) for relation in facts.relations} if facts else {},
+    )
+
+
+def workspace_of(study: Study, folder: str | None = None) -> Workspace:
+    """The workspace of a study: the folder that is named, or that of its file, or one named after it."""
+    named = folder or study.workspace
+    try:
+        workspace = Workspace(folder_of(named, study.name), study.name)
+    except RuntimeError:
+        raise UsageError(f"the workspace {named} is below a home directory that was not found; name another") from None
+    workspace.check_layout()
+    return workspace
+
+
+def _variant(study: Study, place: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
+    model = study.models[place]
+    prompts, identity = study.answer_prompts(model), _or_refusal(identify_language_model, model.name)
+    dtype = _or_refusal(_resolved_dtype, model)
+    refusal = next((of for of in (identity, dtype) if isinstance(of, SwaymeterError)), None)
+    if isinstance(dtype, SwaymeterError):  # its steps are refused with the reason
+        return Variant(model, place, prompts, model.dtype, grouped, refusal=refusal)
+    applies = (each for each in grouped if _applies(each, parameters, str(dtype)))
+    known = None if isinstance(identity, SwaymeterError) else identity
+    return Variant(model, place, prompts, str(dtype), tuple(applies), known, refusal)
+
+
+def _resolved_dtype(model: ModelPart) -> str:
+    if model.dtype != "auto":
+        return model.dtype
+    from swaymeter.tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds
+
+    return resolve_dtype(model.dtype, model.device)
+
+
+def _applies(group: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
+    """Whether a measure says anything about a model in its dtype."""
+    measure = group.leading
+    return measure.applies is None or measure.applies(parameters[measure.name], dtype)
+
+
+def _relation(study: Study, name: str) -> PlannedRelation:
+    facts, contexts = study.facts, study.contexts
+    assert facts is not None
+    own: tuple[ContextRow, ...] = ()
+    refusal: SwaymeterError | None = None
+    try:
+        if contexts.file is not None:
+            own = rows_by_relation(Path(contexts.file), "contexts.file", ContextRow, facts.own_relations).get(name, ())
+        if group := facts.group(name, study.seed):
+            amounts = len(group.entities), len(group.open) + len(group.closed), group.contexts
+            return PlannedRelation(group=group, amounts=amounts)
+    except SwaymeterError as error:
+        refusal = error
+    if "contexts" in facts.refuses:  # the file of the entities cannot be read
+        return PlannedRelation(refusal=refusal)
+    entities = facts.real_entities + facts.invented_entities
+    amounts = entities, 4, entities * sum(contexts.per_kind().values())
+    return PlannedRelation(contexts.worded(facts.relation(name)), None, own, amounts, refusal)
+
+
+def _or_refusal(compute: Any, *arguments: Any) -> Any:
+    try:
+        return compute(*arguments)
+    except SwaymeterError as error:
+        return error
