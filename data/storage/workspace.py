@@ -119,18 +119,6 @@ class Workspace:
         """The file of every import of annotations: people's work, which no step can make again."""
         return sorted((self.root / "annotations").glob("*.parquet"))
 
-    def seems_changed(self) -> bool:
-        """Whether a table was written or removed after the database was made, by the times of the folders.
-
-        A guess, which is wrong where clocks differ: what follows from it may save time, and nothing else.
-        """
-        tables = (self.root / name for name in ("facts", "prompts", "scores"))
-        try:
-            made_at = self.database_artifact({}).manifest.stat().st_mtime
-            return any(os.stat(folder).st_mtime > made_at for top in tables for folder, _, _ in os.walk(top))
-        except OSError:
-            return False
-
     @contextmanager
     def lock(self, waiting: Callable[[str], object] | None = None) -> Iterator[dict[Any, Any]]:
         """Holds the workspace for one run, and removes what killed runs left.

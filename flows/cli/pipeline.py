@@ -3,14 +3,13 @@
 import importlib
 import json
 import signal
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, WorkspaceError, first_line
@@ -35,10 +34,10 @@ from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study
 
-if TYPE_CHECKING:
-    from swaymeter.flows.server.api import Starting
-
 Names = list[str] | None
+
+FLOW = "swaymeter.flows.execution.flow"
+"""Imports Prefect, which takes longer than anything else."""
 
 TOLD_TO_END = 128 + signal.SIGTERM
 """The exit code of a run that SIGTERM ends, where the signal itself does not."""
@@ -129,19 +128,16 @@ class Selected:
 
     def execute(
         self, name: str, progress: TerminalProgress, *,
-        force: bool, refresh: bool, offline: bool, wait: bool = False, starting: "Starting | None" = None,
+        force: bool, refresh: bool, offline: bool, wait: bool = False,
     ) -> tuple[Graph, str | None]:  # fmt: skip
-        """Runs what is not done; gives the graph as it is then, and a message where something failed.
-
-        starting: an API that was started before; else one is once something has to be done.
-        """
+        """Runs what is not done; gives the graph as it is then, and a message where something failed."""
         selection = self._stages(name)
         writable, none = self.workspace.is_writable, nullcontext(dict[Any, Any]())
         held: AbstractContextManager[dict[Any, Any]] = self.workspace.lock(warn if wait else None) if writable else none
         with held as memory:
             graph = graph_of(self.plan, memory)
             self._check(graph, selection, force=force)
-            undone = {name.stage for name in selection.of(graph) if graph.nodes[name].state != "done"}
+            undone = any(graph.nodes[name].state != "done" for name in selection.of(graph))
             if not (undone or force or refresh or graph.reruns.requests):
                 return graph, None
             if not writable:
@@ -151,7 +147,7 @@ class Selected:
 
             report_to(progress)
             kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
-            with prefect_api(_imports(undone), starting) as url, progress:
+            with prefect_api(FLOW) as url, progress:
                 from prefect.exceptions import TerminationSignal
 
                 flow = importlib.import_module(FLOW)
@@ -249,20 +245,3 @@ def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:
     rejected = fetched.about.get("rejected", {}) if fetched and fetched.about else {}
     for name, state, reason in states:
         yield StatusRow(subject, model, name, node.id.stage, state, reason, rejected)
-
-
-FLOW = "swaymeter.flows.execution.flow"
-"""Imports Prefect, which takes longer than anything else."""
-
-PROGRAMS = {
-    "score": ("torch", "transformers"),
-    "aggregate": ("duckdb", "pandas", "scipy.stats", "statsmodels.regression.linear_model"),
-    "report": ("duckdb", "pandas", "matplotlib.pyplot"),
-}
-"""What the steps of a stage import, and what takes seconds to import."""
-
-
-def _imports(stages: Collection[str]) -> Iterator[ModuleType]:
-    """What the flow will import, and then the steps: one more with each that is asked for."""
-    of_steps = (name for stage in STAGES if stage in stages for name in PROGRAMS.get(stage, ()))
-    return map(importlib.import_module, (FLOW, "fastapi", *of_steps))

@@ -1,129 +1,192 @@
 """The Prefect API that a command uses: the configured one, or a temporary one of its own that ends with it.
 
-The temporary API writes into the same database that `make ui` shows, so its runs can be looked at later.
+The latter is Prefect's own server with what its temporary server lacks: it ends with its parent, however that ends, and
+never stands still at its database. It writes into the database that `make ui` shows, so runs can be looked at later.
 """
 
+import asyncio
+import gc
 import logging
 import os
+import re
+import signal
+import socket
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from typing import IO
-from urllib.error import HTTPError, URLError
-from urllib.request import urlopen
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
 
-from swaymeter.data.errors import first_line
-from swaymeter.flows.server.process import ANSWER_SECONDS, ServerError, api_child, wait_until_ready
-from swaymeter.flows.server.settings import STOP_SECONDS, TEMPORARY, client_of, keep_quiet
+from filelock import FileLock
 
-log = logging.getLogger(__name__)
+from swaymeter.data.errors import SwaymeterError, first_line
+from swaymeter.flows.server.settings import TEMPORARY, client_of, keep_quiet
 
+_log = logging.getLogger(__name__)
 
-@dataclass(frozen=True)
-class Starting:
-    """A temporary API that need not answer yet: its process, its URL and its log."""
-
-    server: subprocess.Popen[bytes]
-    url: str
-    log: IO[bytes]
-
-
-@contextmanager
-def temporary_api() -> Iterator[Starting]:
-    """Starts a temporary API, which takes seconds, and stops it on leaving; Prefect is not imported."""
-    with tempfile.TemporaryFile() as output, api_child(0, settings=TEMPORARY, log=output) as (server, url):
-        yield Starting(server, url, output)
+START_SECONDS, STOP_SECONDS, ANSWER_SECONDS = 120.0, 10.0, 5.0
+PARENT_CHECK_SECONDS = 0.5
+PARENT = "SWAYMETER_PARENT"
+"""The variable of the process with which a server ends."""
+COLLECT_SECONDS = 60
+"""Between two collections of the server's garbage."""
+_ERROR = re.compile(r"^[\w.]+(?:Error|Exception): .*", re.MULTILINE)
 
 
-def is_named() -> bool:
-    """Whether the environment names an API; a profile or a settings file may name one, too."""
-    return bool(os.environ.get("PREFECT_API_URL"))
+class ServerError(SwaymeterError):
+    """Prefect's API does not answer, or could not be started."""
 
 
 @contextmanager
-def prefect_api(meanwhile: Iterator[object] | None = None, starting: Starting | None = None) -> Iterator[str]:
+def prefect_api(*meanwhile: str) -> Iterator[str]:
     """Give the URL of a Prefect API that answers, and point this process and its children to it.
 
     It is the configured one (environment or profile), or else a temporary one, which stops on leaving.
 
     Args:
-        meanwhile: Its next item is taken while a temporary API does not answer: imports, which take seconds.
-        starting: A temporary one that was started before, and is stopped by whoever did so.
+        *meanwhile: Modules that are imported while a temporary API starts.
 
     Raises:
         ServerError: The configured API does not answer, or the temporary one did not start.
     """
     keep_quiet()
-    with ExitStack() as stack:
-        if starting is None and not is_named():  # before Prefect is imported, which takes a second
-            starting = stack.enter_context(temporary_api())
-        try:
-            from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, get_current_settings, temporary_settings
+    try:
+        from prefect.settings import get_current_settings
 
-            url = get_current_settings().api.url or ""
-        except ValueError as error:  # of a file that is not TOML, or has values that cannot be
-            raise ServerError(
-                f"Prefect's settings cannot be read ({first_line(error)}); correct profiles.toml in its folder "
-                "(PREFECT_HOME, or ~/.prefect), or prefect.toml in this one, or move it away"
-            ) from None
-        if url:
-            if starting is not None:  # in vain: a profile or a settings file names another
-                starting.server.terminate()
-            stack.close()
-            _check(url)
-        else:
-            starting = starting or stack.enter_context(temporary_api())
-            url = starting.url
-            wait_until_ready(starting.server, url, starting.log, meanwhile)
-            log.debug("temporary Prefect API at %s, process %d", url, starting.server.pid)
+        url, home = get_current_settings().api.url or "", get_current_settings().home
+    except ValueError as error:  # of a file that is not TOML, or has values that cannot be
+        raise ServerError(
+            f"Prefect's settings cannot be read ({first_line(error)}); correct profiles.toml in its folder "
+            "(PREFECT_HOME, or ~/.prefect), or prefect.toml in this one, or move it away"
+        ) from None
+    with ExitStack() as stack:
+        if not url:
+            log = stack.enter_context(tempfile.TemporaryFile())
+            with FileLock(home / "swaymeter-server.lock"):  # two that find a new database would both create its tables
+                _, url = stack.enter_context(server(TEMPORARY, log, *meanwhile))
             stack.enter_context(client_of(url))
-            # They tell a server that watches for crashed runs, which this one does not; a flow ends a second sooner.
-            stack.enter_context(temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}))
+        elif reason := _why_not(url):
+            raise ServerError(
+                f"Prefect's API at {url} does not answer ({reason}). Start that server, correct PREFECT_API_URL "
+                "(environment or Prefect profile: `prefect config view`), or unset it (`prefect config unset "
+                "PREFECT_API_URL`): then every run starts a temporary API of its own."
+            )
         try:
             yield url
-        finally:
-            _send_logs_and_events()
-            if starting is not None:
-                starting.server.terminate()  # its end is waited for by the context that started it
+        finally:  # logs and events go out in batches, and Prefect would complain that the API or this process is gone
+            if configured_api_answers():
+                from prefect.events.worker import EventsWorker
+                from prefect.logging.handlers import APILogWorker
+
+                EventsWorker.drain_all(timeout=STOP_SECONDS)
+                APILogWorker.drain_all(timeout=STOP_SECONDS)
 
 
 def configured_api_answers() -> bool:
     """Whether the API to which this process is pointed answers."""
     from prefect.settings import get_current_settings
 
-    return _why_not(get_current_settings().api.url or "") is None
+    return not _why_not(get_current_settings().api.url or "")
 
 
-def _why_not(url: str) -> object | None:
-    """Why an API does not answer, None where it does."""
+def _why_not(url: str, path: str = "health", seconds: float | None = None) -> str:
+    """Why an API does not answer, empty where it does."""
+    from urllib.error import HTTPError
+    from urllib.request import urlopen
+
     try:
-        with urlopen(f"{url.rstrip('/')}/health", timeout=ANSWER_SECONDS):
-            return None
+        with urlopen(f"{url.rstrip('/')}/{path}", timeout=seconds or ANSWER_SECONDS):
+            return ""
     except HTTPError as error:  # a server that requires a login answers, too; Prefect's client brings the login
-        return None if error.code < 500 else error
-    except (URLError, OSError, ValueError) as error:
-        return getattr(error, "reason", error)
+        return "" if error.code < 500 else str(error)
+    except (OSError, ValueError) as error:
+        return str(getattr(error, "reason", error)) or type(error).__name__
 
 
-def _check(url: str) -> None:
-    reason = _why_not(url)
-    if reason is None:
-        return
-    raise ServerError(
-        f"Prefect's API at {url} does not answer ({reason}). Start that server, correct PREFECT_API_URL (environment "
-        "or Prefect profile: `prefect config view`), or unset it (`prefect config unset PREFECT_API_URL`): then every "
-        "run starts a temporary API of its own."
+@contextmanager
+def server(
+    settings: Mapping[str, str], log: IO[bytes] | None, *meanwhile: str, port: int = 0
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """Prefect's server as a child on that port of 127.0.0.1 (0: any free one), and its URL, once it answers.
+
+    ServerError, with the last error of its log, where it ended or does not answer. meanwhile: modules to import.
+    """
+    try:  # bound here and handed down: nobody can take the port between choosing and using it, and who calls it waits
+        listener = socket.create_server(("127.0.0.1", port))
+    except OSError as error:
+        raise ServerError(
+            f"port {port} of 127.0.0.1 cannot be used: {error.strerror}; choose another: make ui PORT=4300"
+        ) from error
+    with listener:
+        url, handle = f"http://127.0.0.1:{listener.getsockname()[1]}/api", listener.fileno()
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "uvicorn", "--factory", "swaymeter.flows.server.api:app", "--fd", str(handle),
+             "--log-level", "error", "--timeout-graceful-shutdown", "2"],
+            env={**os.environ, **settings, PARENT: str(os.getpid())}, pass_fds=[handle],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            start_new_session=True,  # Ctrl-C reaches us, and we still need the API to record that the run was cancelled
+        )  # fmt: skip
+    try:
+        for name in meanwhile:
+            import_module(name)
+        last = time.monotonic() + START_SECONDS
+        while _why_not(url, "ready", START_SECONDS):  # not `health`: this one opens the database
+            if process.poll() is not None or time.monotonic() > last:
+                raise ServerError(_why_it_ended(process, log))
+            time.sleep(0.1)
+        yield process, url
+    finally:
+        process.terminate()
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _why_it_ended(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> str:
+    log_text = ""
+    if log:
+        log.seek(0)
+        log_text = log.read().decode(errors="replace").strip()
+    _log.debug("the log of Prefect's server:\n%s", log_text)
+    last = ["its log is empty", *log_text.splitlines()[-1:], *_ERROR.findall(log_text)][-1]
+    code = process.poll()
+    ended = f"did not answer within {START_SECONDS:.0f} s" if code is None else f"ended with status {code}"
+    home = Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()
+    return (
+        f"Prefect's server {ended} ({last}); --traceback shows its whole log. Its database is {home}/prefect.db: move "
+        "it away where it is damaged or another Prefect wrote it, make room where the disk is full, or name another "
+        "folder as PREFECT_HOME where this one cannot be written"
     )
 
 
-def _send_logs_and_events() -> None:
-    # They go out in batches; the API or this process is about to stop, and Prefect would complain.
-    if not configured_api_answers():
-        return
-    from prefect.events.worker import EventsWorker
-    from prefect.logging.handlers import APILogWorker
+def app() -> Any:
+    """The server's application, in the server's process: it ends with its parent, and collects garbage by itself.
 
-    EventsWorker.drain_all(timeout=STOP_SECONDS)
-    APILogWorker.drain_all(timeout=STOP_SECONDS)
+    Left to itself, a collection begins in any thread, also in that of a database connection that holds the lock: a few
+    runs in a hundred then stood still until the lock's timeout, a minute.
+    """
+    threading.Thread(target=_end_with, args=(int(os.environ[PARENT]),), daemon=True).start()
+    gc.disable()
+    loop = asyncio.get_running_loop()
+
+    def collect() -> None:
+        gc.collect()
+        loop.call_later(COLLECT_SECONDS, collect)
+
+    from prefect.server.api.server import create_app
+
+    loop.call_later(COLLECT_SECONDS, collect)
+    return create_app(final=True)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(PARENT_CHECK_SECONDS)
+    os.kill(os.getpid(), signal.SIGKILL)

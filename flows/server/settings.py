@@ -4,9 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-STOP_SECONDS = 10.0
-"""How long a child may take to end."""
-
 HEARTBEAT_SECONDS = 30
 """Between two signs of life of a flow run, by which a server sees that its process was killed."""
 
@@ -26,8 +23,8 @@ QUIET = {
     "PREFECT_LOGGING_TO_API_WHEN_MISSING_FLOW": "ignore",
 }
 
-# A child's errors go into a file or to the terminal, so they may be logged; another run may hold the database for long.
-CHILD = {
+# A server's errors go into a file or to the terminal; another run may hold the database for long.
+SERVER = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "ERROR",
     "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
@@ -37,15 +34,13 @@ CHILD = {
     "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
 
-# One run has no use for the page, for schedules, or for automations that would start other runs. Its events are of use
-# to these alone: to store each, beside the states that follow from them, was a third of the server's work.
+# One run has no use for automations, which would start other runs, nor for its events, of use to these alone: to store
+# each was a third of the server's work.
 TEMPORARY = {
-    **CHILD,
+    **SERVER,
+    "PREFECT__SERVER_EPHEMERAL": "1",
     "PREFECT_SERVER_SERVICES_EVENT_PERSISTER_ENABLED": "false",
-    "PREFECT_UI_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_TRIGGERS_ENABLED": "false",
-    "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": "false",
-    "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": "false",
     "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "[]",  # a lasting server does that
 }
 
@@ -57,6 +52,8 @@ def keep_quiet() -> None:
     """
     for name, value in QUIET.items():
         os.environ.setdefault(name, value)
+    for name in ("NO_PROXY", "no_proxy"):
+        os.environ[name] = ",".join(dict.fromkeys([*filter(None, os.environ.get(name, "").split(",")), "127.0.0.1"]))
 
 
 @contextmanager
@@ -65,15 +62,12 @@ def client_of(url: str, **settings: str) -> Iterator[None]:
     # The environment and not `temporary_settings`: worker threads and child processes must see it, too.
     from prefect.context import refresh_global_settings_context
 
-    direct = ",".join(filter(None, [os.environ.get("NO_PROXY") or os.environ.get("no_proxy"), "127.0.0.1"]))
-    variables = {"PREFECT_API_URL": url, "NO_PROXY": direct, "no_proxy": direct, **settings}
-    before = {name: os.environ[name] for name in variables if name in os.environ}
-    os.environ.update(variables)
+    before = dict(os.environ)
+    os.environ.update({"PREFECT_API_URL": url, **settings})
     refresh_global_settings_context()
     try:
         yield
     finally:
-        for name in variables:
-            os.environ.pop(name, None)
+        os.environ.clear()
         os.environ.update(before)
         refresh_global_settings_context()

@@ -6,13 +6,18 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psutil  # type: ignore[import-untyped]
 
 from swaymeter.data.errors import SwaymeterError
+from swaymeter.flows.server.api import STOP_SECONDS, ServerError, server
 from swaymeter.flows.server.automations import register
-from swaymeter.flows.server.process import ServerError, api_child, child, led, wait_until_ready
-from swaymeter.flows.server.settings import CHILD, client_of, keep_quiet
+from swaymeter.flows.server.settings import SERVER, client_of, keep_quiet
 
 POOL = "swaymeter"
+PREFECT = (sys.executable, "-P", "-m", "prefect")
 
 TRIES = "4"
 """How often a call is tried again while deployments are registered, half a minute in all: a server that has just
@@ -23,34 +28,45 @@ def serve(port: int) -> None:
     """Run the server on that port of 127.0.0.1, register the deployments and work on them until interrupted."""
     keep_quiet()
     page = f"http://127.0.0.1:{port}"
-    settings = {
-        **CHILD,
-        "PREFECT_API_URL": f"{page}/api",  # whatever else is configured
-        "PREFECT_UI_API_URL": f"{page}/api",
-        "PREFECT_UI_URL": page,
-    }
+    settings = {**SERVER, "PREFECT_API_URL": f"{page}/api", "PREFECT_UI_API_URL": f"{page}/api", "PREFECT_UI_URL": page}
     print("starting Prefect's server", flush=True)
-    with api_child(port, "--page", settings=settings) as (server, url), client_of(url):
-        wait_until_ready(server, url)
+    with server(settings, None, port=port) as (process, url), client_of(url):
         print("registering the deployments", flush=True)
         with client_of(url, PREFECT_CLIENT_MAX_RETRIES=TRIES):
             _prefect("work-pool", "create", POOL, "--type", "process", "--overwrite")
             _prefect("deploy", "--all")
             register()
-        home = {"SWAYMETER_HOME": os.environ.get("SWAYMETER_HOME", os.getcwd())}
-        with child("worker", "--pool", POOL, "--type", "process", settings=home) as worker:
+        with _worker() as worker:
             print(f"ready: {page}   (Ctrl-C stops the server and its worker)")
             print(f'for other terminals: export PREFECT_API_URL="{url}"', flush=True)
-            while server.poll() is None and worker.poll() is None:
+            while process.poll() is None and worker.poll() is None:
                 time.sleep(0.5)
             raise ServerError("the server or its worker ended; see its last lines above")
+
+
+@contextmanager
+def _worker() -> Iterator[subprocess.Popen[bytes]]:
+    """Prefect's worker, which on leaving ends with the runs that it has started."""
+    home = {"SWAYMETER_HOME": os.environ.get("SWAYMETER_HOME", os.getcwd())}
+    command = [*PREFECT, "worker", "start", "--pool", POOL, "--type", "process"]
+    with subprocess.Popen(command, env={**os.environ, **home}, start_new_session=True) as worker:
+        try:
+            yield worker
+        finally:  # asked to end, a worker first waits for its runs
+            if worker.poll() is None:
+                for process in (*psutil.Process(worker.pid).children(recursive=True), worker):
+                    process.terminate()
+            try:
+                worker.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                worker.kill()
 
 
 def _prefect(*arguments: str) -> None:
     # Without SWAYMETER_HOME its name goes into the deployment, not its value: every worker fills in its own.
     environment = {name: value for name, value in os.environ.items() if name != "SWAYMETER_HOME"}
-    command = [sys.executable, "-P", "-m", "prefect", "--no-prompt", *arguments]
-    done = subprocess.run(command, env=led(environment), capture_output=True, text=True, check=False)
+    command = [*PREFECT, "--no-prompt", *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ServerError(f"`prefect {' '.join(arguments)}` failed:\n{done.stdout}{done.stderr}")
 
@@ -60,7 +76,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m swaymeter.flows.server.ui", description=__doc__)
     parser.add_argument("--port", type=int, default=4200)
     arguments = parser.parse_args()
-    for stop in (signal.SIGINT, signal.SIGTERM):
+    for stop in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(stop, signal.default_int_handler)
     try:
         serve(arguments.port)

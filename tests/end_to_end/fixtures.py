@@ -2,35 +2,25 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from subprocess import Popen
 
 import pytest
 
-from swaymeter.flows.server.process import api_child, wait_until_ready
+from swaymeter.flows.server import api as prefect
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.end_to_end.tiny_study import Run, TinyStudy, begin_to_preload, new_study
 from tests.end_to_end.wiki_runs import Done, failing_at_first
 from tests.end_to_end.wiki_studies import WikiStudies
 
-Server = tuple[Popen[bytes], str]
-
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A Prefect server for many commands, since each would wait for its own; it may not answer yet."""
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Prefect server for many commands, since each would wait for its own."""
     begin_to_preload()
     home = tmp_path_factory.getbasetemp() / "prefect"
     home.mkdir()
     settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
-    with (home / "log").open("wb") as log, api_child(0, settings=settings, log=log) as server:
-        yield server
-
-
-@pytest.fixture(scope="session")
-def api(server: Server) -> str:
-    """The address of a Prefect server that answers."""
-    wait_until_ready(*server)
-    return server[1]
+    with (home / "log").open("w+b") as log, prefect.server(settings, log) as (_, url):
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from swaymeter.flows.cli import main as cli
-from swaymeter.flows.server.process import api_child, led, wait_until_ready
-from swaymeter.flows.server.settings import CHILD, QUIET
+from swaymeter.flows.server.api import server
+from swaymeter.flows.server.settings import QUIET, SERVER
 from tests.flows.graph.toy import Toy
 
 Command = Callable[..., "Ended"]
@@ -69,7 +69,7 @@ def nothing_configured(home: Path) -> dict[str, str]:
     """The environment of a program of ours that knows no Prefect but an own, empty home."""
     foreign = ("PREFECT_", "NO_PROXY", "no_proxy")
     plain = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    return led(plain | {"PREFECT_HOME": str(home)})
+    return plain | {"PREFECT_HOME": str(home)}
 
 
 @pytest.fixture(scope="session")
@@ -81,12 +81,14 @@ def of_server(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 @pytest.fixture(scope="session")
 def lasting(of_server: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """A client of a server with page, schedules and automations, which looks every second for what does not come."""
-    settings = {**QUIET, **CHILD, **of_server, "PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S"}
+    settings = {**QUIET, **SERVER, **of_server, "PREFECT_SERVER_EVENTS_PROACTIVE_GRANULARITY": "PT1S"}
     log = tmp_path_factory.mktemp("lasting") / "log"
-    with log.open("wb") as said, api_child(0, "--page", settings=settings, log=said) as (server, url):
-        wait_until_ready(server, url)
-        with httpx.Client(base_url=url, trust_env=False, timeout=30) as client:
-            yield client
+    with (
+        log.open("w+b") as said,
+        server(settings, said) as (_, url),
+        httpx.Client(base_url=url, trust_env=False, timeout=30) as client,
+    ):
+        yield client
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import inspect
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,7 +13,6 @@ from swaymeter.flows.cli.console import out, print_line, print_product
 
 if TYPE_CHECKING:
     from swaymeter.flows.cli.pipeline import Selected  # takes long to import
-    from swaymeter.flows.server.api import Starting
 
 stages = typer.Typer()
 
@@ -34,7 +32,6 @@ ONLY_OF = {"refresh": ("run", "fetch"), "runner": ("run", "fetch", "score")}
 def carry_out(
     name: str, selected: "Selected", *,
     force: bool = False, refresh: bool = False, offline: bool = False, wait: bool = False, traceback: bool = False,
-    starting: "Starting | None" = None,
 ) -> None:  # fmt: skip
     """Runs what of a study is not done, and shows what came of it; name: `run` or a stage."""
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
@@ -42,9 +39,7 @@ def carry_out(
     began = time.monotonic()
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
-    graph, message = selected.execute(
-        name, progress, force=force, refresh=refresh, offline=offline, wait=wait, starting=starting
-    )
+    graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline, wait=wait)
     summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if name in ("run", "report"):
         show_findings(out, selected.findings(graph))
@@ -69,21 +64,13 @@ def _stage(name: str) -> Callable[..., None]:
         dry_run: options.DryRun = False,
         traceback: options.Traceback = False,
     ) -> None:
-        from swaymeter.flows.cli.early import started_early
+        from swaymeter.flows.cli.pipeline import Selected
 
-        # Who waits for another run may wait for hours.
-        is_at_once = not (dry_run or wait)
-        with started_early(name, study, workspace) if is_at_once else nullcontext() as starting:
-            from swaymeter.flows.cli.pipeline import Selected
-
-            selected = Selected.of(study, workspace, relation, model, measure, runner)
-            selected.check_models(name)
-            if not dry_run:
-                carry_out(
-                    name, selected, force=force, refresh=refresh, offline=offline, wait=wait, traceback=traceback,
-                    starting=starting,
-                )  # fmt: skip
-                return
+        selected = Selected.of(study, workspace, relation, model, measure, runner)
+        selected.check_models(name)
+        if not dry_run:
+            carry_out(name, selected, force=force, refresh=refresh, offline=offline, wait=wait, traceback=traceback)
+            return
         for line in selected.estimate(name, force=force, refresh=refresh):
             print_line(line)
 

@@ -1,5 +1,4 @@
 import json
-import os
 import re
 import signal
 import subprocess
@@ -291,17 +290,3 @@ def test_a_damaged_note_of_a_failure_is_ignored(content: str, workspace: Workspa
     (note,) = (workspace.root / "failures").iterdir()
     note.write_text(content)
     assert workspace.failure_reason("score", "key") is None
-
-
-def test_what_is_written_after_the_database_seems_changed(tmp_path: Path) -> None:
-    workspace = Workspace(tmp_path)
-    folder, manifest = tmp_path / "scores" / "capital", tmp_path / "study.duckdb.manifest.json"
-    folder.mkdir(parents=True)
-    assert not workspace.seems_changed()  # there is no database yet
-    manifest.touch()
-    os.utime(folder, (0, 0))
-    os.utime(folder.parent, (0, 0))
-    assert not workspace.seems_changed()
-    (folder / "persuasion.parquet").touch()
-    os.utime(manifest, (1, 1))
-    assert workspace.seems_changed()

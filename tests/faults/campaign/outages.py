@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from swaymeter.flows.graph.step import STAGES
-from swaymeter.flows.server.process import api_child, wait_until_ready
+from swaymeter.flows.server import api as prefect
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import POSTGRES, free_port, postgresql
 from tests.end_to_end.tiny_study import new_study
@@ -100,8 +100,8 @@ def database_restarted(case: Case, seconds: float) -> str:
     later = threading.Timer(seconds, lambda: control("start"))
     with postgresql(names, port) as control, (case.folder / "server.log").open("w+b") as log, ExitStack() as stack:
         stack.callback(later.cancel)
-        url = f"postgresql+asyncpg://prefect:secret@127.0.0.1:{port}/prefect"
-        home = {"PREFECT_HOME": str(case.folder), "PREFECT_SERVER_DATABASE_CONNECTION_URL": url}
+        database = f"postgresql+asyncpg://prefect:secret@127.0.0.1:{port}/prefect"
+        home = {"PREFECT_HOME": str(case.folder), "PREFECT_SERVER_DATABASE_CONNECTION_URL": database}
 
         def restart() -> None:
             control("stop", "--mode", "fast")
@@ -109,9 +109,8 @@ def database_restarted(case: Case, seconds: float) -> str:
             if not seconds:
                 later.join()
 
-        with api_child(0, settings={**QUIET, **TEMPORARY, **home}, log=log) as child:
-            wait_until_ready(*child, log)
-            outcome = case.through("score", restart, study=replace(case.study, api=child[1]))
+        with prefect.server({**QUIET, **TEMPORARY, **home}, log) as (_, url):
+            outcome = case.through("score", restart, study=replace(case.study, api=url))
         later.join()
     case.complete()
     return outcome

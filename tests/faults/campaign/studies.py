@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swaymeter.flows.graph.step import Run, Stage, Step
-from swaymeter.flows.server.process import api_child, wait_until_ready
+from swaymeter.flows.server import api as prefect
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.end_to_end.tiny_study import Command, TinyStudy, begin_to_preload
 from tests.faults.test_damage import everything
@@ -28,9 +28,8 @@ def server(folder: Path) -> Iterator[str]:
     home = folder / "prefect"
     home.mkdir()
     settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
-    with (home / "log").open("wb") as log, api_child(0, settings=settings, log=log) as child:
-        wait_until_ready(*child)
-        yield child[1]
+    with (home / "log").open("w+b") as log, prefect.server(settings, log) as (_, url):
+        yield url
 
 
 def as_in_a_terminal() -> None:

@@ -95,7 +95,7 @@ def test_a_killed_run_becomes_crashed_and_is_reported(
     time.sleep(2)  # none comes twice
     assert [state_of(run) for run in ("killed", "fails", "ends")] == ["Crashed", "Failed", "Completed"]
     texts = sorted(one["text"] for one in registered)
-    assert texts[0].startswith('swaymeter: study, run, fails has ended as Failed: ')
+    assert texts[0].startswith("swaymeter: study, run, fails has ended as Failed: ")
     assert 'no "facts"' in texts[0]
     assert texts[1] == (
         "swaymeter: study, run, killed has ended as Crashed: no heartbeat for 10.0 s: its process was killed, or its "

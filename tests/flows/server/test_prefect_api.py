@@ -4,15 +4,18 @@ import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.flows.server.conftest import Start
+from tests.flows.conftest import nothing_configured
+
+Start = Callable[..., subprocess.Popen[str]]
 
 FLOW = """
 import logging
@@ -41,6 +44,34 @@ with prefect_api() as url:
     print(url, flush=True)
     time.sleep(120)
 """
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A Prefect home of this module's own, with nothing configured: its tables are created once."""
+    return nothing_configured(tmp_path_factory.mktemp("prefect"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's folder with modules that are named as ours, or as one of the standard library, and raise."""
+    folder = tmp_path_factory.mktemp("user")
+    for name in ("data", "flows", "reports", "tasks", "queue"):
+        (folder / f"{name}.py").write_text(f"raise RuntimeError('the module {name} of the user')")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def start(environment: dict[str, str], folder: Path) -> Start:
+    """Starts Python in that folder, with variables beside those of the environment."""
+
+    def start(*arguments: str, **variables: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-P", *arguments], cwd=folder, env=environment | variables, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    return start
 
 
 @pytest.fixture
@@ -92,19 +123,20 @@ def test_a_configured_api_that_does_not_answer_is_named(start: Start) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "what"),
     [
-        ("profiles.toml", b'active = "x', "correct profiles.toml in its folder"),
-        ("prefect.db", "of another revision", "another Prefect wrote {home}/prefect.db: move it away"),
+        ("profiles.toml", 'active = "x', "correct profiles.toml in its folder"),
+        ("prefect.db", "not a database " * 100, "file is not a database"),
+        ("prefect.db", "", "Can't locate revision"),
     ],
 )
-def test_what_prefect_keeps_is_named(file: str, content: bytes | str, what: str, start: Start, tmp_path: Path) -> None:
-    if isinstance(content, bytes):
-        (tmp_path / file).write_bytes(content)
-    else:
+def test_what_prefect_keeps_is_named(file: str, content: str, what: str, start: Start, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(content)
+    if not content:
         with closing(sqlite3.connect(tmp_path / file)) as database:
             database.execute("CREATE TABLE alembic_version AS SELECT 'ffffffffffff' AS version_num")
             database.commit()
     _, errors = start("-c", FLOW, PREFECT_HOME=str(tmp_path)).communicate(timeout=120)
-    assert what.format(home=tmp_path) in errors
+    assert what in errors
+    assert f"{tmp_path}/prefect.db: move it away" in errors or file != "prefect.db"
 
 
 def test_damaged_settings_of_the_folder_are_named(start: Start, folder: Path) -> None:
@@ -115,13 +147,3 @@ def test_damaged_settings_of_the_folder_are_named(start: Start, folder: Path) ->
         (folder / "prefect.toml").unlink()
     assert "ServerError: Prefect's settings cannot be read" in errors
     assert "or prefect.toml in this one" in errors
-
-
-def test_a_server_that_cannot_start_shows_its_log(start: Start, tmp_path: Path) -> None:
-    broken = tmp_path / "prefect.db"
-    broken.write_text("not a database " * 100)
-    url = f"sqlite+aiosqlite:///{broken}"
-    _, errors = start("-c", FLOW, PREFECT_SERVER_DATABASE_CONNECTION_URL=url).communicate(timeout=120)
-    assert "ServerError: Prefect's server ended with status" in errors
-    assert "file is not a database" in errors
-    assert "move prefect.db away where it is damaged" in errors
