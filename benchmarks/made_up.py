@@ -16,7 +16,7 @@ from swaymeter.data.records import Fact, RelationName, as_row
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.step import Run, Stage
 from swaymeter.flows.stages import resolve
-from swaymeter.flows.study.plan import plan_of, workspace_of
+from swaymeter.flows.stages.plan import plan_of, workspace_of
 from swaymeter.flows.study.reading import read_study
 
 PAIRS, PER_KIND = 200, 2

@@ -25,11 +25,10 @@ from swaymeter.flows.graph.selection import DISPUTABLE, OF_CLASSES, Selection
 from swaymeter.flows.graph.step import STAGES, Stage
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.stages.estimate import estimate
-from swaymeter.flows.stages.refusals import refusals
+from swaymeter.flows.stages.plan import Plan, plan_of, workspace_of
+from swaymeter.flows.stages.refusals import check_models, refusals
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.stages.study_graph import CHOICE, FACTS
-from swaymeter.flows.study.models import check_models
-from swaymeter.flows.study.plan import Plan, plan_of, workspace_of
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study

@@ -30,9 +30,9 @@ from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
+from swaymeter.flows.stages.plan import Plan, Variant, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import asked_variants, refused_models
 from swaymeter.flows.stages.resolve import graph_of, reruns_of
-from swaymeter.flows.study.plan import Plan, Variant, plan_of, workspace_of
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study

@@ -15,8 +15,8 @@ from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.flows.steps.aggregate import Loaded, schema
-from swaymeter.flows.study.plan import Plan, Variant
 from swaymeter.tasks.contexts.annotation.judging import imported
 from swaymeter.tasks.statistics import statistics_of
 from swaymeter.tasks.statistics.statistic import Statistic

@@ -14,7 +14,7 @@ from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.fetch import Fetched
-from swaymeter.flows.study.plan import Plan
+from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.annotation.judging import imported
 

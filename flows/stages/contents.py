@@ -11,8 +11,8 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.step import StepKind
 from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.steps.build import candidates_of
-from swaymeter.flows.study.plan import Plan
 from swaymeter.flows.study.study import Study
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
-from swaymeter.flows.study.plan import Plan, Variant
+from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
 from swaymeter.tasks.models.size import parameters_of

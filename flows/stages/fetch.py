@@ -13,8 +13,8 @@ from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output, Resource, StepKind
 from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.wikidata import fetch_wikidata
-from swaymeter.flows.study.plan import Plan
 from swaymeter.tasks.contexts.invented_names import invented_names_key
 
 

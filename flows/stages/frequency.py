@@ -11,8 +11,8 @@ from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.build import Built
+from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.steps.frequency import PartOfStudy
-from swaymeter.flows.study.plan import Plan
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.common_words import CommonWords

@@ -5,20 +5,24 @@ Only steps that are not done are considered: scores that a GPU gave are aggregat
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
 
 from swaymeter.data import catalog
-from swaymeter.data.errors import InputError, ModelError
+from swaymeter.data.errors import InputError, ModelError, StudyFileError
 from swaymeter.data.records import RelationName
-from swaymeter.data.sources.registry import FACT_SOURCES
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages import study_graph as kinds
-from swaymeter.flows.study.plan import Plan, Variant
+from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.asked import PerQuery, check_enough
+from swaymeter.tasks.models.backends import capabilities
+from swaymeter.tasks.models.files.identity import ModelKind, identify_model
 
 
 def refusals(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> Iterator[str]:
@@ -158,3 +162,37 @@ def _too_few_contexts(
         except InputError as error:
             yield str(error)
             return
+
+
+def check_models(study: Study, *, also_asked: bool = True) -> None:
+    """Checks the models of a study: those that help to make questions and, if `also_asked`, those that answer.
+
+    StudyFileError names those that cannot be had, or cannot give what a measure needs; no hub is asked.
+    """
+    if also_asked:
+        for model in study.models:
+            _check(model.name, "language_model")
+        _check_capabilities(study)
+    if study.questions is not None:
+        models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].name)
+        for purpose, name in models.items():
+            _check(name, purpose)
+
+
+def _check(name: str, purpose: ModelKind) -> None:
+    entry = catalog.models().get(name)
+    at_the_hub = entry.hub is not None if entry else name.count("/") == 1 and name[0] not in "./~"
+    if not at_the_hub or Path(name).expanduser().is_dir():
+        identify_model(name, purpose)
+
+
+def _check_capabilities(study: Study) -> None:
+    wrong = [
+        f"measures.{name}: needs {measure.capability}, which model {model} cannot give; leave out the measure or ask "
+        "another model"
+        for model in dict.fromkeys(model.name for model in study.models)
+        for name, measure in study.requested().items()
+        if measure.capability is not None and measure.capability not in capabilities(model)
+    ]
+    if wrong:
+        raise StudyFileError("; ".join(wrong))

@@ -13,8 +13,8 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.study_graph import REPORT
-from swaymeter.flows.study.plan import Plan
 from swaymeter.reports.card import NotRun
 
 PRINTED = ("models.yaml", "papers.yaml", "published.csv")

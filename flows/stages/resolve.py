@@ -14,10 +14,9 @@ from swaymeter.flows.stages.aggregate import aggregate
 from swaymeter.flows.stages.build import build
 from swaymeter.flows.stages.fetch import fetch
 from swaymeter.flows.stages.frequency import frequency
-from swaymeter.flows.stages.reliability import reliability
+from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.report import report
-from swaymeter.flows.stages.score import score
-from swaymeter.flows.study.plan import Plan
+from swaymeter.flows.stages.score import reliability, score
 
 
 def graph_of(

@@ -1,18 +1,21 @@
-"""The steps that score: for each model and relation one step a pass, which yields one measure or several together."""
+"""The steps that score, a pass for each variant and relation, and those that compare the scores of several seeds."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.records import tables
 from swaymeter.data.storage.keys import content_key
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import Output
-from swaymeter.flows.stages.build import Built
-from swaymeter.flows.stages.study_graph import SCORES
+from swaymeter.flows.stages.build import Built, part_of, prompts_of
+from swaymeter.flows.stages.fetch import Fetched
+from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.stages.study_graph import RELIABILITY, SCORES
 from swaymeter.flows.steps.score import Score
-from swaymeter.flows.study.plan import Plan, Variant
+from swaymeter.flows.study.study import MEASURES_OF_SEEDS
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS
 from swaymeter.tasks.measures.passes import Pass
@@ -93,3 +96,61 @@ def _asks_a_model(group: Pass, parameters: Mapping[str, Any]) -> bool:
     """Whether a pass asks the language model, or one that judges entailment where that computes."""
     names = (group.leading.name, *group.measures)
     return any(MEASURES[name].capability or getattr(parameters[name], "entailment", None) for name in names)
+
+
+def reliability(
+    graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]
+) -> list[Reference]:
+    """Adds the steps that compare seeds; gives the tables of variances, none of a study with one seed.
+
+    The first seed is the study's, and everything else is about it alone. Each further seed draws contexts anew, scored
+    by `MEASURES_OF_SEEDS`: entities, and so queries, are the study's, as a score can vary only of a query that every
+    sample has. None of that is loaded into the database, only what the comparison gives.
+    """
+    study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
+    own = {(score.node.id, score.role): score for score in scores}
+    found = []
+    for relation in built.queries if study.seeds else ():
+        prompts = {study.seed: {"queries": built.queries[relation], "contexts": built.contexts[relation]}}
+        for seed in study.further_seeds:
+            node = prompts_of(graph, plan, fetched, relation, seed)
+            prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
+        for variant in plan.variants:
+            model = variant.model
+            of_seeds = {
+                study.seed: {
+                    role: score
+                    for (identity, role), score in own.items()
+                    if (identity.subject, identity.model, identity.dtype) == (relation, model.name, model.dtype)
+                }
+            }
+            for seed in study.further_seeds:
+                of_seed = plan.further_seeds[seed]
+                same = of_seed.variants[variant.place]
+                scored = passes_of(graph, of_seed, same, relation, prompts[seed], part_of(seed))
+                of_seeds[seed] = {score.role: score for score in scored}
+            found.append(_compared(graph, measures, variant, relation, prompts, of_seeds))
+    return found
+
+
+def _compared(
+    graph: Graph,
+    measures: list[str],
+    variant: Variant,
+    relation: str,
+    prompts: Mapping[int, Mapping[str, Reference]],
+    scores: Mapping[int, Mapping[str, Reference]],
+) -> Reference:
+    """The step that compares the samples of a relation under a model; prompts, scores: by seed."""
+    inputs = {
+        f"{role} {seed}": reference
+        for seed, of_seed in prompts.items()
+        for role, reference in {**of_seed, **{name: scores[seed][name] for name in measures}}.items()
+    }
+    model = variant.model
+    outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}
+    return graph.add(
+        RELIABILITY, RELIABILITY.id(relation, model=model.name, dtype=model.dtype), outputs, inputs=inputs,
+        parameters={"model": model.name, "dtype": variant.dtype, "seeds": [*prompts], "measures": measures},
+        arguments=(tuple(measures), tuple(prompts)),
+    ).output("reliability")  # fmt: skip

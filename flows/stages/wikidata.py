@@ -26,8 +26,8 @@ from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import DISPUTABLE
 from swaymeter.flows.graph.step import Output, StepId
 from swaymeter.flows.stages import study_graph as kinds
+from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.steps import wikidata as steps
-from swaymeter.flows.study.plan import Plan
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files.identity import identify_model
 

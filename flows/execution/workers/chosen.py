@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from swaymeter.flows.execution.workers.workers import Workers
 from swaymeter.flows.graph.step import Run
-from swaymeter.flows.study.plan import Variant
+from swaymeter.flows.stages.plan import Variant
 from swaymeter.flows.study.sections.execution import ExecutionPart
 
 

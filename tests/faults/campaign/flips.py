@@ -30,8 +30,8 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.rerun import Rerun, read_reruns, write_reruns
 from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages.plan import plan_of
 from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.flows.study.plan import plan_of
 from swaymeter.flows.study.reading import read_study
 from swaymeter.tasks.contexts.annotation.judging import read_annotations
 from swaymeter.tasks.models.files import conversion, digests, hub

@@ -6,8 +6,8 @@ import pytest
 
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages import plan
 from swaymeter.flows.stages.estimate import estimate
-from swaymeter.flows.study import plan
 from swaymeter.tasks.models.files.identity import ModelIdentity
 from tests.flows.small_study import again, prepare, score, selected
 from tests.tasks.models.tiny import CHAT, byte_tokenizer

@@ -14,7 +14,7 @@ from swaymeter.data.storage.keys import content_key
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
-from swaymeter.flows.study.plan import workspace_of
+from swaymeter.flows.stages.plan import workspace_of
 from tests.flows.small_study import again, labelled_models, prepare, run, score, selected, small_study, write_study
 
 BY_CONTEXTS = {"persuasion", "susceptibility"}

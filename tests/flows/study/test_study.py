@@ -11,7 +11,7 @@ from swaymeter.data.errors import StudyFileError
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts
-from swaymeter.flows.study import models
+from swaymeter.flows.stages import refusals
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.flows.study.study_files import changed_study, refusal
@@ -198,10 +198,10 @@ def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_needed_capability_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "capabilities", lambda name: frozenset({"samples"}))
+    monkeypatch.setattr(refusals, "capabilities", lambda name: frozenset({"samples"}))
     study = changed_study(tmp_path, models=[{"name": "org/model"}])
     with pytest.raises(
         StudyFileError, match=r"measures\.persuasion: needs next_token_logits, which model org/model can"
     ) as error:
-        models.check_models(study)
+        refusals.check_models(study)
     assert "answers" not in str(error.value)

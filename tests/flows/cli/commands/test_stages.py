@@ -18,7 +18,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.cli import pipeline
 from swaymeter.flows.cli.commands.stages import COMMANDS
 from swaymeter.flows.server import api
-from swaymeter.flows.study import plan
+from swaymeter.flows.stages import plan
 from tests.extensions import source
 from tests.faults.campaign.folders import can_mount
 from tests.flows.conftest import Command
