@@ -1,7 +1,8 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -24,7 +25,7 @@ from swaymeter.flows.execution.progress import progress, report_within
 from swaymeter.flows.execution.runner import Runner
 from swaymeter.flows.execution.task import step_task
 from swaymeter.flows.execution.threads import limit_threads
-from swaymeter.flows.execution.workers.chosen import chosen_workers
+from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.workers import Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
@@ -34,6 +35,7 @@ from swaymeter.flows.stages.plan import Plan, Variant, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import asked_variants, refused_models
 from swaymeter.flows.stages.resolve import graph_of, reruns_of
 from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.sections.execution import ExecutionPart
 from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.models.files.hub import leave_alone
@@ -154,7 +156,7 @@ def _executed(
             selection = selection.failed(graph)
         asked = _asked(plan, graph, selection.of(graph), force=kinds.get("force", False))
         try:
-            with chosen_workers(chosen.execution, Run(workspace.root, offline), asked) as workers:
+            with _workers(chosen.execution, Run(workspace.root, offline), asked) as workers:
                 if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
                     graph = resolve()
                 graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
@@ -162,6 +164,15 @@ def _executed(
             close_sessions()
         _settle(workspace, graph)
     return graph, selection
+
+
+def _workers(execution: ExecutionPart, run: Run, asked: Sequence[Variant]) -> Workers:
+    """The workers of a run, not started yet; asked: the variants that one of them must be able to hold."""
+    if execution.runner == "threads":
+        return Workers()
+    named = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
+    models = {variant.place: variant.model for variant in asked}
+    return Cluster(named if execution.runner == "dask" else None, execution.workers, run, execution.shares, models)
 
 
 def _tell(step: Step, ended: Any) -> None:

@@ -50,7 +50,7 @@ def slurm(
     if gpus is None:
         gpus = int(any(model.device != "cpu" for model in selected.study.models))
     folder = selected.workspace.root
-    jobs = Jobs(f"swaymeter-{folder.name}", folder / ".cluster.pem", gpus, cores, memory, walltime, partition, account)
+    jobs = Jobs(f"swaymeter-{folder.name}", folder, gpus, cores, memory, walltime, partition, account)
     if dry_run:
         print_product(jobs.script(), nl=False)
         return

@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster: one that is there, by the address of its scheduler, or one that ends with the run.
+"""Workers of a Dask cluster: one that is there, by the address of its scheduler, or worker processes of this machine.
 
 A worker says by a resource what it has: `GPU`, or `CPU` where it has none; a step that asks a model takes one of these,
 so that a worker computes one step at a time, and only steps that it is made for. What becomes of a future decides
@@ -22,8 +22,8 @@ from uuid import uuid4
 from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.attempt import Outcome, failed
+from swaymeter.flows.execution.threads import usable_processors
 from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not_held
-from swaymeter.flows.execution.workers.processes import environments
 from swaymeter.flows.execution.workers.roster import MARKS, SECONDS_BETWEEN_LOOKS, Roster
 from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
 from swaymeter.flows.graph.step import Run, Step
@@ -32,7 +32,9 @@ from swaymeter.flows.study.sections.model import ModelPart
 log = logging.getLogger(__name__)
 
 HERE = "127.0.0.1"
-"""Where a cluster of this machine listens: whoever reaches a worker can have it do anything."""
+
+WITHOUT_GPU = 2
+"""Worker processes where a machine has no GPU and nobody says how many."""
 
 PROFILE = "distributed.worker.profile.enabled"
 """By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor."""
@@ -63,12 +65,13 @@ class Cluster(Elsewhere):
     ) -> None:
         """Nothing is connected yet; UsageError where Dask is not installed.
 
+        address: of the scheduler; None for a cluster of this machine, of so many workers, which ends with the run.
         run: what each worker must fit. asked: the models, by their place in the study file, that some worker must hold.
         """
         super().__init__(shares)
         if find_spec("distributed") is None:
-            raise UsageError('runner dask needs Dask, which is not installed: pip install "swaymeter[dask]"')
-        self._address = address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
+            raise UsageError('workers need Dask, which is not installed: pip install "swaymeter[dask]"')
+        self._address = address
         self._workers, self._run, self._local, self._asked = workers, run, None, asked or {}
         self._seen = set[str]()
         self._last_took = math.inf  # seconds, of the last step that was computed
@@ -277,28 +280,50 @@ def _local(of_each: list[dict[str, str]]) -> Any:
         except RuntimeError as error:  # one worker that was killed while it started ends them all
             reason = first_line(error.__cause__ or error)
             log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
-    raise WorkFailed(f"the workers of Dask do not start on this machine: {reason}; run it with --runner processes")
+    raise WorkFailed(
+        f"the workers of Dask do not start on this machine: {reason}; use fewer workers, or --runner threads"
+    )
 
 
 def _started(of_each: list[dict[str, str]]) -> Any:
     distributed = _distributed()
+    # Whoever reaches a worker can have it do anything, and a machine may have many users.
+    listening = {
+        "host": HERE, "protocol": "tls://", "security": distributed.Security.temporary(),
+        "dashboard_address": f"{HERE}:0",
+    }  # fmt: skip
 
     def options(variables: Mapping[str, str]) -> dict[str, Any]:
-        mark = "GPU" if "CUDA_VISIBLE_DEVICES" in variables else "CPU"
+        marks = MARKS if "CUDA_VISIBLE_DEVICES" in variables else ("CPU",)
         return {
-            "host": HERE,
-            "nthreads": 1,
-            "resources": {mark: 1},
-            "env": variables,
-            "memory_limit": None,
-            "dashboard_address": f"{HERE}:0",
+            **listening, "nthreads": 1, "resources": dict.fromkeys(marks, 1), "env": variables, "memory_limit": None,
             "silence_logs": logging.ERROR,
-        }
+        }  # fmt: skip
 
     workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(of_each)}
-    scheduler = {"cls": distributed.Scheduler, "options": {"host": HERE, "port": 0, "dashboard_address": f"{HERE}:0"}}
+    scheduler = {"cls": distributed.Scheduler, "options": {**listening, "port": 0}}
     with import_module("dask").config.set({PROFILE: False}):
-        return distributed.SpecCluster(workers=workers, scheduler=scheduler, silence_logs=logging.ERROR)
+        return distributed.SpecCluster(
+            workers=workers, scheduler=scheduler, security=listening["security"], silence_logs=logging.ERROR
+        )
+
+
+def environments(workers: int | None) -> list[dict[str, str]]:
+    """The variables of each worker process of this machine: its GPU, or its share of the processors."""
+    gpus = visible_gpus()
+    count = workers or len(gpus) or WITHOUT_GPU
+    threads = str(max(1, usable_processors() // count))
+    own_gpus = [{"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {} for number in range(count)]
+    return [{"OMP_NUM_THREADS": threads, **gpu} for gpu in own_gpus]
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them."""
+    import torch
+
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return named.split(",")[:count] if named else [str(number) for number in range(count)]
 
 
 def _attempt(step: Step, run: Run, wanted: str, topic: str) -> Outcome:

@@ -1,6 +1,7 @@
 """Dask workers that SLURM starts, one a job, through dask-jobqueue: they end with the run.
 
-They and their scheduler speak TLS, with a key in a file that only the user can read: a cluster has many users.
+They and their scheduler speak TLS, since a cluster has many users: with the key that Dask's configuration names, or one
+made for the run, which lies meanwhile in files of the workspace that only the user can read.
 """
 
 import os
@@ -14,11 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from swaymeter.data.errors import UsageError
-from swaymeter.flows.execution.workers.encryption import configuration, written
+from swaymeter.data.errors import UsageError, WorkspaceError, first_line
 
 PLACEHOLDER = "tls://SCHEDULER:8786"
 """Stands for the scheduler's address, which is known once it runs."""
+
+KEY = ".dask-jobqueue.worker.KEY"
+"""Stands for the files of the cluster's key, which are written when it starts."""
 
 SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 """Its page is not encrypted."""
@@ -28,12 +31,12 @@ SCHEDULER = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
 class Jobs:
     """What each of the jobs asks SLURM for; a job is one worker.
 
-    key: the file of the cluster's key and certificate, in a folder that all nodes share; there while the jobs run.
+    folder: all nodes share it; it has the files of the cluster's key while the jobs run.
     gpus: 0 for a worker that computes on processors.
     """
 
     name: str
-    key: Path
+    folder: Path
     gpus: int = 1
     cores: int = 4
     memory: str = "32GB"
@@ -43,9 +46,10 @@ class Jobs:
 
     def script(self) -> str:
         """The job script as sbatch gets it, but for the address of the scheduler."""
-        slurm = _jobqueue().slurm
-        with self._encrypted() as security:
-            job = slurm.SLURMJob(PLACEHOLDER, name=self.name, protocol="tls://", security=security, **self._options())
+        slurm, written = _jobqueue().slurm, str(self.folder / KEY)
+        key = {"tls_ca_file": written, "tls_worker_cert": written, "tls_worker_key": written}
+        security = _configured() or import_module("distributed").Security(**key)
+        job = slurm.SLURMJob(PLACEHOLDER, name=self.name, protocol="tls://", security=security, **self._options())
         return str(job.job_script())
 
     @contextmanager
@@ -53,27 +57,29 @@ class Jobs:
         """A scheduler in this process and so many jobs, once the first has begun; runs of the runner dask use them."""
         if shutil.which("sbatch") is None:
             raise UsageError("sbatch was not found; run this on a machine that submits jobs, or look at --dry-run")
-        jobqueue, before = _jobqueue(), os.environ.get("DASK_SCHEDULER_ADDRESS")
-        with (
-            written(self.key),
-            self._encrypted() as security,
-            jobqueue.SLURMCluster(scheduler_options=SCHEDULER, security=security, **self._options()) as cluster,
-        ):
+        security = _configured() or import_module("distributed").Security.temporary()
+        tls = {
+            "require-encryption": True, "tls.ca-file": security.tls_ca_file,
+            "tls.client.cert": security.tls_client_cert, "tls.client.key": security.tls_client_key,
+        }  # fmt: skip
+        try:
+            cluster = _jobqueue().SLURMCluster(
+                scheduler_options=SCHEDULER, protocol="tls://", security=security,
+                shared_temp_directory=str(self.folder), **self._options(),
+            )  # fmt: skip
+        except OSError as error:
+            raise WorkspaceError(f"{first_line(error)}; choose another --workspace") from None
+        of_client = {f"distributed.comm.{key}": setting for key, setting in tls.items()}
+        with cluster, import_module("dask").config.set(of_client):
             cluster.scale(jobs=workers)
             cluster.wait_for_workers(1)
+            before = dict(os.environ)
             os.environ["DASK_SCHEDULER_ADDRESS"] = cluster.scheduler_address
             try:
                 yield
             finally:
-                del os.environ["DASK_SCHEDULER_ADDRESS"]
-                if before is not None:
-                    os.environ["DASK_SCHEDULER_ADDRESS"] = before
-
-    @contextmanager
-    def _encrypted(self) -> Iterator[Any]:
-        """What Dask knows of TLS, also for a client in this process meanwhile."""
-        with import_module("dask").config.set(configuration(self.key)):
-            yield import_module("distributed").Security()
+                os.environ.clear()
+                os.environ.update(before)
 
     def _options(self) -> dict[str, Any]:
         mark = "GPU" if self.gpus else "CPU"
@@ -91,6 +97,12 @@ class Jobs:
             "job_script_prologue": [f"export OMP_NUM_THREADS={self.cores}"],
             "job_extra_directives": [f"--gres=gpu:{self.gpus}"] if self.gpus else [],
         }
+
+
+def _configured() -> Any:
+    """What Dask's configuration says of TLS; None where it names no certificate."""
+    security = import_module("distributed").Security()
+    return security if security.tls_ca_file else None
 
 
 def _jobqueue() -> Any:

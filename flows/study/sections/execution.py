@@ -12,7 +12,7 @@ class ExecutionPart(Options):
 
     runner: RunnerName = "threads"
     """threads: one at a time in the process that runs the study; processes: worker processes on this machine, one a
-    GPU, each of which keeps its model; dask: workers of a Dask cluster, with the extra `dask`."""
+    GPU, each of which keeps its model; dask: workers of a Dask cluster. The last two need the extra `dask`."""
     workers: int | None = Field(default=None, ge=1, le=1000)
     """Worker processes, also of a Dask cluster that the run starts; null: one a GPU, or two where there is none."""
     shares: int = Field(default=1, ge=1, le=1000)

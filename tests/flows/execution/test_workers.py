@@ -1,17 +1,26 @@
+import os
+import signal
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import psutil
 import pytest
 
-from swaymeter.data.errors import UsageError, WorkFailed
-from swaymeter.flows.execution.workers import elsewhere, processes
+from swaymeter.data.errors import ScoreError, UsageError, WorkFailed
+from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.execution.workers import cluster as clusters
+from swaymeter.flows.execution.workers import elsewhere, roster
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here
-from swaymeter.flows.execution.workers.workers import TRIES
+from swaymeter.flows.execution.workers.workers import INTERRUPTED, TRIES
 from swaymeter.flows.graph.step import Run, Step, StepId
 from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.tasks.measures.run import Share, Spent
 from swaymeter.tasks.models import size
 
 STEP = StepId("score", "capital", "persuasion")
@@ -37,9 +46,9 @@ def step(device: str = "auto") -> Step:
 def test_each_worker_process_has_its_gpu(
     gpus: list[str], asked: int | None, expected: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "visible_gpus", lambda: gpus)
+    monkeypatch.setattr(clusters, "visible_gpus", lambda: gpus)
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(8))
-    found = processes.environments(asked)
+    found = clusters.environments(asked)
     assert [one.get("CUDA_VISIBLE_DEVICES") for one in found] == expected
     assert {one["OMP_NUM_THREADS"] for one in found} == {str(8 // len(expected))}
 
@@ -149,8 +158,54 @@ for death in pathlib.Path({str(tmp_path)!r}).glob("death-*"):
 """)
     (tmp_path / "workspace.json").touch()
     cluster = Cluster(None, 1, Run(tmp_path))
-    refused = pytest.raises(WorkFailed, match=r"the workers of Dask do not start on this machine: .*--runner processes")
+    refused = pytest.raises(WorkFailed, match=r"the workers of Dask do not start on this machine: .*--runner threads")
     ends = refused if deaths == TRIES else nullcontext()
     with dask.config.set({"distributed.worker.preload": [str(dying)]}), ends, cluster:
         assert len(cluster._client.scheduler_info()["workers"]) == 1
     assert caplog.text.count("the workers of Dask did not start") == deaths
+
+
+def note(step: Step, run: Run) -> Spent:
+    """Notes which worker computes a step, or a share of it, and dies in its middle as often as it is told to."""
+    deaths = [*run.workspace.glob(f"{step.id.subject}.died.*")]
+    if len(deaths) < step.arguments:
+        (run.workspace / f"{step.id.subject}.died.{len(deaths)}").touch()
+        time.sleep(0.2)  # until it is known that the step was begun
+        os.kill(os.getpid(), signal.SIGKILL)
+    share = run.share
+    (run.workspace / f"{step.id.subject} {share.number} of {share.of}").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
+    while share.of == 2 and not (run.workspace / f"{step.id.subject} {1 - share.number} of 2").exists():
+        time.sleep(0.01)  # until the other worker has begun its own
+    if share == Share(0, 2):
+        raise ScoreError("no such prompt")
+    return Spent(prompts=1)
+
+
+def noted(run: Run, pattern: str) -> set[str]:
+    return {file.read_text() for file in run.workspace.glob(pattern)}
+
+
+def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "visible_gpus", lambda: ["0", "7"])
+    for module in (clusters, roster):
+        monkeypatch.setattr(module, "SECONDS_BETWEEN_LOOKS", 0.1)
+    run = Run(tmp_path)
+    with Workspace(tmp_path).lock(), Cluster(None, None, run, 2) as two:
+        a, *others = [
+            replace(step("cuda"), id=StepId("score", one, "persuasion"), function=note, arguments=0) for one in "abc"
+        ]
+        whole = two.compute(a, run)
+        assert (whole.failed, whole.spent) == (None, Spent(prompts=2))
+        assert noted(run, "a ? of 2") == {"0", "7"}
+        assert noted(run, "a 0 of 1")
+        assert Workspace(run.workspace).failure_reason(str(a.id), "") is None
+        two._shares = 1
+        with ThreadPoolExecutor() as pool:
+            steps = [replace(one, arguments=deaths) for one, deaths in zip(others, (1, 99), strict=True)]
+            died, lost = (outcome.failed for outcome in pool.map(two.compute, steps, [run] * 2))
+        assert died is None
+        assert str(lost).startswith("the worker that computed it ended 4 times without a word")
+        assert Workspace(run.workspace).failure_reason(str(others[1].id), "") == lost
+        two.abandon()
+        assert two.compute(a, run) == INTERRUPTED
+    assert not [one for one in psutil.Process().children() if "spawn_main" in " ".join(one.cmdline())]

@@ -1,4 +1,5 @@
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -13,13 +14,10 @@ from distributed.comm import connect
 
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.workers.cluster import Cluster
-from swaymeter.flows.execution.workers.encryption import written
-from swaymeter.flows.execution.workers.slurm import PLACEHOLDER, Jobs
+from swaymeter.flows.execution.workers.slurm import KEY, PLACEHOLDER, Jobs
 from swaymeter.flows.graph.step import Run, Step, StepId
 from tests.flows.conftest import Command
 from tests.flows.small_study import small_study, write_study
-
-OF_A_CLIENT = ("tls_ca_file", "tls_client_cert", "tls_client_key")
 
 
 def nothing(step: Step, run: Run) -> None:
@@ -37,7 +35,7 @@ def test_a_dry_run_prints_the_script_of_a_job(tmp_path: Path, swaymeter: Command
     assert lines[-2] == "export OMP_NUM_THREADS=6"
     assert lines[-1].startswith(f"{sys.executable} -m distributed.cli.dask_worker {PLACEHOLDER} ")
     assert " --memory-limit 0 --resources GPU=1 --protocol tls:// " in lines[-1]
-    key = tmp_path / "workspace" / ".cluster.pem"
+    key = tmp_path / "workspace" / KEY
     assert lines[-1].endswith(f" --tls-ca-file {key} --tls-cert {key} --tls-key {key}")
     assert "--nthreads 1 " in lines[-1]
 
@@ -78,22 +76,22 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("slurm")
 def test_only_holders_of_the_key_reach_the_jobs(tmp_path: Path) -> None:
     workspace = Workspace(tmp_path / "workspace")
-    key = workspace.root / ".cluster.pem"
-    with workspace.lock(), Jobs("small", key, gpus=0).started(1):
-        assert key.stat().st_mode & 0o077 == 0
-        with Cluster(None, None, Run(workspace.root)) as cluster:
+    with workspace.lock(), Jobs("small", workspace.root, gpus=0).started(1):
+        keys = [*workspace.root.glob(".dask-jobqueue.*")]
+        assert [key.stat().st_mode & 0o077 for key in keys] == [0, 0, 0]
+        with Cluster(os.environ["DASK_SCHEDULER_ADDRESS"], None, Run(workspace.root)) as cluster:
             (worker,) = cluster._client.scheduler_info(n_workers=-1)["workers"].values()
             address = cluster._client.scheduler.address
             assert address.startswith("tls://127.0.0.1:")
             assert cluster.compute(Step(StepId("score", "capital", "m"), nothing, {}, {}, device="cpu"), cluster._run)
-        with written(other := tmp_path / "other.pem"):
-            another = distributed.Security(**dict.fromkeys(OF_A_CLIENT, str(other))).get_connection_args("client")
+        another = distributed.Security.temporary().get_connection_args("client")
         plain = address.replace("tls", "tcp")
         for there, arguments in ((address, another), (plain, {"require_encryption": False})):
             with pytest.raises(OSError, match=r"certificate|closed|reset"):
                 asyncio.run(connect(there, timeout=3, **arguments))
     assert (worker["resources"], worker["nthreads"], worker["memory_limit"]) == ({"CPU": 1}, 1, 0)
-    assert not key.exists()
+    gc.collect()
+    assert not any(key.exists() for key in keys)
 
 
 @pytest.mark.usefixtures("slurm")
