@@ -44,6 +44,9 @@ class Timed(Progress):
     seconds_of_steps: float = 0.0
     failures: list[str] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        super().__init__()
+
     def started(self, stage: str, name: str) -> None:
         self.began = self.began or time.perf_counter()
 

@@ -163,7 +163,7 @@ class Selected:
                         f"Prefect's API at {url} failed in the middle ({first_line(error)}): its page does not show "
                         "how this run ends; it goes on without it, and nothing in the workspace depends on it"
                     )
-                    kinds = {} if progress.is_begun else kinds  # what was requested is noted by then
+                    kinds = {} if progress.stages else kinds  # what was requested is noted by then
                     state = flow.run_without_prefect(
                         self.study, str(self.workspace.root), selection, kinds, offline=offline
                     )

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
@@ -30,11 +30,12 @@ class TerminalProgress(Progress):
     """
 
     def __init__(self, console: Console, heartbeat: float = HEARTBEAT_SECONDS) -> None:
+        super().__init__()
         self.failures: dict[str, str] = {}
         self.spent = Spent()
         self._console = console
         self._lock = threading.RLock()
-        self._stages: dict[str, _Bar] = {}
+        self._tasks: dict[str, TaskID] = {}
         self.bars = Bars(
             TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
@@ -59,49 +60,40 @@ class TerminalProgress(Progress):
         self.bars.stop()
         self._is_over.set()
 
-    @property
-    def is_begun(self) -> bool:
-        """Whether it was told of any step."""
-        return bool(self._stages)
-
     def plan(self, totals: Mapping[str, int]) -> None:
         with self._lock:
+            super().plan(totals)
             for stage, total in totals.items():
-                if stage not in self._stages:
-                    self._stages[stage] = _Bar(self.bars.add_task(stage, total=total, doing="", ended=0))
-                self._stages[stage].total = total
-                self._update(stage, doing="")
+                if stage not in self._tasks:
+                    self._tasks[stage] = self.bars.add_task(stage, total=total, doing="", ended=0)
+                self._update(stage)
 
     def started(self, stage: str, name: str) -> None:
         with self._lock:
-            bar = self._stages[stage]
-            if not (bar.ended or bar.running):
-                self._line(f"{stage} begins: {bar.total} step{'s' * (bar.total != 1)}")
-            bar.running[name] = ""
-            self._update(stage, doing=escape(name))
+            begun = self.stages[stage]
+            if not (begun.ended or begun.running):
+                self._line(f"{stage} begins: {begun.total} step{'s' * (begun.total != 1)}")
+            super().started(stage, name)
+            self._update(stage, name)
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
         with self._lock:
-            self._stages[stage].within[name] = done / total if total else 0.0
-            chunk = f": chunk {min(done + 1, total)} of {total}"
-            self._stages[stage].running[name] = chunk
-            self._update(stage, doing=f"{escape(name)}{chunk}")
+            super().within(stage, name, done, total)
+            self._update(stage, name)
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         with self._lock:
-            bar = self._stages[stage]
-            bar.within.pop(name, None)
-            bar.running.pop(name, None)
-            bar.ended.add(name)
+            super().finished(stage, name, failed, spent)
             self.failures.pop(name, None)  # a step that was retried and is done did not fail
             if failed:
                 self.failures[name] = failed
             if spent:
                 self.spent = Spent.on([asdict(self.spent), asdict(spent)])
-            self._update(stage, doing="")
+            self._update(stage)
             took = f" ({spent.prompts} prompts in {spent.seconds:.0f} s)" if spent and spent.prompts else ""
             outcome = f"[red]failed[/red]: {escape(failed)}" if failed else f"done{took}"
-            self._line(f"{stage} {len(bar.ended)} of {bar.total}  {escape(name)}  {outcome}")
+            of = self.stages[stage]
+            self._line(f"{stage} {len(of.ended)} of {of.total}  {escape(name)}  {outcome}")
 
     def _line(self, line: str) -> None:
         """Prints a line with the time, where there are no bars; a console flushes every line."""
@@ -111,26 +103,17 @@ class TerminalProgress(Progress):
     def _beat(self, seconds: float) -> None:
         while not self._is_over.wait(seconds):
             with self._lock:
-                running = [f"{escape(name)}{at}" for bar in self._stages.values() for name, at in bar.running.items()]
+                running = [self._doing(stage, name) for stage, of in self.stages.items() for name in of.running]
                 if running:
                     self._line(f"at work on {first_names(running)}")
 
-    def _update(self, stage: str, doing: str) -> None:
-        with self._lock:
-            bar = self._stages[stage]
-            done = len(bar.ended) + sum(bar.within.values())
-            self.bars.update(bar.task, completed=done, total=bar.total, ended=len(bar.ended), doing=doing)
+    def _doing(self, stage: str, name: str) -> str:
+        done, total = self.stages[stage].running[name]
+        return escape(name) + (f": chunk {min(done + 1, total)} of {total}" if total else "")
 
-
-@dataclass
-class _Bar:
-    """A stage's bar: its steps, those that have ended, those that run with their chunk, and how far they are."""
-
-    task: TaskID
-    total: int = 0
-    ended: set[str] = field(default_factory=set)
-    running: dict[str, str] = field(default_factory=dict)
-    within: dict[str, float] = field(default_factory=dict)
+    def _update(self, stage: str, name: str = "") -> None:
+        of, doing = self.stages[stage], self._doing(stage, name) if name else ""
+        self.bars.update(self._tasks[stage], completed=of.done, total=of.total, ended=len(of.ended), doing=doing)
 
 
 def log_to(console: Console, verbose: bool) -> None:

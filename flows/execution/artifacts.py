@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
-from uuid import UUID
 
 from prefect.artifacts import (
     create_markdown_artifact,
@@ -22,10 +21,9 @@ from prefect.artifacts import (
 )
 
 from swaymeter.data.storage.workspace import FOUND
-from swaymeter.flows.execution.progress import Progress, progress, report_to
+from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.server.api import configured_api_answers
-from swaymeter.tasks.measures.run import Spent
 
 log = logging.getLogger(__name__)
 
@@ -39,73 +37,35 @@ MEANS = "mean-susceptibility-of-models.csv"
 
 @contextmanager
 def shown_progress() -> Iterator[None]:
-    """Shows how far scoring is, beside whoever else is told of the run's progress."""
-    others = progress()
-    with _Shown(others) as shown:
-        report_to(shown)
+    """Shows how far scoring is, by a thread of its own: no step waits for the API."""
+    is_over = threading.Event()
+    thread = threading.Thread(target=copy_context().run, args=(_show_progress, is_over), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join(PATIENCE)
+
+
+def _show_progress(is_over: threading.Event) -> None:
+    artifact: Any = None
+    shown = None
+    while not is_over.wait(SECONDS) or artifact:
+        stage = progress().stages.get("score", StageProgress())
+        description = f"Scoring: {len(stage.ended)} of {stage.total} steps have ended."
+        now = {"progress": min(100.0, 100 * stage.done / max(stage.total, 1)), "description": description}
         try:
-            yield
-        finally:
-            report_to(others)
-
-
-class _Shown(Progress):
-    """Tells another one, and a progress artifact by a thread of its own: no step waits for the API."""
-
-    def __init__(self, others: Progress) -> None:
-        self._others = others
-        self._total = 0
-        self._ended: set[str] = set()
-        self._within: dict[str, float] = {}
-        self._is_over = threading.Event()
-        self._thread = threading.Thread(target=copy_context().run, args=(self._show,), daemon=True)
-
-    def __enter__(self) -> "_Shown":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._is_over.set()
-        self._thread.join(PATIENCE)
-
-    def plan(self, totals: Mapping[str, int]) -> None:
-        self._total = totals.get("score", 0)
-        self._others.plan(totals)
-
-    def started(self, stage: str, name: str) -> None:
-        self._others.started(stage, name)
-
-    def within(self, stage: str, name: str, done: int, total: int) -> None:
-        if stage == "score" and total:
-            self._within[name] = done / total
-        self._others.within(stage, name, done, total)
-
-    def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
-        if stage == "score":
-            self._within.pop(name, None)
-            self._ended.add(name)
-        self._others.finished(stage, name, failed, spent)
-
-    def _show(self) -> None:
-        artifact: UUID | None = None
-        shown = None
-        while not self._is_over.wait(SECONDS) or artifact:
-            done = len(self._ended) + sum(dict(self._within).values())
-            now = {
-                "progress": min(100.0, 100 * done / max(self._total, 1)),
-                "description": f"Scoring: {len(self._ended)} of {self._total} steps have ended.",
-            }
-            try:
-                if artifact is None and done:
-                    artifact = create_progress_artifact(key="scoring", **now)  # type: ignore[arg-type,assignment]
-                elif artifact is not None and now != shown:
-                    update_progress_artifact(artifact, **now)  # type: ignore[arg-type]
-            except Exception as error:
-                log.debug("no progress is shown any more: %s", error)
-                return
-            shown = now
-            if self._is_over.is_set():
-                return
+            if artifact is None and stage.done:
+                artifact = create_progress_artifact(key="scoring", **now)  # type: ignore[arg-type]
+            elif artifact is not None and now != shown:
+                update_progress_artifact(artifact, **now)  # type: ignore[arg-type]
+        except Exception as error:
+            log.debug("no progress is shown any more: %s", error)
+            return
+        shown = now
+        if is_over.is_set():
+            return
 
 
 def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
@@ -127,19 +87,15 @@ def summary(graph: Graph) -> str:
     if not any(node.id.stage == "report" and node.state == "done" for node in graph):
         return ""
     workspace = graph.workspace
-    found: Mapping[str, Sequence[str]] = json.loads((workspace.report / FOUND).read_text(encoding="utf-8"))
-    blocks = [f"## {_text(model)}\n\n" + "\n".join(f"- {_text(one)}" for one in found[model]) for model in found]
+    findings: Mapping[str, Sequence[str]] = json.loads((workspace.report / FOUND).read_text(encoding="utf-8"))
+    blocks = [f"## {_text(model)}\n\n" + "\n".join(f"- {_text(one)}" for one in findings[model]) for model in findings]
     if (means := workspace.report / "tables" / MEANS).exists():
         with means.open(encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)
-        blocks.append("\n".join(map(_line, [header, ["---"] * len(header), *rows])))
-    page, database = workspace.report / "index.html", workspace.database
-    blocks.append(f"Page: {_text(str(page))}\n\nDatabase: {_text(str(database))}")
-    return "\n\n".join(blocks)
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(_text(_short(cell)) for cell in cells) + " |"
+        lines = [header, ["---"] * len(header), *([_short(cell) for cell in row] for row in rows)]
+        blocks.append("\n".join(f"| {' | '.join(map(_text, cells))} |" for cells in lines))
+    page = workspace.report / "index.html"
+    return "\n\n".join([*blocks, f"Page: {_text(page)}\n\nDatabase: {_text(workspace.database)}"])
 
 
 def _short(cell: str) -> str:

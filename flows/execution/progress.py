@@ -1,24 +1,48 @@
-"""What an execution reports while it runs: stages, steps, the chunks within a step, and what a step took."""
+"""How far an execution is: stages, steps, the chunks within a step, and what a step took."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from swaymeter.tasks.measures.run import Spent
 
 
+@dataclass
+class StageProgress:
+    """How far a stage is: its steps, those that have ended, and of those that run how many of their chunks are done."""
+
+    total: int = 0
+    ended: set[str] = field(default_factory=set)
+    running: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def done(self) -> float:
+        """In steps."""
+        return len(self.ended) + sum(done / total for done, total in [*self.running.values()] if total)
+
+
 class Progress:
-    """Progress that nobody looks at, and the base of what shows it; steps run in threads, each calls from its own."""
+    """How far a run is, and the base of what shows it; steps run in threads, each calls from its own."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, StageProgress] = {}
 
     def plan(self, totals: Mapping[str, int]) -> None:
         """So many steps of each stage are to run, or have; called again whenever more are known."""
+        for stage, total in totals.items():
+            self.stages.setdefault(stage, StageProgress()).total = total
 
     def started(self, stage: str, name: str) -> None:
         """A step of the stage is computed from now on."""
+        self.stages[stage].running[name] = (0, 0)
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
         """So many of a step's chunks are done."""
+        self.stages[stage].running[name] = (done, total)
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         """A step is done, or failed for that reason; one that is retried finishes more than once."""
+        self.stages[stage].running.pop(name, None)
+        self.stages[stage].ended.add(name)
 
 
 _progress = Progress()
@@ -37,4 +61,5 @@ def progress() -> Progress:
 
 def report_within(stage: str, name: str, done: int, total: int) -> None:
     """Reports how far a step is; unlike a bound method, it can be sent to a worker process, where nobody looks."""
-    _progress.within(stage, name, done, total)
+    if stage in _progress.stages:
+        _progress.within(stage, name, done, total)

@@ -221,10 +221,12 @@ class Told(Progress):
     """Progress that keeps what it is told."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.plans: list[dict[str, int]] = []
         self.steps: list[tuple[str, str]] = []
 
     def plan(self, totals: Mapping[str, int]) -> None:
+        super().plan(totals)
         self.plans.append(dict(totals))
 
     def started(self, stage: str, name: str) -> None:
