@@ -1,14 +1,18 @@
 """Prefect flows: a study, or some stages of it, run over its graph; a run ends Failed where a step has failed."""
 
+import functools
 import logging
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from prefect import flow
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
@@ -17,13 +21,12 @@ from prefect.utilities.annotations import quote
 
 from swaymeter.data.errors import StudyFileError
 from swaymeter.data.sources.access import close_sessions
+from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.sealed import sealed, unsealed
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.artifacts import show_outcome, shown_progress
-from swaymeter.flows.execution.events import is_first_run
-from swaymeter.flows.execution.names import run_name
 from swaymeter.flows.execution.progress import progress, report_within
 from swaymeter.flows.execution.runner import Runner
-from swaymeter.flows.execution.task import step_task
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.workers import Workers
@@ -45,6 +48,28 @@ log = logging.getLogger(__name__)
 QUICKSTART = "flows/studies/quickstart.yaml"
 THREADS = 2000
 """More than there are steps at the same time: what limits them is what the run's workers can take."""
+
+TRANSIENT = "Transient"
+"""The name of the state of a step that failed for a reason that may pass."""
+
+EVENTS, EVENTS_KEPT = "events.json", 100
+"""The file of the events for which a run has begun, with the ids of the runs, and how many it remembers."""
+
+
+def run_name() -> str:
+    """The study, what of it is run, and the start; a run that is tried again keeps its name.
+
+    It tells runs apart: a person finds one, and `prefect flow-run retry NAME` has one.
+    """
+    if flow_run.run_count:
+        return str(flow_run.name)
+    parameters = flow_run.parameters
+    stages = parameters.get("stages") or STAGES
+    whole = "run" if "stages" in parameters else flow_run.flow_name
+    verb = whole if set(stages) == set(STAGES) else " and ".join(stages)
+    if parameters.get("failed"):
+        verb += " what failed"
+    return f"{Path(parameters['study']).stem}, {verb}, {datetime.now():%Y-%m-%d %H:%M:%S}"
 
 
 @flow(
@@ -95,6 +120,39 @@ def study(
 def report(study: str = QUICKSTART, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
     return _run(read_study(study), workspace, Selection(stages=("aggregate", "report")), {}, wait=wait)
+
+
+def _run_step(name: str, step: Step, run: Run, workers: Workers) -> State[Any]:
+    """Has a step computed by the run's workers, here or elsewhere, and says what came of it.
+
+    The task runs in a thread of the process that walks the graph, also where a worker computes: its state is right
+    whatever becomes of the worker, and only that process needs Prefect's API.
+    """
+    outcome = workers.compute(step, run)
+    if outcome.failed is None:
+        return Completed(message=name, data=outcome.spent)
+    return Failed(name=TRANSIENT if outcome.may_pass else None, message=outcome.failed)
+
+
+# Nothing is cached and no result persisted: Prefect's caching would answer for steps whose files were removed, damaged
+# or made from something else, as a retried flow takes a persisted result past the workspace.
+_step: Any = task(
+    task_run_name="{name}",
+    retries=1,
+    retry_delay_seconds=2,
+    retry_condition_fn=lambda task, task_run, state: state.name == TRANSIENT,
+    cache_policy=NO_CACHE,
+    persist_result=False,
+)(_run_step)
+
+
+@functools.cache
+def step_task(stage: Stage) -> Any:
+    """The one Prefect task, which runs any step, under the name of a stage.
+
+    Quote its arguments but for the name: Prefect looks into others.
+    """
+    return _step.with_options(name=stage)
 
 
 def run_without_prefect(
@@ -173,6 +231,22 @@ def _workers(execution: ExecutionPart, run: Run, asked: Sequence[Variant]) -> Wo
     named = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
     models = {variant.place: variant.model for variant in asked}
     return Cluster(named if execution.runner == "dask" else None, execution.workers, run, execution.shares, models)
+
+
+def is_first_run(workspace: Workspace, event: str, run: str) -> bool:
+    """Whether no other run has begun for an event of Prefect's in a workspace, which this one holds; the run is noted.
+
+    Prefect's server may answer an event twice, such as where its database is busy; it is to start work once.
+    """
+    file = workspace.root / EVENTS
+    noted: dict[str, str] = {}
+    with suppress(OSError, ValueError):  # without the note what failed is tried once more
+        noted = unsealed(file.read_bytes())
+    if noted.setdefault(event, run) != run:  # a run that is retried is the same one
+        return False
+    with written_whole(file) as temporary:
+        temporary.write_text(sealed(dict([*noted.items()][-EVENTS_KEPT:])), encoding="utf-8")
+    return True
 
 
 def _tell(step: Step, ended: Any) -> None:

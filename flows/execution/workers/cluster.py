@@ -13,7 +13,9 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, suppress
+from dataclasses import asdict, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -21,13 +23,13 @@ from uuid import uuid4
 
 from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.attempt import Outcome, failed
 from swaymeter.flows.execution.threads import usable_processors
 from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not_held
 from swaymeter.flows.execution.workers.roster import MARKS, SECONDS_BETWEEN_LOOKS, Roster
-from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Elsewhere, lost
+from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.tasks.measures.run import Share, Spent
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +54,8 @@ GONE = ("closing", "closed")
 """What a client is once its scheduler is given up: nothing that it waits for ends any more."""
 
 
-class Cluster(Elsewhere):
-    """Workers of a Dask cluster for the steps that ask a model."""
+class Cluster(Workers):
+    """Has the steps that ask a model computed by workers of a Dask cluster, each by one or in shares by several."""
 
     def __init__(
         self,
@@ -66,48 +68,43 @@ class Cluster(Elsewhere):
         """Nothing is connected yet; UsageError where Dask is not installed.
 
         address: of the scheduler; None for a cluster of this machine, of so many workers, which ends with the run.
-        run: what each worker must fit. asked: the models, by their place in the study file, that some worker must hold.
+        run: what each worker must fit. shares: in how many a step that scores is cut. asked: the models, by their place
+        in the study file, that some worker must hold.
         """
-        super().__init__(shares)
+        super().__init__()
         if find_spec("distributed") is None:
             raise UsageError('workers need Dask, which is not installed: pip install "swaymeter[dask]"')
         self._address = address
-        self._workers, self._run, self._local, self._asked = workers, run, None, asked or {}
+        self._workers, self._run, self._shares, self._asked = workers, run, shares, asked or {}
+        self._local: Any = None
         self._seen = set[str]()
         self._last_took = math.inf  # seconds, of the last step that was computed
         self._choosing, self._given = threading.Lock(), Counter[str]()  # steps that each worker has
         self._missed = set[str]()  # what no worker has had for a while, as was said
 
     def __enter__(self) -> "Cluster":
-        distributed = _distributed()
         logging.getLogger("distributed").setLevel(logging.ERROR)  # every worker that comes or goes is a warning
-        if self._address is None:
-            self._local = _local(environments(self._workers))
-        try:
-            self._client = distributed.Client(self._local or self._address, set_as_default=False)
-            self._client.wait_for_workers(1, timeout=SECONDS_TO_COME)
-        except (OSError, TimeoutError, TypeError) as error:  # the last where TLS is asked for and not configured
-            self.__exit__()
-            raise UsageError(
-                f"the Dask cluster at {self._address} cannot be used: {first_line(error)}; start its scheduler and "
-                "workers, or correct `execution.address` or Dask's configuration of TLS"
-            ) from None
-        self._roster = Roster(self._client, self._run)
-        try:
+        with ExitStack() as opened:
+            if self._address is None:
+                self._local = opened.enter_context(closing(_local(environments(self._workers))))
+            try:
+                client = _distributed().Client(self._local or self._address, set_as_default=False)
+                self._client = opened.enter_context(closing(client))
+                self._client.wait_for_workers(1, timeout=SECONDS_TO_COME)
+            except (OSError, TimeoutError, TypeError) as error:  # the last where TLS is asked for and not configured
+                raise UsageError(
+                    f"the Dask cluster at {self._address} cannot be used: {first_line(error)}; start its scheduler and "
+                    "workers, or correct `execution.address` or Dask's configuration of TLS"
+                ) from None
+            self._roster = opened.enter_context(closing(Roster(self._client, self._run)))
             self._roster.begin()
             self._look()
             self._check_models()
-        except BaseException:
-            self.__exit__()
-            raise
+            self._opened = opened.pop_all()
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        if roster := getattr(self, "_roster", None):
-            roster.close()
-        for one in (getattr(self, "_client", None), self._local):
-            if one is not None:
-                one.close()
+    def __exit__(self, *error: object) -> None:
+        self._opened.close()
 
     def _check_models(self) -> None:
         """UsageError for a model that no worker with a GPU can hold."""
@@ -136,7 +133,23 @@ class Cluster(Elsewhere):
             return step.resource
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not self._roster.has("GPU")) else "GPU"
 
+    def compute(self, step: Step, run: Run) -> Outcome:
+        if not step.device:
+            return super().compute(step, run)
+        if self._shares == 1 or step.id.stage != "score":
+            return self._compute(step, run)
+        shares = [replace(run, share=Share(number, self._shares)) for number in range(self._shares)]
+        with ThreadPoolExecutor(self._shares) as pool:
+            outcomes = [*pool.map(self._compute, [step] * self._shares, shares)]
+        if self._is_abandoned:
+            return INTERRUPTED
+        # What came of a share decides nothing: now the chunks that are stored are joined, and others tried again.
+        whole = self._compute(step, run)
+        spent = [asdict(outcome.spent) for outcome in (*outcomes, whole) if outcome.spent is not None]
+        return whole if whole.failed else replace(whole, spent=Spent.on(spent))
+
     def _compute(self, step: Step, run: Run) -> Outcome:
+        """Has one worker compute a step, or the share of it that the run names."""
         mark = self.place(step)
         if mark not in self._seen:
             reason = f"device {step.device}: no worker of the cluster has the resource {mark}; start one, or change it"
@@ -153,16 +166,19 @@ class Cluster(Elsewhere):
             if self._is_abandoned:
                 return INTERRUPTED
             if not self._is_connected():
-                return failed(
-                    step,
-                    run,
-                    f"the Dask scheduler {self._address or ''} ended in the middle; start it and its "
-                    "workers again, then run the study again: what is stored is kept",
+                reason = (
+                    f"the Dask scheduler {self._address or ''} ended in the middle; start it and its workers again, "
+                    "then run the study again: what is stored is kept"
                 )
+                return failed(step, run, reason)
             if (times := self._times_begun(topic)) > begun:
                 log.warning("%s: its worker ended, or cannot be used any more; it is begun anew", step.id)
             begun = times
-        return lost(step, run)
+        reason = (
+            f"the worker that computed it ended {TRIES} times without a word, as it does where memory is short; free "
+            "some, or use fewer workers or a smaller model"
+        )
+        return failed(step, run, reason)
 
     def _tried(self, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
         """None where the worker that was to compute it is gone, or the scheduler is."""

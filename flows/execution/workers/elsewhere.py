@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.execution.attempt import Outcome, attempt, failed
+from swaymeter.flows.execution.workers.workers import Outcome, attempt, failed
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.tasks.models.heap import keep_freed_memory

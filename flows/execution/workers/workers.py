@@ -1,15 +1,24 @@
-"""What every kind of workers has in common, and the plainest: all steps are computed in this process."""
+"""A step is tried once, in whichever process, without Prefect; and the plainest workers: all steps in this process.
 
+What came of a step is a value, and noted in the workspace. What we raise on purpose does not pass by itself; anything
+else may, and can be tried again.
+"""
+
+import logging
 import threading
+import traceback
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
-from types import TracebackType
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Self
 
-from swaymeter.flows.execution.attempt import Outcome, attempt, failed
+from swaymeter.data.errors import ServiceClosed, SwaymeterError, WorkspaceError
+from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.tasks.measures.run import Share, Spent
+from swaymeter.tasks.measures.run import Spent
+from swaymeter.tasks.models.files.hub import leave_alone
+
+log = logging.getLogger(__name__)
 
 AHEAD = 1
 """Steps that are begun beyond those that there is room for: what Prefect does for one costs the step before no time."""
@@ -21,6 +30,52 @@ Of the latter one is computed, and the others wait for it."""
 TRIES = 4
 """How often a step is begun whose worker dies: by the fourth time it is probably the step that kills it."""
 
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a step: what it spent, or why it failed, and whether that may pass.
+
+    is_away: whether the workspace could not be seen where the step was tried.
+    """
+
+    spent: Spent | None = None
+    failed: str | None = None
+    may_pass: bool = False
+    is_away: bool = False
+
+
+def attempt(step: Step, run: Run) -> Outcome:
+    """Runs a step; its failure is noted in the workspace, where `status` and the page find it."""
+    leave_alone(run.offline)  # a worker computes for other runs, too
+    workspace = Workspace(run.workspace)
+    try:
+        workspace.check_is_there()
+        spent = step.function(step, run)
+        workspace.check_is_there()
+    except ServiceClosed as error:  # the run ends before the step does: that is no failure of the step
+        return Outcome(failed=str(error))
+    except Exception as error:
+        log.debug("%s", step.id, exc_info=True)
+        try:
+            workspace.check_is_there()
+        except WorkspaceError as away:  # whatever the step met follows from that
+            return Outcome(failed=str(away), may_pass=True, is_away=True)
+        if isinstance(error, SwaymeterError):
+            return failed(step, run, str(error))
+        return failed(step, run, f"{type(error).__name__}: {error}", traceback.format_exc(), may_pass=True)
+    workspace.forget_failure(str(step.id), step.key)
+    return Outcome(spent)
+
+
+def failed(step: Step, run: Run, reason: str, detail: str = "", *, may_pass: bool = False) -> Outcome:
+    """Notes why a step failed, and gives that."""
+    workspace = Workspace(run.workspace)
+    with suppress(SwaymeterError):  # a full disk must not hide the reason that is being noted
+        workspace.check_is_there()  # else it would be made anew here
+        workspace.note_failure(str(step.id), step.key, reason, detail)
+    return Outcome(failed=reason, may_pass=may_pass)
+
+
 INTERRUPTED = Outcome(failed="the run was interrupted")
 """What comes of a step that is not begun any more; nothing is noted."""
 
@@ -29,7 +84,6 @@ class Workers:
     """Computes in this process whatever it is given; the base of those that compute elsewhere what asks a model."""
 
     def __init__(self) -> None:
-        """None is started yet."""
         self._computing, self._is_abandoned = threading.Lock(), False
 
     def at_once(self) -> Mapping[str, int]:
@@ -54,44 +108,5 @@ class Workers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """Ends the workers that it started."""
-
-
-class Elsewhere(Workers):
-    """Has the steps that ask a model computed by other processes, each by one or in shares by several."""
-
-    def __init__(self, shares: int = 1) -> None:
-        """None is started yet; shares: in how many a step that scores is cut."""
-        super().__init__()
-        self._shares = shares
-
-    def compute(self, step: Step, run: Run) -> Outcome:
-        if not step.device:
-            return super().compute(step, run)
-        if self._shares == 1 or step.id.stage != "score":
-            return self._compute(step, run)
-        shares = [replace(run, share=Share(number, self._shares)) for number in range(self._shares)]
-        with ThreadPoolExecutor(self._shares) as pool:
-            outcomes = [*pool.map(self._compute, [step] * self._shares, shares)]
-        if self._is_abandoned:
-            return INTERRUPTED
-        # What came of a share decides nothing: now the chunks that are stored are joined, and others tried again.
-        whole = self._compute(step, run)
-        spent = [one.spent for one in (*outcomes, whole) if one.spent is not None]
-        return whole if whole.failed else replace(whole, spent=Spent.on([asdict(one) for one in spent]))
-
-    def _compute(self, step: Step, run: Run) -> Outcome:
-        """Has one worker compute a step, or the share of it that the run names."""
-        raise NotImplementedError
-
-
-def lost(step: Step, run: Run) -> Outcome:
-    """What comes of a step of which every worker died."""
-    reason = (
-        f"the worker that computed it ended {TRIES} times without a word, as it does where memory is short; free some, "
-        "or use fewer workers or a smaller model"
-    )
-    return failed(step, run, reason)

@@ -12,10 +12,9 @@ import pytest
 from swaymeter.data.errors import UsageError
 from swaymeter.data.storage.artifact import Check
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.attempt import Outcome
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.runner import Runner
-from swaymeter.flows.execution.workers.workers import Workers
+from swaymeter.flows.execution.workers.workers import Outcome, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Run, Step, StepId

@@ -17,7 +17,7 @@ from swaymeter.flows.execution.workers import cluster as clusters
 from swaymeter.flows.execution.workers import elsewhere, roster
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here
-from swaymeter.flows.execution.workers.workers import INTERRUPTED, TRIES
+from swaymeter.flows.execution.workers.workers import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.graph.step import Run, Step, StepId
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.tasks.measures.run import Share, Spent
@@ -32,6 +32,24 @@ def nothing(step: Step, run: Run) -> None:
 
 def step(device: str = "auto") -> Step:
     return Step(STEP, nothing, {}, {}, device=device)
+
+
+def leave(step: Step, run: Run) -> None:
+    """A step in whose middle the workspace goes away."""
+    run.workspace.rename(run.workspace.with_name("away"))
+
+
+def test_a_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
+    run = Run(tmp_path / "study")
+    with Workspace(run.workspace).lock():
+        pass
+    for one in (replace(step(), function=leave), step()):
+        outcome = attempt(one, run)
+        assert outcome.may_pass
+        assert str(outcome.failed).startswith(f"the workspace {run.workspace} is away: ")
+        assert not run.workspace.exists()
+    run.workspace.with_name("away").rename(run.workspace)
+    assert attempt(step(), run) == Outcome()
 
 
 @pytest.mark.parametrize(
