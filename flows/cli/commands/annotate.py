@@ -60,7 +60,6 @@ def import_(
 
     Example: [bold]swaymeter annotate import quickstart ada.xlsx --annotator ada[/bold]
     """
-    from swaymeter.data.sources.http.printable import printable
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.datasets import annotate as work
 
@@ -72,7 +71,7 @@ def import_(
         rows = first_names(imported.outdated, NAMED)
         warn(f"rows whose question has other texts now, or is gone, kept and not counted: {rows}; export a new sheet")
     if imported.others:
-        warn(f"columns that no sheet has, not read: {', '.join(map(printable, imported.others))}")
+        warn(f"columns that no sheet has, not read: {', '.join(imported.others)}")
     print_line(f"{file}: {imported.new} new, {imported.revised} revised, {imported.known} known already")
 
 
@@ -86,7 +85,6 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
     from rich.text import Text
 
     from swaymeter.data.records import ANNOTATION_CHOICES
-    from swaymeter.data.sources.http.printable import printable
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.datasets import annotate as work
 
@@ -99,7 +97,7 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
     agreement = standing.agreement
     for name, counts in agreement.counts.items():
         numbers = [counts.get(choice, 0) for choice in ANNOTATION_CHOICES]
-        table.add_row(Text(printable(name)), *map(str, numbers), f"{sum(numbers)}/{standing.questions}")
+        table.add_row(Text(name), *map(str, numbers), f"{sum(numbers)}/{standing.questions}")
     out.print(table)
     alpha = f"{agreement.alpha:.3f} over {agreement.units} questions" if agreement.alpha is not None else None
     print_line(f"Krippendorff's alpha: {alpha or agreement.undefined}")

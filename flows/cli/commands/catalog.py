@@ -1,7 +1,6 @@
 """The commands about study files: what one can name, a first one to change, and their JSON schema."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,9 +18,7 @@ def measures(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter measures[/bold]
     """
-    from swaymeter.flows.cli.views import listings
-
-    _list(listings.measures(), as_json=as_json)
+    _list("measures", as_json)
 
 
 @catalog.command()
@@ -34,9 +31,7 @@ def relations(
 
     Example: [bold]swaymeter relations --source sample[/bold]
     """
-    from swaymeter.flows.cli.views import listings
-
-    _list(listings.relations(source), as_json=as_json)
+    _list("relations", as_json, source)
 
 
 @catalog.command()
@@ -45,9 +40,7 @@ def models(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter models[/bold]
     """
-    from swaymeter.flows.cli.views import listings
-
-    _list(listings.models(), as_json=as_json)
+    _list("models", as_json)
 
 
 @catalog.command()
@@ -56,9 +49,7 @@ def sources(as_json: AsJson = False) -> None:
 
     Example: [bold]swaymeter sources[/bold]
     """
-    from swaymeter.flows.cli.views import listings
-
-    _list(listings.sources(), as_json=as_json)
+    _list("sources", as_json)
 
 
 @catalog.command()
@@ -87,10 +78,11 @@ def schema() -> None:
     print_product(json.dumps(study_schema(), indent=2))
 
 
-def _list(rows: Iterable[Any], *, as_json: bool) -> None:
+def _list(name: str, as_json: bool, *of: Any) -> None:
     from swaymeter.flows.cli.views import listings
 
+    rows = list(getattr(listings, name)(*of))
     if as_json:
-        print_product(listings.as_json(list(rows)))
+        print_product(json.dumps(rows, indent=2))
     else:
-        listings.show(out, list(rows))
+        listings.show(out, rows)

@@ -114,13 +114,12 @@ def predicates(
     from rich.text import Text
 
     from swaymeter.flows.cli.pipeline import Selected
-    from swaymeter.flows.cli.views.diff import visible
     from swaymeter.flows.datasets.predicates import predicates_of_graph
 
     counted = Column("triples", justify="right")
     table = Table(Column("predicate", overflow="fold"), counted, "classes of its subjects", "relations")
     for row, users in predicates_of_graph(Selected.of(study, workspace).contents, offline=offline):
         classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
-        cells = (visible(row.iri), f"{row.triples:,}", visible(classes), ", ".join(users))
+        cells = (row.iri, f"{row.triples:,}", classes, ", ".join(users))
         table.add_row(*map(Text, cells))
     out.print(table)

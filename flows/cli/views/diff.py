@@ -25,26 +25,14 @@ LONGEST = 160
 """Characters of a name that are printed; a longer one is cut, and its length printed."""
 
 NAMES = {
-    "subject": "name",
-    "object": "object",
-    "subject_id": "Wikidata id",
-    "object_id": "object's Wikidata id",
-    "subject_uri": "IRI",
-    "object_uri": "object's IRI",
-    "other_objects": "further objects",
-    "subject_degree": "degree",
-    "subject_relation_degree": "degree in the relation",
-    "object_degree": "object's degree",
-    "object_relation_degree": "object's degree in the relation",
-    "property_id": "property's Wikidata id",
-    "replacement": "counter-memory answer",
-    "replacement_id": "counter-memory answer's Wikidata id",
-    "original_context": "context",
-    "counter_memory_context": "counter-memory context",
-    "hidden_edits": "hidden edits",
-    "subject_popularity": "page views",
-    "object_popularity": "object's page views",
-}
+    "subject": "name", "subject_id": "Wikidata id", "object_id": "object's Wikidata id", "subject_uri": "IRI",
+    "object_uri": "object's IRI", "other_objects": "further objects", "subject_degree": "degree",
+    "subject_relation_degree": "degree in the relation", "object_degree": "object's degree",
+    "object_relation_degree": "object's degree in the relation", "property_id": "property's Wikidata id",
+    "replacement": "counter-memory answer", "replacement_id": "counter-memory answer's Wikidata id",
+    "original_context": "context", "counter_memory_context": "counter-memory context",
+    "hidden_edits": "hidden edits", "subject_popularity": "page views", "object_popularity": "object's page views",
+}  # fmt: skip
 """What the fields of a fact or a question are called, where that is not their name."""
 
 COMMON = 40
@@ -76,18 +64,14 @@ def show(console: Console, difference: Difference, *, limit: int) -> None:
 
 def as_json(difference: Difference) -> str:
     """All of it, as JSON in ASCII: no name can control the terminal."""
-    document = {
-        "a": _dataset_row(difference.old),
-        "b": _dataset_row(difference.new),
-        "differs": difference.differs,
-        "not_compared": difference.not_compared,
-        "relations": {relation.relation: _relation_row(relation) for relation in difference.relations},
-        "questions": {
-            "not_compared": difference.questions_not_compared,
-            "relations": {relation.relation: _relation_row(relation) for relation in difference.questions},
-        },
-    }
-    return json.dumps(document, indent=2)
+    facts, questions = (
+        {"not_compared": left_out, "relations": {relation.relation: _relation_row(relation) for relation in relations}}
+        for left_out, relations in (
+            (difference.not_compared, difference.relations), (difference.questions_not_compared, difference.questions)
+        )
+    )  # fmt: skip
+    sides = {"a": _dataset_row(difference.old), "b": _dataset_row(difference.new)}
+    return json.dumps({**sides, "differs": difference.differs, **facts, "questions": questions}, indent=2)
 
 
 def _about(side: str, dataset: Dataset) -> Text:
@@ -107,7 +91,7 @@ def _show_relations(
     console: Console, what: str, relations: Sequence[Relation], not_compared: Sequence[str], limit: int
 ) -> None:
     if not_compared:
-        fields = ", ".join(map(_field_name, not_compared))
+        fields = ", ".join(NAMES.get(field, field) for field in not_compared)
         console.print(Text(f"not compared, since only one of them has it: {fields}"), soft_wrap=True)
     table = Table("relation" if what == "facts" else f"{what} about")
     for name in ("added", "gone", "changed", "same"):
@@ -119,28 +103,27 @@ def _show_relations(
         table.add_section()
         table.add_row("all", *(str(sum(column)) for column in zip(*counts, strict=True)))
     console.print(table)
-    for relation in relations:
-        if relation.differs and limit:
-            _show_changes(console, relation, limit)
-
-
-def _show_changes(console: Console, relation: Relation, limit: int) -> None:
-    lines = list(_lines(relation))
-    console.print(Text(f"\n{relation.relation}", style="bold"))
-    for sign, style, line in lines[:limit]:
-        console.print(Text.assemble((f"  {sign} ", style), line), soft_wrap=True)
-    if len(lines) > limit:
-        more = f"  … and {len(lines) - limit} more; --limit {len(lines)} shows them, --json everything"
-        console.print(Text(more), soft_wrap=True)
+    for relation in relations if limit else ():
+        lines = list(_lines(relation))
+        if lines:
+            console.print(Text(f"\n{relation.relation}", style="bold"))
+        for sign, style, line in lines[:limit]:
+            console.print(Text.assemble((f"  {sign} ", style), line), soft_wrap=True)
+        if len(lines) > limit:
+            more = f"  … and {len(lines) - limit} more; --limit {len(lines)} shows them, --json everything"
+            console.print(Text(more), soft_wrap=True)
 
 
 def _lines(relation: Relation) -> Iterator[tuple[str, str, str]]:
-    for row in relation.gone:
-        yield "-", "red", _row_text(row)
-    for row in relation.added:
-        yield "+", "green", _row_text(row)
+    for sign, style, rows in (("-", "red", relation.gone), ("+", "green", relation.added)):
+        for row in rows:
+            partition = f" ({row.partition})" if isinstance(row, Question) else ""
+            yield sign, style, f"{_short(row.subject)} → {_short(row.object)}{partition}"
     for changed in sorted(relation.changed, key=_only_counts):
-        yield "~", "yellow", f"{_short(_subject_of(changed.old))}: {'; '.join(map(_change_text, changed.changes))}"
+        row = changed.old  # of a dispute, of which a page may have several, the answer, too
+        disputed = isinstance(row, Question) and row.partition == "disputable"
+        subject = _short(f"{row.subject} ({row.object})" if disputed else row.subject)
+        yield "~", "yellow", f"{subject}: {'; '.join(map(_change_text, changed.changes))}"
 
 
 def _only_counts(changed: Changed[Any]) -> bool:
@@ -148,28 +131,20 @@ def _only_counts(changed: Changed[Any]) -> bool:
 
 
 def visible(text: str) -> str:
-    """The text with every invisible or direction-changing character written as its code point."""
-    return "".join(sign if sign == " " or category(sign)[0] not in "CZ" else _code_point(sign) for sign in text)
+    """The text with every invisible or direction-changing character written as its code."""
+    return "".join(
+        sign if sign == " " or category(sign)[0] not in "CZ" else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
 
 
 def _short(text: str) -> str:
     return visible(text) if len(text) <= LONGEST else f"{visible(text[:LONGEST])}… ({len(text)} characters)"
 
 
-def _row_text(row: Fact | Question) -> str:
-    partition = f" ({row.partition})" if isinstance(row, Question) else ""
-    return f"{_short(row.subject)} → {_short(row.object)}{partition}"
-
-
-def _subject_of(row: Fact | Question) -> str:
-    """The subject; of a dispute, of which a page may have several, the answer, too."""
-    disputed = isinstance(row, Question) and row.partition == "disputable"
-    return f"{row.subject} ({row.object})" if disputed else row.subject
-
-
 def _change_text(change: Change) -> str:
     """A field's old and new value, texts from where they differ; of several names those that were added and removed."""
-    name, old, new = _field_name(change.field), change.old, change.new
+    name, old, new = NAMES.get(change.field, change.field), change.old, change.new
     if isinstance(old, tuple) and isinstance(new, tuple):
         signed = [f"- {_short(value)}" for value in old if value not in new]
         signed += [f"+ {_short(value)}" for value in new if value not in old]
@@ -181,37 +156,19 @@ def _change_text(change: Change) -> str:
     return f"{name} {_value(old)} → {_value(new)}"
 
 
-def _field_name(field: str) -> str:
-    return NAMES.get(field, field)
-
-
 def _value(value: Value) -> str:
     return "none" if value is None else _short(str(value))
 
 
-def _code_point(sign: str) -> str:
-    return f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
-
-
 def _dataset_row(dataset: Dataset) -> dict[str, Any]:
-    return {
-        "path": str(dataset.path),
-        "version": dataset.version,
-        "facts": len(dataset.facts),
-        "questions": len(dataset.questions),
-        "sources": dataset.sources,
-        "retrieved": dataset.retrieved,
-        "warnings": dataset.warnings,
-    }
+    counts = {"facts": len(dataset.facts), "questions": len(dataset.questions)}
+    about = {name: getattr(dataset, name) for name in ("version", "sources", "retrieved", "warnings")}
+    return {"path": str(dataset.path), **counts, **about}
 
 
 def _relation_row(relation: Relation) -> dict[str, Any]:
-    return {
-        "added": [as_row(row) for row in relation.added],
-        "gone": [as_row(row) for row in relation.gone],
-        "changed": [_changed_row(changed) for changed in relation.changed],
-        "same": relation.same,
-    }
+    rows = {name: [as_row(row) for row in getattr(relation, name)] for name in ("added", "gone")}
+    return {**rows, "changed": [_changed_row(changed) for changed in relation.changed], "same": relation.same}
 
 
 def _changed_row(changed: Changed[Any]) -> dict[str, Any]:

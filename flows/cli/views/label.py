@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError
+from swaymeter.data.plain import plain
 from swaymeter.data.records import OWN_KINDS, OwnKind
 from swaymeter.data.sources.own.not_usable import rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.one_row import OwnContext, OwnRow, row_of
@@ -21,8 +22,6 @@ BACK = "back to the kind"
 ENDING = "-labelled.jsonl"
 LONGEST = 5000
 """Characters of a passage that are shown."""
-PRINTED = "\n\u200c\u200d"
-"""What is printed as it is, though Python does not call it printable: line breaks, and joiners within words."""
 
 
 @dataclass
@@ -110,7 +109,7 @@ def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]
     while at < len(work.open):
         question, number = work.open[at]
         for line in _lines(question, number, f"{at + 1} of {len(work.open)}"):
-            show(plain(line))
+            show(line)
         try:
             reply = read(KEYS).strip().lower()
             if reply in KINDS:
@@ -119,7 +118,7 @@ def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]
         except EOFError:
             return
         except InputError as error:
-            show(plain(f"not kept: {error}"))
+            show(f"not kept: {error}")
             continue
         if reply in ("q", "quit"):
             return
@@ -156,14 +155,6 @@ def _lines(question: AskedQuestion, number: int, place: str) -> Iterator[str]:
     if (kind := question.kinds[number]) != "unknown" or context.kind or context.answer:
         known = f"{kind}{'' if context.kind else ', by its text'}"
         yield f"so far    {'; '.join(filter(None, (known, context.answer)))}"
-
-
-def plain(text: str) -> str:
-    """The text as a terminal may have it: what is neither printed nor a line break is written as a code."""
-    return "".join(
-        one if one.isprintable() or one in PRINTED else " " if one.isspace() else one.encode("unicode_escape").decode()
-        for one in text
-    )
 
 
 def summary(work: Labelling) -> Sequence[str]:

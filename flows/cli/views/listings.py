@@ -1,6 +1,5 @@
 """What a study file can name, read from the registries and the catalog: a row for each, on the terminal or as JSON."""
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from typing import Any
@@ -36,11 +35,6 @@ def show(console: Console, rows: Sequence[Row]) -> None:
     for row in rows:
         table.add_row(*(Text(cell if isinstance(cell, str) else ", ".join(cell)) for cell in row.values()))
     console.print(table)
-
-
-def as_json(rows: Sequence[Row]) -> str:
-    """The rows, in ASCII."""
-    return json.dumps(rows, indent=2)
 
 
 def measures() -> Iterator[Row]:

@@ -161,16 +161,11 @@ def test_a_damaged_dataset_is_usage(swaymeter: Command, march: str) -> None:
     assert (ended.code, "parquet holds other bytes" in ended.error) == (2, True)
 
 
-def test_markup_in_names_is_printed_as_it_is() -> None:
-    found = difference(of(NORWAY), of(fact("[bold red]Norge[/] \\", "[link=file:///etc]Oslo{x}")))
-    assert "  + [bold red]Norge[/] \\ → [link=file:///etc]Oslo{x}\n" in shown(found)
-
-
 def test_a_name_cannot_control_the_terminal() -> None:
-    hostile = "Oslo\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041"
+    hostile = "[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041"
     found = difference(of(NORWAY), of(replace(NORWAY, object=hostile, other_objects=(hostile,)), fact(hostile, "x")))
     text = shown(found)
-    assert r"Oslo\u001b[2J\u202e\u2066\u200b\u009b1m\u000a\u000d\u0009\u0007\u2028\U000e0041" in text
+    assert r"[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041" in text
     assert {sign for sign in text if unicodedata.category(sign)[0] == "C"} == {"\n"}
     assert diff.as_json(found).isascii()
 
@@ -179,7 +174,7 @@ def test_other_scripts_and_signs_stay_readable() -> None:
     for name in ("جمهورية كينيا", "Côte d'Ivoire", "日本", "🇳🇴", "São Tomé & Príncipe", 'the "Isle"'):
         assert diff.visible(name) == name
     assert diff.visible("\ud800") == r"\ud800"
-    assert diff.visible("New\u00a0York") == r"New\u00a0York"
+    assert diff.visible("New\u00a0York") == r"New\xa0York"
 
 
 def test_a_long_name_is_cut_with_its_length() -> None:
@@ -257,12 +252,3 @@ def test_long_contexts_are_shown_where_they_differ() -> None:
     )
     text = shown(difference(Dataset(Path("a"), (), (), (before,)), Dataset(Path("b"), (), (), (after,))))
     assert f"context …{'x' * 32}Oslo is oldyyyyyyyyy → …{'x' * 32}Oslo is newyyyyyyyyy\n" in text
-
-
-def test_a_question_cannot_control_the_terminal() -> None:
-    hostile = "Oslo\x1b[2J\u202e\u200b\n\r"
-    new = replace(STATIC, subject_id=None, subject=hostile, object=hostile, original_context=hostile, page=hostile)
-    old, then = (Dataset(Path("a"), (), (), (one,)) for one in (replace(new, question=hostile, object="Oslo"), new))
-    text = shown(difference(old, then)) + shown(difference(Dataset(Path("a"), (NORWAY,)), then))
-    assert {sign for sign in text if unicodedata.category(sign)[0] == "C"} == {"\n"}
-    assert diff.as_json(difference(old, then)).isascii()

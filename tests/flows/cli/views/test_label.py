@@ -107,21 +107,13 @@ def test_an_answer_that_was_chosen_is_not_asked_for_again(file: Path) -> None:
     assert json.loads(question.other_columns or "") == {"ground_truth of the file": "You"}
 
 
-def test_texts_reach_the_terminal_without_codes(file: Path) -> None:
-    hostile = "\u202e[bold]:warning:\u2028\xa0\ttext\n\u200dja"
-    row = {"question": hostile, "answer": "Oslo", "context": hostile + "\x85"}
-    file.write_text(json.dumps(row))
-    (question,) = label.labelling(file, None, {}, everything=False).questions
-    assert label.plain(question.row.question) == "\\u202e[bold]:warning:   text\n\u200dja"
-    assert label.plain("\x1b]0;\x07\x9b1m\ud800\r") == "\\x1b]0;\\x07\\x9b1m\\ud800 "
-
-
 def test_the_command_asks_on_standard_input(swaymeter: Command, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     replies = iter(["i", "q"])
+    file.write_text(file.read_text().replace("lift?", "lift?\\u202e[bold]"))
     monkeypatch.setattr("builtins.input", lambda prompt: next(replies))
     ended = swaymeter("label", str(file), "--map", "answer=gold", "--all")
     assert ended.code == 0
-    assert "1 of 5 · row 1\nquestion  What does it lift?\nanswer    8 kg; eight kilos\n" in ended.out
+    assert "1 of 5 · row 1\nquestion  What does it lift?\\u202e[bold]\nanswer    8 kg; eight kilos\n" in ended.out
     assert "passage   It lifts 8 kg.\nso far    supporting, by its text\n" in ended.out
     assert "next: swaymeter audit" in ended.out
 
