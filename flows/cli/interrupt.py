@@ -17,8 +17,6 @@ from swaymeter.data.sources.access import close_sessions
 
 SECONDS = 4.0
 """From Ctrl-C to the end, where a thread does not stop by itself."""
-SECONDS_OF_A_CALLBACK = 0.02
-"""After which whatever cannot be interrupted is over, most likely."""
 
 
 def end_when_interrupted(end: Callable[[], None]) -> None:
@@ -26,27 +24,16 @@ def end_when_interrupted(end: Callable[[], None]) -> None:
 
     A process that ignores Ctrl-C, as a shell's background job does, goes on ignoring it.
     """
-    print_what_is_lost = sys.unraisablehook
 
     def interrupted(number: int, frame: FrameType | None) -> None:
-        threading.Thread(target=_end_in_time, args=(end,), daemon=True).start()
-        interrupt()
-
-    def interrupt(*_: object) -> None:
         signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
+        threading.Thread(target=_end_in_time, args=(end,), daemon=True).start()
         raise KeyboardInterrupt
-
-    def lost(what: "sys.UnraisableHookArgs") -> None:
-        """Interrupts once more: Python was in a callback, such as that of a weak reference, which raises nothing."""
-        if what.exc_type is not KeyboardInterrupt:
-            print_what_is_lost(what)
-            return
-        signal.signal(signal.SIGINT, interrupt)
-        threading.Timer(SECONDS_OF_A_CALLBACK, signal.pthread_kill, (threading.get_ident(), signal.SIGINT)).start()
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, interrupted)
-        sys.unraisablehook = lost
+        show, lost = sys.unraisablehook, KeyboardInterrupt  # in a callback of a weak reference; the end comes anyhow
+        sys.unraisablehook = lambda raised: None if raised.exc_type is lost else show(raised)
 
 
 def _end_in_time(end: Callable[[], None]) -> None:

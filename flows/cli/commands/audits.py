@@ -103,27 +103,24 @@ def audit(
     selected = Selected.of(str(study))
     selected.check_models("run")
     read = view.read_rows(selected.study, thresholds, folder)
-    unused = wrong_rows(read.rejected)
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
     graph, message = selected.execute("run", progress, force=False, refresh=False, offline=offline)
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
-    if message:
-        if junit is not None:
-            checks.write_junit(junit, selected.study.name, [], unused=unused, error=message)
-        if progress.failures:
-            raise typer.Exit(WorkFailed.exit_code)
-        raise WorkFailed(message)
-    measured, differences, unfinished = view.found_in(selected.workspace.database)
-    try:
-        outcome = checks.judged(thresholds, measured)
-    except WorkFailed as error:
-        if junit is not None:
-            checks.write_junit(junit, selected.study.name, [], unused=unused, error=str(error))
-        raise
+    outcome: checks.Judged = []
+    error = WorkFailed(message) if message else None
+    if not error:
+        measured, differences, unfinished = view.found_in(selected.workspace.database)
+        try:
+            outcome = checks.judged(thresholds, measured)
+        except WorkFailed as why:
+            error = why
     if junit is not None:
-        checks.write_junit(junit, selected.study.name, outcome, unused=unused)
+        unused = wrong_rows(read.rejected)
+        checks.write_junit(junit, selected.study.name, outcome, unused=unused, error=str(error or ""))
+    if error:
+        raise typer.Exit(WorkFailed.exit_code) if progress.failures else error
     if as_json:
         print_product(view.as_json(selected, measured, differences, unfinished, read, outcome))
     else:

@@ -24,7 +24,7 @@ from swaymeter.data.storage.files import written_whole
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views.compare import Row
-from swaymeter.flows.cli.views.thresholds import IN_NATS, QUANTITIES, Measured, Threshold
+from swaymeter.flows.cli.views.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections.model import ModelPart
@@ -173,20 +173,13 @@ def found_in(database: Path) -> tuple[list[Measured], list[Row], pd.DataFrame]:
 def measured_of(means: pd.DataFrame) -> list[Measured]:
     """What the named query models_side_by_side says of the quantities of an audit."""
     names = {value: key for key, value in QUANTITIES.items()}
-    return [
-        Measured(
-            f"{row['model']} ({row['dtype']})", names[row["quantity"]], row["group"], int(row["n"]),
-            int(row["clusters"]), row["interval_over"], float(row["mean"]), _finite(row["low"]), _finite(row["high"]),
-            row["unit"],
-        )
-        for row in records(means)
-        if row["quantity"] in names
-    ]  # fmt: skip
-
-
-def _finite(value: float) -> float | None:
-    """A bound of an interval; None where there is none."""
-    return float(value) if math.isfinite(value) else None
+    measured = []
+    for row in records(means[means["quantity"].isin(names)]):
+        low, high = (float(row[end]) if math.isfinite(row[end]) else None for end in ("low", "high"))
+        model, counts = f"{row['model']} ({row['dtype']})", (int(row["n"]), int(row["clusters"]))
+        of = (names[row["quantity"]], row["group"], *counts, row["interval_over"])
+        measured.append(Measured(model, *of, float(row["mean"]), low, high, row["unit"]))
+    return measured
 
 
 def show(console: Console, measured: Sequence[Measured]) -> None:
@@ -215,20 +208,14 @@ def as_json(
     differences: Sequence[Row],
     unfinished: pd.DataFrame,
     read: ReadQuestions,
-    outcome: Sequence[tuple[Threshold, Measured, bool]],
+    outcome: Judged,
 ) -> str:
     """All of it for a program."""
     checks = [
-        {
-            "threshold": str(threshold),
-            "model": found.model,
-            "unit": found.unit,
-            "mean": found.mean,
-            "low": found.low,
-            "high": found.high,
-            "met": is_met,
-        }
-        for threshold, found, is_met in outcome
+        {"threshold": str(threshold)}
+        | {name: getattr(one, name) for name in ("model", "unit", "mean", "low", "high")}
+        | {"met": not unmet}
+        for threshold, one, unmet in outcome
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}
     content = {

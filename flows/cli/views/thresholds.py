@@ -1,7 +1,7 @@
 """What an audit asks of a model: thresholds, whether what was measured meets them, and the file that CI reads."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -98,17 +98,18 @@ class Threshold:
         name = ".".join(filter(None, (self.quantity, self.group, self.end)))
         return f"{name} {'>=' if self.at_least else '<='} {self.value:.12g}"
 
-    def required(self, one: Measured) -> str:
-        """What it asks for, in the unit of what was measured, and what this is where both would read alike."""
-        limit, of = told_apart(self.value, self.measured(one), one.unit)
-        near = "" if of == number(self.measured(one), one.unit) else f", and is {of}"
+    def unmet(self, one: Measured) -> str:
+        """What was measured and what is asked for, in its unit, where it is not met; empty where it is."""
+        measured = float(getattr(one, self.end or "mean"))
+        if measured >= self.value if self.at_least else measured <= self.value:
+            return ""
+        limit, of = told_apart(self.value, measured, one.unit)
+        near = "" if of == number(measured, one.unit) else f", and is {of}"  # both would read alike
         unit = "" if one.unit == SHARE else f" {one.unit}"
         of_what = f"the {self.end} end of its interval" if self.end else "it"
-        return f"{of_what} has to be at {self._side} {limit}{unit}{near}"
-
-    @property
-    def _side(self) -> str:
-        return "least" if self.at_least else "most"
+        side = "least" if self.at_least else "most"
+        is_so = f"{one.name} of {one.model} is {one.words} over {one.counts}"
+        return f"{is_so}, and {of_what} has to be at {side} {limit}{unit}{near}"
 
     def check(self, conditions: Set[str]) -> None:
         """UsageError where no question can have it; conditions: those of the file's contexts."""
@@ -142,37 +143,22 @@ class Threshold:
             fewest = FEWEST_SAMPLES * (2 if self.quantity == "unchanged" else 1)
             return f"fewer than {fewest} sampled answers ended, with the context or without; raise --samples"
         if self.quantity in ("context_bias", "prior_bias"):
-            return (
-                "no question counts for it, since it is of questions that a model answers right, or wrong, without a "
-                "context"
-            )
+            return "no question counts for it: it is of those that a model answers right, or wrong, without a context"
         return "no answer of that kind could be judged"
 
-    def measured(self, one: Measured) -> float:
-        """The mean, or the end of the interval, that it is about."""
-        return float(getattr(one, self.end or "mean"))
 
-    def is_met(self, one: Measured) -> bool:
-        """Whether the mean, or the end of the interval, is on the right side."""
-        return self.measured(one) >= self.value if self.at_least else self.measured(one) <= self.value
+Judged = Sequence[tuple[Threshold, Measured, str]]
+"""A threshold, what it was held against, and why it is not met; empty where it is."""
 
 
-def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> list[tuple[Threshold, Measured, bool]]:
-    """Each threshold for each model, and whether it is met."""
-    return [(one, found, one.is_met(found)) for one in thresholds for found in one.of(measured)]
+def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> Judged:
+    """Each threshold for each model."""
+    return [(threshold, one, threshold.unmet(one)) for threshold in thresholds for one in threshold.of(measured)]
 
 
-def verdicts(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> Iterator[str]:
-    """A line for each threshold that is not met."""
-    for threshold, found, is_met in outcome:
-        if not is_met:
-            is_so = f"{found.name} of {found.model} is {found.words} over {found.counts}"
-            yield f"{is_so}, and {threshold.required(found)}"
-
-
-def refuse_unmet(outcome: Iterable[tuple[Threshold, Measured, bool]]) -> None:
+def refuse_unmet(outcome: Judged) -> None:
     """WorkFailed, in one line, where a threshold is not met."""
-    if lines := list(verdicts(outcome)):
+    if lines := [unmet for *_, unmet in outcome if unmet]:
         raise WorkFailed("; ".join(lines))
 
 
@@ -184,46 +170,28 @@ def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
     ]
 
 
-def write_junit(
-    file: Path,
-    name: str,
-    outcome: Sequence[tuple[Threshold, Measured, bool]],
-    *,
-    unused: Sequence[Wrong] = (),
-    error: str = "",
-) -> None:
+def write_junit(file: Path, name: str, outcome: Judged, *, unused: Sequence[Wrong] = (), error: str = "") -> None:
     """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
 
     unused: what is wrong with rows of the file that are not used, each a case that was skipped. error: why the audit
     did not come to its end; it is a case of its own.
     """
-    failed = list(verdicts(outcome))
-    counts = {
-        "tests": len(outcome) + len(unused) + bool(error), "failures": len(failed), "errors": int(bool(error)),
-        "skipped": len(unused),
-    }  # fmt: skip
+    cases = [("swaymeter", "audit", "error", error)] if error else []
+    cases += [(one.model, f"{one.name}: {threshold}", "failure", unmet) for threshold, one, unmet in outcome]
+    cases += [("rows that are not used", place, "skipped", why) for place, why in unused]
+    kinds = [kind for *_, kind, message in cases if message]
+    counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     suite = ElementTree.Element(
-        "testsuite", {"name": f"swaymeter audit {name}"} | {k: str(n) for k, n in counts.items()}
-    )
-    if error:
-        case = ElementTree.SubElement(suite, "testcase", classname="swaymeter", name="audit")
-        ElementTree.SubElement(case, "error", message=_as_xml(error))
-    unmet = iter(failed)
-    for threshold, found, is_met in outcome:
-        name = f"{found.name}: {threshold}"
-        case = ElementTree.SubElement(suite, "testcase", classname=_as_xml(found.model), name=name)
-        if not is_met:
-            ElementTree.SubElement(case, "failure", message=_as_xml(next(unmet)))
-    for place, why in unused:
-        case = ElementTree.SubElement(suite, "testcase", classname="rows that are not used", name=_as_xml(place))
-        ElementTree.SubElement(case, "skipped", message=_as_xml(why))
+        "testsuite", {counted: str(kinds.count(kind)) for counted, kind in counts.items()},
+        name=f"swaymeter audit {name}", tests=str(len(cases)),
+    )  # fmt: skip
+    for of_case in cases:
+        classname, called, kind, message = (_NO_XML.sub("\N{REPLACEMENT CHARACTER}", text) for text in of_case)
+        case = ElementTree.SubElement(suite, "testcase", classname=classname, name=called)
+        if message:
+            ElementTree.SubElement(case, kind, message=message)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}; name another file") from None
-
-
-def _as_xml(text: str) -> str:
-    """The text without characters that XML cannot have."""
-    return _NO_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    except OSError as problem:
+        raise UsageError(f"{file} cannot be written: {problem.strerror}; name another file") from None

@@ -52,31 +52,3 @@ def test_first_interrupt_ends_whatever_threads_do(step: str, seconds: float, cod
             printed, _ = process.communicate(timeout=60)
     assert (process.returncode, printed.count("the session is closed")) == (code, 3)
     assert time.monotonic() - began < 5
-
-
-IN_A_CALLBACK = """
-import os, signal, time, weakref
-from swaymeter.flows.cli.interrupt import end_when_interrupted
-
-class Thing:
-    pass
-
-def interrupted_callback(reference):
-    os.kill(os.getpid(), signal.SIGINT)
-    time.sleep(0.01)  # the signal comes in here
-
-signal.signal(signal.SIGINT, signal.default_int_handler)
-end_when_interrupted(lambda: os._exit(3))
-thing = Thing()
-reference = weakref.ref(thing, interrupted_callback)
-try:
-    del thing
-    time.sleep(10)
-except KeyboardInterrupt:
-    print("interrupted")
-"""
-
-
-def test_an_interrupt_in_a_callback_is_not_lost() -> None:
-    done = subprocess.run([sys.executable, "-c", IN_A_CALLBACK], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr, done.returncode) == ("interrupted\n", "", 0)
