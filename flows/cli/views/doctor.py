@@ -3,7 +3,7 @@
 import importlib.metadata
 import platform
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,12 +36,16 @@ def checks() -> Iterator[Check]:
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in PROGRAMS)
     yield Check("packages", True, f"Python {platform.python_version()}, {versions}")
     yield Check("bundled studies", True, ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml"))))
-    yield _try("processors", _processors)
-    yield _try("language model", _language_model)
-    yield _try("embedder", _embedder)
-    yield _try("entailment", _entailment)
-    yield _try("DuckDB", _duckdb)
-    yield _try("Prefect API", _prefect)
+    parts: dict[str, Callable[[], str]] = {
+        "processors": _processors, "language model": _language_model, "embedder": _embedder,
+        "entailment": lambda: f"stand-in {EMBEDDED_EMBEDDER}, revision {identify_entailment(EMBEDDED_EMBEDDER)[:12]}",
+        "DuckDB": _duckdb, "Prefect API": _prefect,
+    }  # fmt: skip
+    for name, check in parts.items():
+        try:
+            yield Check(name, True, check())
+        except Exception as error:  # whatever is broken is the result of the check
+            yield Check(name, False, f"{type(error).__name__}: {error}")
 
 
 def show(console: Console, results: Iterable[Check]) -> bool:
@@ -54,36 +58,24 @@ def show(console: Console, results: Iterable[Check]) -> bool:
     return not broken
 
 
-def _try(name: str, check: Callable[[], str]) -> Check:
-    try:
-        return Check(name, True, check())
-    except Exception as error:  # whatever is broken is the result of the check
-        return Check(name, False, f"{type(error).__name__}: {error}")
-
-
 def _processors() -> str:
     import torch
 
     gpus = [f"cuda:{number} {torch.cuda.get_device_name(number)}" for number in range(torch.cuda.device_count())]
-    threads = f"{torch.get_num_threads()} processor threads, {_bfloat16(torch.cpu.get_capabilities())}"
-    return f"{threads}; GPU: {', '.join(gpus) or 'none'}; {_quantised(bool(gpus))}"
-
-
-def _bfloat16(processor: Mapping[str, bool | int | str]) -> str:
-    if processor.get("amx_bf16"):
-        return "matrix units for bfloat16 (amx_bf16): dtype bfloat16 is much faster than float32 on this CPU"
-    if processor.get("avx512_bf16") or processor.get("bf16"):  # as x86 and Arm call them
-        return "vector units for bfloat16: dtype bfloat16 saves memory and hardly time on this CPU"
-    return "no units for bfloat16: dtype bfloat16 is slower than float32 on this CPU"
-
-
-def _quantised(gpu: bool) -> str:
-    if not gpu:
-        return "8bit and 4bit need one"
-    try:
-        return f"8bit and 4bit with bitsandbytes {importlib.metadata.version('bitsandbytes')}"
-    except importlib.metadata.PackageNotFoundError:
-        return '8bit and 4bit need bitsandbytes: pip install "swaymeter[quantised]"'
+    units = torch.cpu.get_capabilities()
+    if units.get("amx_bf16"):
+        bfloat16 = "matrix units for bfloat16 (amx_bf16): dtype bfloat16 is much faster than float32 on this CPU"
+    elif units.get("avx512_bf16") or units.get("bf16"):  # as x86 and Arm call them
+        bfloat16 = "vector units for bfloat16: dtype bfloat16 saves memory and hardly time on this CPU"
+    else:
+        bfloat16 = "no units for bfloat16: dtype bfloat16 is slower than float32 on this CPU"
+    quantised = "8bit and 4bit need one"
+    if gpus:
+        try:
+            quantised = f"8bit and 4bit with bitsandbytes {importlib.metadata.version('bitsandbytes')}"
+        except importlib.metadata.PackageNotFoundError:
+            quantised = '8bit and 4bit need bitsandbytes: pip install "swaymeter[quantised]"'
+    return f"{torch.get_num_threads()} processor threads, {bfloat16}; GPU: {', '.join(gpus) or 'none'}; {quantised}"
 
 
 def _language_model() -> str:
@@ -94,10 +86,6 @@ def _language_model() -> str:
 def _embedder() -> str:
     shape = load_embedder(EMBEDDED_EMBEDDER).embed(["Oslo"]).shape
     return f"{EMBEDDED_EMBEDDER} loads, {shape[1]} dimensions"
-
-
-def _entailment() -> str:
-    return f"stand-in {EMBEDDED_EMBEDDER}, revision {identify_entailment(EMBEDDED_EMBEDDER)[:12]}"
 
 
 def _duckdb() -> str:

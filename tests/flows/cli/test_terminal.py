@@ -43,16 +43,10 @@ def test_a_bar_advances_with_every_step_and_chunk(progress: TerminalProgress) ->
     assert bars(progress) == [("fetch", 1, 1), ("score", 0.25, 2)]
     progress.finished("score", "capital", None)
     progress.finished("score", "father", "no facts")
-    assert bars(progress) == [("fetch", 1, 1), ("score", 2, 2)]
-
-
-def test_a_retried_step_counts_once_and_did_not_fail(progress: TerminalProgress) -> None:
-    progress.plan({"score": 1})
-    progress.finished("score", "m x capital", "it failed")
-    assert progress.failures == {"m x capital": "it failed"}
-    progress.finished("score", "m x capital", None)
+    assert progress.failures == {"father": "no facts"}
+    progress.finished("score", "father", None)  # it was tried once more
     assert progress.failures == {}
-    assert bars(progress) == [("score", 1, 1)]
+    assert bars(progress) == [("fetch", 1, 1), ("score", 2, 2)]
 
 
 def test_the_current_chunk_is_at_most_the_last(progress: TerminalProgress) -> None:
@@ -102,31 +96,24 @@ def test_on_a_terminal_bars_are_drawn_in_place_of_lines() -> None:
     assert "m x capital  done" not in printed(console)
 
 
-def test_the_summary_counts_what_was_computed(console: Console, progress: TerminalProgress) -> None:
-    progress.plan({"score": 2})
+def test_the_summary_counts_and_names_reasons_and_outputs(
+    console: Console, progress: TerminalProgress, tmp_path: Path
+) -> None:
+    page, database = tmp_path / "index.html", tmp_path / "study.duckdb"
+    page.touch()
+    progress.plan({"score": 7})
     progress.finished("score", "a", None, Spent(10, 4, 1.5))
     progress.finished("score", "b", None, Spent(5, 2, 0.5))
-    summary(console, "small: 2 [relations]", progress, 7.0, {})
+    summary(console, "small: 2 [relations]", progress, 7.0, {"page": page, "database": database})
     assert "\nsmall: 2 [relations]\n" in printed(console)
     assert "15 prompts, 6 forward passes in 2 s, 8 prompts a second; the run took 7 s\n" in printed(console)
-    assert "failed" not in printed(console)
-
-
-def test_the_summary_names_each_reason_once(console: Console, progress: TerminalProgress) -> None:
-    progress.plan({"score": 5})
+    assert str(page) in printed(console)
+    assert not {"failed", str(database)} & {*printed(console).split()}
     for relation in ("capital", "father", "genre", "country", "director"):
         progress.finished("score", relation, "no [network]")
     summary(console, "small", progress, 1.0, {})
     assert "failed  capital, father, genre and 2 more: no [network]\n" in printed(console)
     assert "run the same command again: only what failed is computed" in printed(console)
-
-
-def test_the_summary_names_outputs_that_exist(console: Console, progress: TerminalProgress, tmp_path: Path) -> None:
-    page, database = tmp_path / "index.html", tmp_path / "study.duckdb"
-    page.touch()
-    summary(console, "small", progress, 1.0, {"page": page, "database": database})
-    assert str(page) in printed(console)
-    assert str(database) not in printed(console)
 
 
 def test_only_our_warnings_reach_the_terminal(console: Console) -> None:

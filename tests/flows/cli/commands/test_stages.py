@@ -51,12 +51,7 @@ def test_the_help_lists_every_command(swaymeter: Command) -> None:
     for name in ALL:
         assert re.search(rf"\b{name}\b", ended.out)
     assert "swaymeter run quickstart" in " ".join(ended.out.split())
-
-
-def test_the_version_is_printed(swaymeter: Command) -> None:
-    ended = swaymeter("--version")
-    assert ended.code == 0
-    assert re.fullmatch(r"swaymeter \d+\.\d+\.\d+\n", ended.out)
+    assert re.fullmatch(r"swaymeter \d+\.\d+\.\d+\n", swaymeter("--version").out)
 
 
 @pytest.mark.parametrize(
@@ -80,12 +75,9 @@ def test_a_missing_study_is_usage(name: str, swaymeter: Command, tmp_path: Path)
 @pytest.mark.parametrize("name", ["run", "status"])
 @pytest.mark.parametrize(
     ("option", "value", "near"),
-    [
-        ("--relation", "capitol", "capital"),
-        ("--measure", "persuation", "persuasion"),
-        ("--model", "smolm2-135m-instruct", "smollm2-135m-instruct"),
-    ],
-)
+    [("--relation", "capitol", "capital"), ("--measure", "persuation", "persuasion"),
+     ("--model", "smolm2-135m-instruct", "smollm2-135m-instruct")],
+)  # fmt: skip
 def test_an_unknown_name_suggests_the_nearest(
     name: str, option: str, value: str, near: str, swaymeter: Command, tmp_path: Path
 ) -> None:
@@ -120,9 +112,8 @@ def test_a_dry_run_with_force_counts_what_is_done(swaymeter: Command, study: str
 
 
 def test_status_writes_no_file(swaymeter: Command, study: str, tmp_path: Path) -> None:
-    ended = swaymeter("status", study)
-    assert ended.code == 0
-    assert re.search(r"^0 done, \d+ missing, \d+ blocked, 0 failed, 0 damaged in ", ended.out, re.MULTILINE)
+    counts = r"^0 done, \d+ missing, \d+ blocked, 0 failed, 0 damaged in "
+    assert re.search(counts, swaymeter("status", study).out, re.M)
     assert not (tmp_path / "workspace").exists()
 
 
@@ -144,12 +135,9 @@ def test_a_workspace_that_cannot_be_written_fails(name: str, swaymeter: Command,
     assert ended.code == 1
     assert re.search(r"the workspace .*below cannot be written: .*; choose another --workspace", ended.error)
     assert (tmp_path / "file").read_text() == "in the way"
-
-
-def test_an_unknown_home_directory_is_usage(swaymeter: Command, study: str) -> None:
-    ended = swaymeter("run", study, "--workspace", "~nobody-of-that-name/x")
-    assert ended.code == 2
-    assert "~nobody-of-that-name" in ended.error
+    nobody = "~nobody-of-that-name/x"
+    ended = swaymeter(name, study, "--workspace", nobody)
+    assert (ended.code, nobody.partition("/")[0] in ended.error) == (2, True)
 
 
 def test_offline_is_set_before_any_model_is_identified(swaymeter: Command, study: str) -> None:
@@ -238,21 +226,12 @@ def test_what_is_done_is_found_where_nothing_can_be_written(swaymeter: Command, 
         subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
-def test_a_process_ends_with_the_exit_code(tmp_path: Path) -> None:
-    ended = _process(
-        *("-m", "swaymeter.flows.cli.main", "run", "quickstart"), *("--relation", "capitol"),
-        *("--workspace", str(tmp_path / "w")),
-    )
-    assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr == "error  no relation is named 'capitol'; did you mean 'capital'?\n"
-
-
 def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
     with Workspace(tmp_path / "workspace").lock():
         ended = _process("-m", "swaymeter.flows.cli.main", "run", study)
     assert ended.returncode == 1
     assert ended.stderr.startswith(f"error  process {os.getpid()} on ")
-    assert "Traceback" not in ended.stderr
+    assert (ended.stdout, "Traceback" in ended.stderr) == ("", False)
 
 
 COMPUTING_NOTHING = (
@@ -275,51 +254,40 @@ def test_commands_that_compute_nothing_import_no_science(study: str) -> None:
     assert imported == [f"imported by|{line}" for line in commands]
 
 
-IMPOSSIBLE = {
-    "4bit without CUDA": (
-        {"models": [{"name": "smollm2-135m-instruct", "dtype": "4bit"}]}, "models.0: dtype '4bit' needs a CUDA device"
-    ),
-    "no CUDA": (
-        {"models": [{"name": "smollm2-135m-instruct", "device": "cuda"}]}, "models.0: device 'cuda': this machine has"
-    ),
-    "few facts": (
+YAGO = {"source": "yago", "relations": ["capital"]}
+IMPOSSIBLE = [
+    ({"models": [{"name": "smollm2-135m-instruct", "dtype": "4bit"}]}, "models.0: dtype '4bit' needs a CUDA device"),
+    ({"models": [{"name": "./gone"}]}, "model './gone': the folder does not exist"),
+    (
         {"facts": {"relations": ["capital"], "real_entities": 50}},
         "facts: relation capital: 50 real entities are requested, the facts have 37; lower `real_entities`",
     ),
-    "few names": (
-        {"facts": {"relations": ["capital"], "invented_entities": 50}},
-        "facts: relation capital: 50 invented entities are requested, 24 names are available; lower",
+    *(
+        ({"facts": {**facts, "invented_entities": 50}},
+         "facts: relation capital: 50 invented entities are requested, 24 names are available; lower")
+        for facts in ({"relations": ["capital"]}, YAGO)
     ),
-    "few names for YAGO": (
-        {"facts": {"source": "yago", "relations": ["capital"], "invented_entities": 50}},
-        "facts: relation capital: 50 invented entities are requested, 24 names are available; lower",
-    ),
-    "no facts of a relation": (
+    (
         {"facts": {"source": "csv", "file": "facts.csv", "relations": ["father"]}},
         "facts.relations: the CSV file has no facts of relation father; leave it out",
     ),
-    "no dump": (
-        {"facts": {"source": "yago", "dump": ["gone.nt"], "relations": ["capital"]}},
+    (
+        {"facts": {**YAGO, "dump": ["gone.nt"]}},
         "facts.dump: gone.nt cannot be read: No such file or directory; correct the path",
     ),
-    "no folder": (
-        {"questions": {"source": "dynamicqa", "folder": "gone"}},
-        "questions.folder: there is no folder gone; correct the path",
-    ),
-    "no file in the folder": (
+    (
         {"questions": {"source": "dynamicqa", "folder": ".", "partitions": ["static"]}},
         "questions.folder: Static_final.csv cannot be read: No such file or directory; correct the path",
     ),
-    "no list": (
+    (
         {"questions": {"source": "wikidata", "triples": {"source": "file", "file": "gone.csv"}}},
         "questions.triples.file: gone.csv cannot be read: No such file or directory; correct the path",
     ),
-    "no model": ({"models": [{"name": "./gone"}]}, "model './gone': the folder does not exist"),
-}  # fmt: skip
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("options", [[], ["--dry-run"]], ids=["run", "dry-run"])
-@pytest.mark.parametrize(("changes", "message"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+@pytest.mark.parametrize(("changes", "message"), IMPOSSIBLE)
 def test_impossible_studies_are_refused_before_a_run(
     changes: Any, message: str, options: list[str], swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
