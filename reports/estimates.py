@@ -57,6 +57,15 @@ def too_few_for_r(n: int) -> str:
     return f"no r of fewer than {FEWEST_FOR_R} points (n = {n})" if n < FEWEST_FOR_R else ""
 
 
+def plural(number: int, thing: str) -> str:
+    return f"{number} {thing if number == 1 else f'{thing[:-1]}ies' if thing.endswith('y') else f'{thing}s'}"
+
+
+def span(low: float, high: float) -> str:
+    """Both ends of a range of counts, or the one count that they are."""
+    return f"{int(low)}" if low == high else f"{int(low)} to {int(high)}"
+
+
 def interval_over(what: str) -> str:
     """How captions name the interval of a mean over these."""
     return f"95% interval over {what} (none of fewer than {FEWEST_FOR_INTERVAL})"

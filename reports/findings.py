@@ -15,7 +15,7 @@ import pandas as pd
 
 from swaymeter.data.records import OWN_KINDS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import estimate, percent
+from swaymeter.reports.estimates import estimate, percent, plural
 from swaymeter.reports.figures.against_susceptibility import correlation
 from swaymeter.reports.figures.answer_set import MEASURE as ANSWER_SETS
 from swaymeter.reports.figures.answer_set import masses
@@ -38,7 +38,6 @@ from swaymeter.reports.frames import (
     lost_in_thoughts,
     models,
     partitions,
-    plural,
     records,
     rows_of,
     stood_in,

@@ -268,15 +268,6 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
-def plural(number: int, thing: str) -> str:
-    return f"{number} {thing if number == 1 else f'{thing[:-1]}ies' if thing.endswith('y') else f'{thing}s'}"
-
-
-def span(low: float, high: float) -> str:
-    """Both ends of a range of counts, or the one count that they are."""
-    return f"{int(low)}" if low == high else f"{int(low)} to {int(high)}"
-
-
 def file_slug(name: str) -> str:
     """A short file name for any text: letters, digits and dashes, with a digest where something was lost."""
     short = slug(name)[:48].strip("-")

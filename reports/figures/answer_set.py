@@ -4,6 +4,7 @@ from functools import partial
 
 import pandas as pd
 
+from swaymeter.reports.estimates import plural, span
 from swaymeter.reports.figures.against_susceptibility import (
     contexts_of,
     correlation_note,
@@ -13,7 +14,7 @@ from swaymeter.reports.figures.against_susceptibility import (
     with_readable,
 )
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.frames import Frames, Model, finite, plural, span, where
+from swaymeter.reports.frames import Frames, Model, finite, where
 from swaymeter.reports.style import QUERY_HUES
 
 MEASURE = "answer_set_susceptibility"
@@ -36,15 +37,10 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{span(rows['answers'].min(), rows['answers'].max())} answers a set, "
         f"{contexts_of(rows)}{correlation_note(correlations)}{finite_rows.note('queries')}"
     )
-    alt = (
-        f"Scatter plots of answer-set susceptibility against first-token susceptibility, both in nats, for {model}, "
-        f"open and closed queries in panels: {len(rows)} queries, {relations} relation "
-        f"means.{correlation_note(correlations)}"
-    )
     shown = shown_means(means, "mean_answer_set_susceptibility")
     label = "answer-set susceptibility (nats)"
     painted = partial(paint, rows, means, correlations, label, same_unit=True)
-    return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, painted)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
 
 
 def masses(measures: pd.DataFrame) -> str:
@@ -56,8 +52,8 @@ def masses(measures: pd.DataFrame) -> str:
 FIGURE = Figure(
     "answer-sets-against-first-tokens",
     "Are queries swayed over whole answers as they are over first tokens?",
-    ("answer_set_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations",
-     "chosen_queries"),
+    "Scatter plots of answer-set susceptibility against first-token susceptibility, both in nats",
+    ("answer_set_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations", "chosen_queries"),
     draw,
     measures=("answer_set_susceptibility", "susceptibility"),
 )

@@ -6,10 +6,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from swaymeter.reports.estimates import plural
 from swaymeter.reports.figures.against_susceptibility import contexts_of, logarithmic_upward
 from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.frames import Frames, Model, finite, in_order, plural, present, records, where
+from swaymeter.reports.frames import Frames, Model, finite, in_order, present, records, where
 from swaymeter.reports.style import QUERY_HUES, blank
 
 LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
@@ -60,15 +61,10 @@ def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing |
         "The measures have different units, and Fisher susceptibilities of different models are not comparable. "
         f"{model}; n = {n} in {relations}.{contexts}"
     )
-    means = "; ".join(
-        f"{LABELS[row['measure']]}, {row['query_type']}, {row['of_group']}: {row['mean']:.3g} {row['unit']}"
-        for row in records(groups)
-    )
-    alt = f"Box plots by query type and {grouped_by} for {model}, a panel for each measure. Means: {means}."
     shown = groups[_SHOWN].rename(columns={"of_group": "group"})
     shown.attrs["units"] = {}
     numbers = rows[_NUMBERS].rename(columns={"of_group": grouped_by})
-    return Drawing(caption, alt, numbers, shown, partial(_paint, counted, groups))
+    return Drawing(caption, numbers, shown, partial(_paint, counted, groups))
 
 
 def _only(groups: pd.DataFrame) -> str:
@@ -96,7 +92,8 @@ def _figure(grouped_by: str, question: str, words: str, item: str) -> Figure:
     queries = ("both_susceptibilities_of_queries", "both_susceptibilities_in_short")
     name = f"both-susceptibilities-by-{grouped_by}"
     measures = ("susceptibility", "fisher_susceptibility")
-    return Figure(name, question, queries, partial(draw, grouped_by, words), measures=measures, items=(item,))
+    picture = f"Box plots of susceptibility in nats and of Fisher susceptibility by query type and {grouped_by}"
+    return Figure(name, question, picture, queries, partial(draw, grouped_by, words), measures=measures, items=(item,))
 
 
 BY_ENTITIES = _figure(

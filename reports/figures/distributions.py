@@ -10,7 +10,7 @@ from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records import CONDITIONS
 from swaymeter.reports.addresses import of_each
-from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.estimates import interval_over, plural
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import (
     Frames,
@@ -19,7 +19,6 @@ from swaymeter.reports.frames import (
     grouping,
     in_order,
     partitions,
-    plural,
     present,
     records,
     where,
@@ -108,11 +107,8 @@ def draw(score: Score, model: Model, frames: Frames) -> Drawing | None:
         f"{plural(rows['question_id'].nunique(), 'question')}, by {kind} below.{few}{found.note('values')}"
     )
     means = _means(frames[score.means], score)
-    words = "; ".join(f"{row['condition']}, {row['partition']} {row['mean']:.2f}" for row in records(means))
-    plots = "Violin plots" if has_violins else "Points"
-    alt = f"{plots} of {score.words} in nats by {kind}, a panel per context, for {model}. Means: {words}."
     points = every[["partition", "relation", "question_id", "condition", score.column]]
-    return Drawing(caption, alt, points, means, partial(_paint, drawn, means, score))
+    return Drawing(caption, points, means, partial(_paint, drawn, means, score))
 
 
 def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
@@ -160,6 +156,7 @@ _ENTROPY = Score(
 PERSUASION = Figure(
     "coherent-persuasion",
     "Are the answers to some kinds of questions easier to move than to others?",
+    "Violin plots of coherent persuasion in nats by partition and context",
     ("instances", "instances_in_short"),
     partial(draw, _PERSUASION),
     measures=("answers", "coherent_persuasion"),
@@ -168,6 +165,7 @@ PERSUASION = Figure(
 ENTROPY = Figure(
     "semantic-entropy",
     "How unsure is the model of each kind of question, without and with a context?",
+    "Violin plots of semantic entropy in nats by partition and context",
     ("answers_of_questions", "partition_means"),
     partial(draw, _ENTROPY),
     measures=("answers", "semantic_entropy"),

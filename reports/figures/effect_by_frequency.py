@@ -4,17 +4,17 @@ Effect sizes come ready-made from the table `statistics`, correlations from `cor
 """
 
 from functools import partial
-from itertools import product
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.estimates import plural
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.how_known import counted_in, missing, of_values, spearman
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.frames import Frames, Model, plural
+from swaymeter.reports.frames import Frames, Model
 from swaymeter.reports.style import INK, QUERY_HUES, blank, headed, legend_above, mark
 
 COUNTS = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}
@@ -47,12 +47,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{model}; n = {plural(rows['relation'].nunique(), 'relation')}."
         f"{missing(correlations, 'relation')}{counted_in(frames)}"
     )
-    pairs = product(COUNTS.items(), QUERY_HUES)
-    words = [f"{kind}, {label}: {spearman(correlations, name, kind, 'relation')}" for (name, label), kind in pairs]
-    against = " and ".join(COUNTS.values())
-    alt = f"Scatter plots of Cohen's d of familiarity against {against}, {model}. {'; '.join(words)}."
     numbers = rows.drop(columns=["model", "dtype"])
-    return Drawing(caption, alt, numbers, numbers, partial(_paint, rows, correlations))
+    return Drawing(caption, numbers, numbers, partial(_paint, rows, correlations))
 
 
 def _paint(rows: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
@@ -72,6 +68,7 @@ def _paint(rows: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
 FIGURE = Figure(
     "familiarity-by-frequency",
     "Does familiarity matter more in relations whose entities a corpus names more often?",
+    "Scatter plots of Cohen's d of familiarity against the frequency of a relation's entities",
     ("effects_by_frequency", "correlations", "corpus_in_short", "excluded_entities", "kinds_of_counts"),
     draw,
     measures=("susceptibility",),

@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.estimates import span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types, relation_panels, relations_by
-from swaymeter.reports.frames import Frames, Model, as_published, by_entity, in_order, span, unit_of, units, where
+from swaymeter.reports.frames import Frames, Model, as_published, by_entity, in_order, unit_of, units, where
 from swaymeter.reports.style import INK, QUERY_HUES, legend_above, mark, strokes
 
 SHOWN = (
@@ -57,11 +58,7 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
         f"untestable: {untested}. As published, and drawn, a row is a {rows['unit_of_analysis'].iloc[0]}, and those of "
         f"an entity depend on each other: {words}; untestable: {_untestable(rows)}. Sorted by the open queries' d."
     )
-    alt = (
-        f"Forest plot of Cohen's d of {measure}, {first} against {second}, for {model}: {words}; d from "
-        f"{drawn['effect_size'].min():.2f} to {drawn['effect_size'].max():.2f}, zero line drawn."
-    )
-    return Drawing(caption, alt, table, table[list(SHOWN)], partial(_paint, drawn, relations))
+    return Drawing(caption, table, table[list(SHOWN)], partial(_paint, drawn, relations))
 
 
 def _significant(drawn: pd.DataFrame) -> str:
@@ -89,7 +86,8 @@ def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
 
 def effect_figure(comparison: str, measure: str, question: str, *items: str) -> Figure:
     name = f"{comparison}-of-{measure}"
-    return Figure(name, question, ("statistics",), partial(draw, comparison), measures=(measure,), items=items)
+    picture = f"Forest plot of Cohen's d of {measure} by relation"
+    return Figure(name, question, picture, ("statistics",), partial(draw, comparison), measures=(measure,), items=items)
 
 
 FAMILIARITY = effect_figure(

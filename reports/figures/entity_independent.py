@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records import CONTEXT_KINDS
+from swaymeter.reports.estimates import plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import relation_panels, relations_by
-from swaymeter.reports.frames import Frames, Model, in_order, plural, records, span, without_unit
+from swaymeter.reports.frames import Frames, Model, in_order, records, without_unit
 from swaymeter.reports.style import INK, KIND_MARKERS, QUERY_HUES, legend_above, mark, strokes
 
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
@@ -47,13 +48,7 @@ def draw(model: Model, frames: Frames) -> Drawing:
         f"{span(known['fewest_entities'], known['most_entities'])} entities a form. Sorted by the open queries' mean, "
         "largest first."
     )
-    medians = in_order(frames["entity_independent_in_short"], query_type=QUERY_HUES, kind=CONTEXT_KINDS)
-    words = "; ".join(f"{row['query_type']}, {row['kind']} {row['median']:.2f}" for row in records(medians))
-    alt = (
-        f"Strips of contexts' entity-independent persuasion in nats by kind of context for {len(relations)} relations, "
-        f"open and closed queries in panels, for {model}. Medians: {words}."
-    )
-    return Drawing(caption, alt, spread, spread, partial(_paint, spread, relations))
+    return Drawing(caption, spread, spread, partial(_paint, spread, relations))
 
 
 def _paint(spread: pd.DataFrame, relations: list[str]) -> Canvas:
@@ -68,6 +63,7 @@ def _paint(spread: pd.DataFrame, relations: list[str]) -> Canvas:
 FIGURE = Figure(
     "entity-independent-persuasion",
     "How far do contexts persuade, whatever the entity asked about?",
+    "Strips of entity-independent persuasion in nats by relation and kind of context",
     ("entity_independent_of_relations", "entity_independent_in_short", "coverage_of_entity_independent"),
     draw,
     measures=("entity_independent_persuasion",),

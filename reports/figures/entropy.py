@@ -100,16 +100,10 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
         f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn.{_pooled(known)}"
         f"{_LENGTH}{_asides(rows)}{result.note('instances')}"
     )
-    alt = (
-        f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats, for {model}: "
-        f"columns are {', '.join(partitions(rows))}, rows are "
-        f"{', '.join(CONDITION_NAMES.get(c, c) for c in conditions(rows))}; {counts.get('persuaded', 0)} persuaded, "
-        f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn, {counts.get('other', 0)} other."
-    )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
     shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{when}")
-    return Drawing(caption, alt, points, shown, partial(_paint, rows, known, when))
+    return Drawing(caption, points, shown, partial(_paint, rows, known, when))
 
 
 def _pooled(known: pd.DataFrame) -> str:
@@ -174,7 +168,10 @@ def _figure(when: When) -> Figure:
     name = f"entropy-{when}-against-persuasion"
     items = ("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7")
     in_text = ("marjanovic-section-6.3",) if when == "without" else ()
-    return Figure(name, QUESTIONS[when], queries, partial(draw, when), measures=_MEASURES, items=(*items, *in_text))
+    picture = f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats"
+    return Figure(
+        name, QUESTIONS[when], picture, queries, partial(draw, when), measures=_MEASURES, items=(*items, *in_text)
+    )
 
 
 WITHOUT, WITH = _figure("without"), _figure("with")

@@ -82,21 +82,13 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, "
         f"mean change {row['mean']:.2f} nats."
     )
-    said = "; ".join(
-        f"{one['outcome']} {one['mean']:.2f}"
-        for one in records(where(rows, partition=groups[0], condition=contexts[0]))
-    )
-    alt = (
-        f"Means with intervals of the change of semantic entropy in nats by what the context did, for {model}: a "
-        f"panel per context, a block of rows per partition. Over {groups[0]}: {said}."
-    )
     shown = in_order(
         without_unit(rows).drop(columns="quantity"), partition=groups, condition=("all", *CONDITIONS), outcome=OUTCOMES
     )
     units = without_unit(rows).attrs
     shown = shown.replace({"condition": dict(EVERY_CONTEXT)})
     shown.attrs.update(units)
-    return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, groups, contexts))
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, groups, contexts))
 
 
 def _paint(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas:
@@ -123,6 +115,7 @@ def _paint(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas
 FIGURE = Figure(
     "entropy-change",
     "Does a context make the model surer of its answers?",
+    "Means of the change of semantic entropy in nats by partition, context and outcome",
     ("entropy_by_outcome",),
     draw,
     measures=("answers", "semantic_entropy", "whose_answer"),

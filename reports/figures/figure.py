@@ -14,13 +14,12 @@ from swaymeter.reports.published import Printed, printed_of
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure of one model: how to read it, its words for those who cannot see it, its numbers, and how it is painted.
+    """A figure of one model: how to read it, its numbers, and how it is painted.
 
     `numbers` goes whole into the CSV, `shown` into the page.
     """
 
     caption: str
-    alt: str
     numbers: pd.DataFrame
     shown: pd.DataFrame
     paint: Callable[[], Canvas]
@@ -34,7 +33,8 @@ Draw = Callable[[Model, Frames], Drawing | None]
 class Figure:
     """A figure that a page can have.
 
-    name: of its files, before the model's. question: its title. queries: the named queries of the warehouse that it
+    name: of its files, before the model's. question: its title. picture: what is drawn, for those who cannot see it.
+    queries: the named queries of the warehouse that it
     reads, first the one without whose rows there is no figure of a model. measures: those whose stand-ins the caption
     names. expected: whether the page says so where it is omitted. items: what of the papers it draws, by the
     keys of papers.yaml, as in du-fig-3; the caption ends with them. of_models: whether it is drawn once, of all models;
@@ -43,6 +43,7 @@ class Figure:
 
     name: str
     question: str
+    picture: str
     queries: tuple[str, ...]
     draw: Draw
     measures: tuple[str, ...] = ()
@@ -62,6 +63,11 @@ class Drawn:
     @property
     def name(self) -> str:
         return f"{self.figure.name}-{self.model.slug}"
+
+    @property
+    def alt(self) -> str:
+        """The picture in words, for those who cannot see it."""
+        return f"{self.figure.picture}, of {self.model}. The numbers stand in the table below."
 
     @property
     def caption(self) -> str:

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from swaymeter.reports.estimates import plural, span
 from swaymeter.reports.figures.against_susceptibility import (
     contexts_of,
     correlation_note,
@@ -14,7 +15,7 @@ from swaymeter.reports.figures.against_susceptibility import (
     with_readable,
 )
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.frames import Frames, Model, finite, plural, records, span, unit_of, where
+from swaymeter.reports.frames import Frames, Model, finite, records, unit_of, where
 
 
 def draw(model: Model, frames: Frames) -> Drawing | None:
@@ -39,13 +40,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{len(rows)} queries in {plural(relations, 'relation')}, "
         f"{contexts_of(rows)}{correlation_note(correlations)}{result.note('queries')}"
     )
-    alt = (
-        f"Scatter plots of Fisher susceptibility ({unit}) against susceptibility in nats for {model}, open and closed "
-        f"queries in panels: {len(rows)} queries, {relations} relation means.{correlation_note(correlations)}"
-    )
     shown = shown_means(means, "mean_fisher")
     painted = partial(paint, rows, means, correlations, f"Fisher susceptibility\n({unit})", same_unit=False)
-    return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, painted)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
 
 
 def measured(rows: pd.DataFrame) -> str:
@@ -67,8 +64,8 @@ def _how(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
 FIGURE = Figure(
     "fisher-against-susceptibility",
     "Does Fisher susceptibility, which needs no context, find the queries that contexts sway?",
-    ("fisher_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations",
-     "chosen_queries"),
+    "Scatter plots of Fisher susceptibility against susceptibility in nats",
+    ("fisher_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations", "chosen_queries"),
     draw,
     measures=("fisher_susceptibility", "susceptibility"),
     items=("liu-fig-1", "liu-fig-6", "liu-table-1"),

@@ -7,12 +7,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from swaymeter.reports.estimates import percent
+from swaymeter.reports.estimates import percent, plural
 from swaymeter.reports.figures.against_susceptibility import contexts_of, logarithmic_upward
 from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import type_panels
-from swaymeter.reports.frames import Frames, Model, finite, in_order, plural, records, unit_of, where, without_unit
+from swaymeter.reports.frames import Frames, Model, finite, in_order, records, unit_of, where, without_unit
 from swaymeter.reports.style import QUERY_HUES
 
 BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
@@ -60,15 +60,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"are not comparable. {model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, "
         f"{contexts_of(rows)}"
     )
-    of_types = zip(bins["query_type"], bins["bin"], bins["median"], strict=True)
-    words = "; ".join(f"{kind}, {name}: {median:.3g}" for kind, name, median in of_types if kind != "all")
-    alt = (
-        f"Box plots of Fisher susceptibility ({unit}) in bins of susceptibility in nats, open and closed queries in "
-        f"panels, for {model}. Medians: {words}."
-    )
     shown = bins[_SHOWN]
     shown.attrs["units"] = bins.attrs["units"]
-    return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, bins, unit))
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, bins, unit))
 
 
 def _paint(rows: pd.DataFrame, bins: pd.DataFrame, unit: str) -> Canvas:
@@ -88,6 +82,7 @@ def _paint(rows: pd.DataFrame, bins: pd.DataFrame, unit: str) -> Canvas:
 FIGURE = Figure(
     "fisher-in-bins-of-susceptibility",
     "Is Fisher susceptibility larger where contexts sway a query further?",
+    "Box plots of Fisher susceptibility in bins of susceptibility in nats",
     ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
     draw,
     measures=("fisher_susceptibility", "susceptibility"),

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records.statistics import ALPHA
-from swaymeter.reports.estimates import interval_over, percent
+from swaymeter.reports.estimates import interval_over, percent, plural
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import FEW_RELATIONS, relation_lines, type_panels
 from swaymeter.reports.frames import (
@@ -19,7 +19,6 @@ from swaymeter.reports.frames import (
     as_published,
     by_entity,
     in_order,
-    plural,
     records,
     where,
     without_unit,
@@ -74,15 +73,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     alias = aliases([model.name], frames[RUNS])[model.name]
     printed = {kind: value[0] for kind in found if (value := significant(alias, "followed", kind))}
     every = where(shown, contexts=EVERY)
-    words = "; ".join(
-        f"{row['query_type']}, {row['greedy_answer']} {percent(row['share_answers'])}, {row['mean']:.2f} nats"
-        for row in records(every)
-    )
-    alt = (
-        f"Mean persuasion in nats by what the greedy answer followed, open and closed queries in panels, for {model}; "
-        f"{relations} relations as lines, their mean as diamonds: {words}."
-    )
-    return Drawing(caption, alt, without_unit(rows), shown[_SHOWN], partial(_paint, data, every, found, printed))
+    return Drawing(caption, without_unit(rows), shown[_SHOWN], partial(_paint, data, every, found, printed))
 
 
 def _significant(row: Mapping[str, Any]) -> str:
@@ -122,6 +113,7 @@ def _paint(data: pd.DataFrame, means: pd.DataFrame, found: Mapping[str, str], pr
 FIGURE = Figure(
     "persuasion-by-followed",
     "Do contexts that the greedy answer follows persuade more than others?",
+    "Lines of mean persuasion in nats by what the greedy answer is, one for each relation",
     ("followed_of_relations", "followed_in_short", "followed_by_kind", "statistics_in_short"),
     draw,
     measures=("greedy_answers", "persuasion"),

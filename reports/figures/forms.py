@@ -7,9 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from swaymeter.reports.estimates import span
 from swaymeter.reports.figures.boxes import FEWEST, column_of_values, how_to_read, named_columns
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.frames import Frames, Model, finite, in_order, records, span, where, without_unit
+from swaymeter.reports.frames import Frames, Model, finite, in_order, records, where, without_unit
 from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark
 
 RELATION = "officialLanguage"
@@ -60,15 +61,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"queries, {sizes} a form and group. The "
         f"CSV file has every relation.{found.note('queries')}"
     )
-    words = "; ".join(
-        f"{row['query_type']} form {row['form']}, {_GROUPS[bool(row['invented'])]} {row['mean']:.2f}"
-        for row in records(groups)
-    )
-    alt = (
-        f"Dot and box plots of susceptibility in nats of the relation {relation}, real against invented entities, a "
-        f"panel for each query form, for {model}. Means: {words}."
-    )
-    return Drawing(caption, alt, without_unit(every), groups, partial(_paint, queries, groups))
+    return Drawing(caption, without_unit(every), groups, partial(_paint, queries, groups))
 
 
 def _paint(queries: pd.DataFrame, groups: pd.DataFrame) -> Canvas:
@@ -87,6 +80,7 @@ def _paint(queries: pd.DataFrame, groups: pd.DataFrame) -> Canvas:
 FIGURE = Figure(
     "susceptibility-by-form",
     "How far apart are queries of one relation, form by form?",
+    "Dot and box plots of susceptibility in nats of a relation, real and invented entities, by query form",
     ("susceptibility_of_forms", "susceptibility_of_queries"),
     draw,
     measures=("susceptibility",),

@@ -7,7 +7,6 @@ The correlations come ready-made from the table `correlations`, the 95th percent
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
 
-from swaymeter.reports.estimates import too_few_for_r
+from swaymeter.reports.estimates import plural, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.frames import Frames, Model, finite, plural, records, where
+from swaymeter.reports.frames import Frames, Model, finite, records, where
 from swaymeter.reports.style import FEW_DOTS, INK, QUERY_HUES, blank, dots, headed, legend_above, mark
 
 FEWEST = 20
@@ -91,15 +90,8 @@ def _draw(known: Known, model: Model, frames: Frames) -> Drawing | None:
         f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{known.note(frames)}"
         f"{finite(every, 'susceptibility', *known.columns).note('queries')}"
     )
-    pairs = product(known.columns.items(), QUERY_HUES)
-    words = "; ".join(f"{kind}, {label}: {spearman(correlations, name, kind)}" for (name, label), kind in pairs)
-    labels = " and against ".join(known.columns.values())
-    alt = (
-        f"Scatter plots of susceptibility in nats against {labels}, for {model}, open and closed queries in panels. "
-        f"{words}."
-    )
     points, shown = every[[*_POINTS, *known.columns, "susceptibility"]], _by_relation(correlations)
-    return Drawing(caption, alt, points, shown, partial(_paint, known, entities, envelopes, correlations))
+    return Drawing(caption, points, shown, partial(_paint, known, entities, envelopes, correlations))
 
 
 def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
@@ -178,6 +170,7 @@ COUNTS = {"entity_count": "occurrences in the corpus", "pair_count": "occurrence
 DEGREE = Figure(
     "susceptibility-by-degree",
     "Are the entities that a graph knows most of the hardest to sway?",
+    "Scatter plots of susceptibility in nats against an entity's degree",
     ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
     partial(
         _draw,
@@ -189,6 +182,7 @@ DEGREE = Figure(
 FREQUENCY = Figure(
     "susceptibility-by-frequency",
     "Are the entities that a corpus names most often the hardest to sway?",
+    "Scatter plots of susceptibility in nats against an entity's occurrences in a corpus",
     ("frequency_of_entities", "frequency_of_queries", "envelopes", "correlations", "corpus_in_short",
      "excluded_entities", "kinds_of_counts"),
     partial(

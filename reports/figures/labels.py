@@ -9,10 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.estimates import plural
 from swaymeter.reports.figures.boxes import column_of_values, how_to_read
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.frames import Frames, Model, in_order, plural, records, where, without_unit
+from swaymeter.reports.frames import Frames, Model, in_order, records, where, without_unit
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
 EVERY = "all"
@@ -79,12 +80,8 @@ def draw(model: Model, frames: Frames, *, by_set: bool) -> Drawing | None:
         f"{_significant(where(tests, comparison='label'))}"
         f"{of_sets if by_set else ''}."
     )
-    words = "; ".join(
-        f"{row['query_type']} {row['cluster']} {row['label']} {row['mean']:.2f}" for row in records(shown)
-    )
-    alt = f"Columns of susceptibility in nats by label, for {model}. Means: {words}."
     paint = partial(_paint, shown, dots, clusters, labels)
-    return Drawing(caption, alt, means, shown.drop(columns="cluster"), paint)
+    return Drawing(caption, means, shown.drop(columns="cluster"), paint)
 
 
 def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
@@ -120,7 +117,8 @@ def _paint(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[str], lab
 def _figure(name: str, question: str, item: str, *, by_set: bool) -> Figure:
     queries = "susceptibility_by_label", "susceptibility_of_labelled_entities", "group_comparisons"
     return Figure(
-        name, question, (*queries, "persuasion_by_strength"), partial(draw, by_set=by_set),
+        name, question, "Columns of susceptibility in nats by label", (*queries, "persuasion_by_strength"),
+        partial(draw, by_set=by_set),
         measures=("susceptibility",), expected=lambda frames: False, items=(item,),
     )  # fmt: skip
 

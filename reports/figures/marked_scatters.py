@@ -68,12 +68,7 @@ def _n(model: Model, rows: pd.DataFrame) -> str:
 def _drawing(
     model: Model, caption: str, every: pd.DataFrame, shown: pd.DataFrame, rows: pd.DataFrame, marked: Marked
 ) -> Drawing:
-    counts = ", ".join(f"{len(some)} {name}" for name, (some, _, _) in marked.items())
-    alt = (
-        "Scatter plots of semantic entropy without and with the context against coherent persuasion, in nats, for "
-        f"{model}: {len(rows)} instances; {counts}."
-    )
-    return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, marked))
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, marked))
 
 
 def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marked) -> None:
@@ -115,6 +110,7 @@ def _paint(rows: pd.DataFrame, marked: Marked) -> Canvas:
 MOST_EDITED = Figure(
     "persuasion-of-most-edited",
     "Are facts that are often edited, or often looked up, moved further by a context?",
+    "Scatter plots of semantic entropy against coherent persuasion in nats, the most edited marked",
     ("marked_instances", "most_edited_and_viewed"),
     draw_marked,
     measures=("answers", "semantic_entropy", "coherent_persuasion"),
@@ -124,6 +120,7 @@ MOST_EDITED = Figure(
 ENTROPY_CLASSES = Figure(
     "entropy-classes",
     "Are the questions whose answers stay spread with a context those that it moves most?",
+    "Scatter plots of semantic entropy against coherent persuasion in nats by class of entropy",
     ("classed_instances", "entropy_classes"),
     draw_classes,
     measures=("answers", "semantic_entropy", "coherent_persuasion"),

@@ -7,11 +7,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from swaymeter.reports.estimates import percent
+from swaymeter.reports.estimates import percent, plural
 from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.frames import Frames, Model, finite, in_order, plural, records, where, without_unit
+from swaymeter.reports.frames import Frames, Model, finite, in_order, records, where, without_unit
 from swaymeter.reports.style import QUERY_HUES, blank
 
 RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
@@ -61,16 +61,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
         f"answer was either): {without}.{result.note('queries')}"
     )
-    words = "; ".join(
-        f"{row['contexts']}, {row['query_type']}, {row['memorization_ratio']}: {row['median']:.2f}"
-        for row in records(fifths)
-    )
-    alt = (
-        "Box plots of susceptibility in nats in five bins of the memorization ratio, over conflicting contexts above "
-        f"and over every context below, open and closed queries in panels, for {model}. Medians: {words}."
-    )
     points = every.drop(columns=["model", "dtype"])
-    return Drawing(caption, alt, points, fifths[_SHOWN], partial(_paint, result.rows, fifths))
+    return Drawing(caption, points, fifths[_SHOWN], partial(_paint, result.rows, fifths))
 
 
 def _paint(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
@@ -92,6 +84,7 @@ def _paint(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
 FIGURE = Figure(
     "susceptibility-by-memorization",
     "Are queries whose answer the model holds on to swayed less?",
+    "Box plots of susceptibility in nats by fifths of the memorization ratio",
     ("memorization_of_queries", "memorization_in_short"),
     draw,
     measures=("memorization_ratio", "susceptibility"),

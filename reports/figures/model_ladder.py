@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import percent
+from swaymeter.reports.estimates import span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import (
     RUNS,
@@ -24,7 +24,6 @@ from swaymeter.reports.frames import (
     models,
     records,
     sizes,
-    span,
     where,
 )
 from swaymeter.reports.published import aliases, significant
@@ -101,20 +100,11 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
     asked = zip(rows["model"].map(known_as), rows["comparison"], rows["query_type"], strict=True)
     rows = rows.assign(published=[value[1] if (value := significant(*one)) else np.nan for one in asked])
     caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
-    words = "; ".join(
-        f"{row['model']}, {row['comparison']}, {row['query_type']} {percent(row['share_significant'])}, "
-        f"d {row['mean_effect_size']:.2f}"
-        for row in records(as_published(rows))
-    )
-    alt = (
-        "Share of significant relations and mean effect size (Cohen's d) along the models, a column for each "
-        f"comparison: {words}."
-    )
     numbers = rows.drop(columns="at").reset_index(drop=True)
     numbers.attrs["units"] = {**tests.attrs.get("units", {}), "published": SHARE}
     shown = numbers[["model", "dtype", *_SHOWN]]
     shown.attrs.update(numbers.attrs)
-    return Drawing(caption, alt, numbers, shown, partial(_paint, rows, at, known if sized else {}))
+    return Drawing(caption, numbers, shown, partial(_paint, rows, at, known if sized else {}))
 
 
 def _paint(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, int]) -> Canvas:
@@ -174,6 +164,7 @@ def _size(size: int) -> str:
 FIGURE = Figure(
     "tests-by-model",
     "In how many relations does each comparison hold, and how large is its effect, model by model?",
+    "Shares of significant relations and mean effect sizes (Cohen's d) along the models",
     ("statistics_in_short", RUNS),
     draw,
     measures=("persuasion", "susceptibility"),

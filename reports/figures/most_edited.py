@@ -52,13 +52,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{interval_over('subjects')}. At the left, {WHICH}. {sentences} {model}; n = {len(rows)} "
         f"instances.{found.note('instances')}"
     )
-    alt = (
-        f"Violin plots of semantic entropy in nats without and with the context for {model}: {len(rows)} instances, "
-        f"the persuaded and the stubborn of them. {sentences}"
-    )
     numbers = every.drop(columns=["model", "dtype"])
     means = where(frames["entropy_by_outcome"], partition="all", condition="all")
-    return Drawing(caption, alt, numbers, counts.drop(columns=["model", "dtype"]), partial(_paint, rows, means))
+    return Drawing(caption, numbers, counts.drop(columns=["model", "dtype"]), partial(_paint, rows, means))
 
 
 def counted(counts: pd.DataFrame) -> str:
@@ -87,6 +83,7 @@ def _paint(rows: pd.DataFrame, means: pd.DataFrame) -> Canvas:
 FIGURE = Figure(
     "entropy-of-most-edited",
     "Are facts that are often edited, or often looked up, the ones on which the model gives in?",
+    "Violin plots of semantic entropy in nats without and with the context by outcome",
     ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"),
     draw,
     measures=("answers", "semantic_entropy", "whose_answer"),

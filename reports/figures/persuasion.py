@@ -51,12 +51,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"other entities, on a scale of their own. {model}; n = {known['queries']} queries in {len(relations)} "
         f"relations, {known['pairs']} pairs of query and context, real and invented entities together."
     )
-    alt = (
-        f"Mean persuasion in nats of {', '.join(kinds)} contexts for {model}, open and closed queries in "
-        f"columns, contexts about the entity and about others in rows; {len(relations)} relations as lines, their mean "
-        "as diamonds."
-    )
-    return Drawing(caption, alt, means, means, partial(_paint, means, kinds))
+    return Drawing(caption, means, means, partial(_paint, means, kinds))
 
 
 def _paint(means: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
@@ -79,6 +74,7 @@ def _paint(means: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
 FIGURE = Figure(
     "persuasion-by-kind",
     "Which kind of context persuades most?",
+    "Lines of mean persuasion in nats by kind of context, one for each relation",
     ("persuasion_of_relations", "persuasion_in_short"),
     draw,
     measures=("persuasion",),

@@ -49,14 +49,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"published, which takes instances as independent: {'; '.join(words)}. {model}; n = "
         f"{rows.loc[rows['condition'] != 'all', 'instances'].sum()} instances."
     )
-    means = "; ".join(
-        f"{row['condition']}, {row['edits']} {row['mean']:.2f}"
-        for row in records(in_order(rows, condition=contexts, edits=EDITS))
-    )
-    alt = f"Means with intervals of coherent persuasion in nats by number of edits for {model}. {means}."
     shown = in_order(without_unit(rows), condition=contexts, edits=EDITS)
     shown.attrs["units"] = without_unit(rows).attrs["units"]
-    return Drawing(caption, alt, rows.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, contexts))
+    return Drawing(caption, rows.drop(columns=["model", "dtype"]), shown, partial(_paint, rows, contexts))
 
 
 def _paint(rows: pd.DataFrame, contexts: list[str]) -> Canvas:
@@ -75,6 +70,7 @@ def _paint(rows: pd.DataFrame, contexts: list[str]) -> Canvas:
 FIGURE = Figure(
     "persuasion-by-edits",
     "Are facts that are edited more often harder to move?",
+    "Means of coherent persuasion in nats by number of edits",
     ("persuasion_by_edits", "instance_correlations"),
     draw,
     measures=("answers", "coherent_persuasion"),

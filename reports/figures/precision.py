@@ -6,21 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from swaymeter.reports.estimates import too_few_for_r
+from swaymeter.reports.estimates import plural, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import type_panels
-from swaymeter.reports.frames import (
-    Frames,
-    Model,
-    finite,
-    in_order,
-    models,
-    plural,
-    records,
-    unit_of,
-    where,
-    without_unit,
-)
+from swaymeter.reports.frames import Frames, Model, finite, in_order, models, records, unit_of, where, without_unit
 from swaymeter.reports.style import INK, QUERY_HUES, plain
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
@@ -71,16 +60,12 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{words}. {model}; n = {len(rows)} queries in "
         f"{plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
     )
-    alt = (
-        f"Scatter plots of the difference in susceptibility between {model.dtype} and {against}, in nats, "
-        f"open and closed queries in panels, for {model}: {words}."
-    )
     short = frames["precision_in_short"]
     shown = without_unit(short).replace({"query_type": {"all": "both"}})
     shown = in_order(shown, query_type=[*QUERY_HUES, "both"])
     shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, unit_of(short))
     painted = partial(_paint, rows, model.dtype, against)
-    return Drawing(caption, alt, every.drop(columns=["model", "dtype"]), shown, painted)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
 
 
 def _paint(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
@@ -101,6 +86,7 @@ def _any_reduced(frames: Frames) -> bool:
 FIGURE = Figure(
     "precision",
     "What does a reduced precision cost?",
+    "Scatter plots of the difference in susceptibility between two precisions, in nats",
     ("precision_of_queries", "precision_in_short"),
     draw,
     expected=_any_reduced,

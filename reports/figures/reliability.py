@@ -6,9 +6,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from swaymeter.reports.estimates import plural, span
 from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.frames import Frames, Model, in_order, plural, present, records, span, where
+from swaymeter.reports.frames import Frames, Model, in_order, present, records, where
 from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark
 
 MEASURES = ("persuasion", "susceptibility")
@@ -48,13 +49,9 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
     )
-    means = "; ".join(
-        f"{row['measure']} {OVER[row['over']]}, {row['query_type']}: {row['mean']:.3g}" for row in records(groups)
-    )
-    alt = f"Variances of persuasion and susceptibility in squared nats for {model}. Means over relations: {means}."
     numbers = rows.drop(columns=["model", "dtype"])
     shown = groups.drop(columns=["model", "dtype"])
-    return Drawing(caption, alt, numbers, shown, partial(_paint, compared, groups))
+    return Drawing(caption, numbers, shown, partial(_paint, compared, groups))
 
 
 def _paint(rows: pd.DataFrame, groups: pd.DataFrame) -> Canvas:
@@ -71,6 +68,7 @@ def _paint(rows: pd.DataFrame, groups: pd.DataFrame) -> Canvas:
 FIGURE = Figure(
     "variance-of-scores",
     "How far do scores vary with the sample, and with the form of the query?",
+    "Variances of persuasion and susceptibility in squared nats, over seeds and query forms",
     ("reliability_of_relations", "reliability_in_short"),
     draw,
     measures=MEASURES,

@@ -11,16 +11,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records.statistics import ALPHA
-from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.estimates import interval_over, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.frames import Frames, Model, in_order, plural, records, span, where, without_unit
+from swaymeter.reports.frames import Frames, Model, records, where, without_unit
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 TONES = ("negative", "neutral", "positive")
 """Labels of contexts that have an order; the strengths of the first run downwards."""
 ABOUT = {"the same": "-", "others": ":"}
-SPOKEN = {"the same": "", "others": " (about others, or nobody)"}
 SHAPES = "os^vDP"
 """The marks of labels in turn; that of the first is filled."""
 Place = tuple[str, float]
@@ -96,17 +95,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
         f"{', '.join(labels)}.{tested if known else ''}"
     )
-    words = "; ".join(
-        f"{row['query_type']} {row['label']} {_tone(row)} {row['mean']:.2f}{SPOKEN[str(row['about'])]}"
-        for row in records(in_order(means, about=ABOUT))
-    )
-    alt = f"Lines of mean persuasion in nats by label and strength of the context, for {model}: {words}."
-    return Drawing(caption, alt, means, means, partial(_paint, means, labels))
-
-
-def _tone(row: Mapping[str, Any]) -> str:
-    """The label of contexts, with their strength where they have one: negative 4."""
-    return row["context_label"] if pd.isna(row["strength"]) else f"{row['context_label']} {row['strength']:.0f}"
+    return Drawing(caption, means, means, partial(_paint, means, labels))
 
 
 def tones(tests: pd.DataFrame) -> str:
@@ -156,6 +145,7 @@ def _paint(means: pd.DataFrame, labels: Sequence[str]) -> Canvas:
 FIGURE = Figure(
     "persuasion-by-strength",
     "How far do contexts persuade by what they say, and how strongly?",
+    "Lines of mean persuasion in nats by label and strength of the context",
     ("persuasion_by_strength", "group_comparisons"),
     draw,
     measures=("persuasion",),

@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.estimates import interval_over, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import relation_panels, relations_by
-from swaymeter.reports.frames import Frames, Model, in_order, records, span, without_unit
+from swaymeter.reports.frames import Frames, Model, in_order, records, without_unit
 from swaymeter.reports.style import QUERY_HUES, legend_above, mark, strokes
 
 _OFFSET = 0.17
@@ -45,12 +45,7 @@ def draw(model: Model, frames: Frames) -> Drawing:
         f"{contexts} contexts a query, so no value can pass ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by "
         "the open queries' mean of both groups, largest first."
     )
-    alt = (
-        f"Dot plot of mean susceptibility in nats for {known['relations']} relations, open and closed queries in two "
-        f"panels, real and invented entities, for {model}; from {relations[0]} at the top to {relations[-1]} at the "
-        "bottom."
-    )
-    return Drawing(caption, alt, means, means, partial(_paint, means, relations))
+    return Drawing(caption, means, means, partial(_paint, means, relations))
 
 
 def _paint(means: pd.DataFrame, relations: list[str]) -> Canvas:
@@ -67,6 +62,7 @@ def _paint(means: pd.DataFrame, relations: list[str]) -> Canvas:
 FIGURE = Figure(
     "susceptibility-by-relation",
     "How easily are queries swayed, relation by relation?",
+    "Dot plot of mean susceptibility in nats by relation, real and invented entities",
     ("susceptibility_of_relations", "coverage_of_susceptibility"),
     draw,
     measures=("susceptibility",),

@@ -7,9 +7,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records import CONTEXT_KINDS
+from swaymeter.reports.estimates import plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import relation_panels, relations_by
-from swaymeter.reports.frames import Frames, Model, in_order, plural, span, without_unit
+from swaymeter.reports.frames import Frames, Model, in_order, without_unit
 from swaymeter.reports.style import INK, KIND_MARKERS, QUERY_HUES, legend_above, mark, strokes
 
 _OFFSET = 0.17
@@ -48,14 +49,7 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"{span(templates['contexts'].min(), templates['contexts'].max())} contexts each. Sorted by the open queries' "
         "mean, largest first. The CSV file has 95% intervals over contexts, and the wordings."
     )
-    words = "; ".join(
-        f"{kind} {rows['mean'].min():.2f} to {rows['mean'].max():.2f}" for kind, rows in forms.groupby("query_type")
-    )
-    alt = (
-        f"Entity-independent persuasion in nats of {plural(count, 'template')} of contexts in {len(relations)} "
-        f"relations, open and closed queries in panels, for {model}. Mean of all contexts of a form: {words}."
-    )
-    return Drawing(caption, alt, templates, _shown(forms), partial(_paint, templates, forms, relations))
+    return Drawing(caption, templates, _shown(forms), partial(_paint, templates, forms, relations))
 
 
 def _shown(forms: pd.DataFrame) -> pd.DataFrame:
@@ -76,6 +70,7 @@ def _paint(templates: pd.DataFrame, forms: pd.DataFrame, relations: list[str]) -
 FIGURE = Figure(
     "entity-independent-by-template",
     "Which wordings of contexts persuade most, whatever the entity asked about?",
+    "Dot plot of entity-independent persuasion in nats by relation and template",
     ("entity_independent_of_templates", "entity_independent_of_forms"),
     draw,
     measures=("entity_independent_persuasion",),

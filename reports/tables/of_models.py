@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import estimate, verdict
+from swaymeter.reports.estimates import estimate, plural, span, verdict
 from swaymeter.reports.frames import (
     EQUIVALENCE,
     SHARE,
@@ -14,9 +14,7 @@ from swaymeter.reports.frames import (
     Model,
     limits,
     models,
-    plural,
     records,
-    span,
     stood_in,
     thinking,
     where,

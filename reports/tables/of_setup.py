@@ -3,7 +3,8 @@
 import pandas as pd
 
 from swaymeter.data.catalog import PublishedValue, paper_items, published
-from swaymeter.reports.frames import Frames, records, span
+from swaymeter.reports.estimates import span
+from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.tables.table import Table
 
 _ABOUT = ("models", "study", "contexts")

@@ -2,7 +2,8 @@
 
 import pandas as pd
 
-from swaymeter.reports.frames import RUNS, Frames, in_order, models, records, rows_of, span, where
+from swaymeter.reports.estimates import span
+from swaymeter.reports.frames import RUNS, Frames, in_order, models, records, rows_of, where
 from swaymeter.reports.published import with_published
 from swaymeter.reports.tables.table import Table
 

@@ -35,9 +35,8 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         "Each dot is a query; further right the study's contexts differ more in how far they persuade. "
         f"{model}; n = {len(found.rows)} queries in {relations} relations.{found.note('queries')}"
     )
-    alt = f"Dot plot of the persuasion range ({unit}) of {len(found.rows)} queries in {relations} relations, {model}."
     numbers = every.drop(columns=["model", "dtype"])
-    return Drawing(caption, alt, numbers, numbers.head(20), partial(_paint, found.rows, unit))
+    return Drawing(caption, numbers, numbers.head(20), partial(_paint, found.rows, unit))
 
 
 def _paint(rows: pd.DataFrame, unit: str) -> Canvas:
@@ -50,6 +49,7 @@ def _paint(rows: pd.DataFrame, unit: str) -> Canvas:
 FIGURE = Figure(
     "persuasion-range-by-relation",
     "How far apart do contexts pull a query?",
+    "Dot plot of the persuasion range of queries by relation",
     ("persuasion_range_of_queries",),
     draw,
     measures=("persuasion_range", "persuasion"),

@@ -43,7 +43,7 @@ def test_figures_say_question_n_model_and_unit(drawn: dict[str, Drawn]) -> None:
         assert one.figure.question.endswith("?")
         assert "n = " in one.caption
         assert f"{MODEL} (float32)" in one.caption
-        assert any(unit in one.drawing.alt for unit in units_of(one))
+        assert any(unit in one.alt for unit in units_of(one))
         assert not one.drawing.numbers.empty
 
 

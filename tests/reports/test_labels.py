@@ -73,6 +73,3 @@ def test_caption_by_strength_tells_no_result_without_a_test(tests: list[Row], sa
     assert drawing is not None
     assert ("Contexts about the queried entity move" in drawing.caption) == said
     assert "dotted: about others, or nobody." in drawing.caption
-    assert drawing.alt.endswith(
-        "open old negative 0.20 (about others, or nobody); open old positive 0.20 (about others, or nobody)."
-    )

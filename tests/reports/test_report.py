@@ -138,7 +138,7 @@ def test_names_that_look_alike_get_files_of_their_own() -> None:
 def test_a_measure_without_rows_made_up_gives_empty_frames() -> None:
     name, sql = "ranges", "SELECT relation, persuasion_range FROM persuasion_range"
     rows = tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=6)
-    reads = Figure(name, "How far?", (name,), lambda model, frames: None)
+    reads = Figure(name, "How far?", "Dots", (name,), lambda model, frames: None)
     with added(MEASURES, measure.MEASURE), added(NAMED_QUERIES, NamedQuery(name, sql)), added(FIGURES, reads):
         assert frames(rows)[name].empty
 
