@@ -3,9 +3,8 @@
 import functools
 import logging
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,8 +20,6 @@ from prefect.utilities.annotations import quote
 
 from swaymeter.data.errors import StudyFileError
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.data.storage.files import written_whole
-from swaymeter.data.storage.sealed import sealed, unsealed
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.artifacts import show_outcome, shown_progress
 from swaymeter.flows.execution.progress import progress, report_within
@@ -34,7 +31,7 @@ from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
-from swaymeter.flows.stages.plan import Plan, Variant, plan_of, workspace_of
+from swaymeter.flows.stages.plan import Variant, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import asked_variants, refused_models
 from swaymeter.flows.stages.resolve import graph_of, reruns_of
 from swaymeter.flows.study.reading import read_study
@@ -51,9 +48,6 @@ THREADS = 2000
 
 TRANSIENT = "Transient"
 """The name of the state of a step that failed for a reason that may pass."""
-
-EVENTS, EVENTS_KEPT = "events.json", 100
-"""The file of the events for which a run has begun, with the ids of the runs, and how many it remembers."""
 
 
 def run_name() -> str:
@@ -72,12 +66,10 @@ def run_name() -> str:
     return f"{Path(parameters['study']).stem}, {verb}, {datetime.now():%Y-%m-%d %H:%M:%S}"
 
 
-@flow(
-    name="study",
-    flow_run_name=run_name,
-    persist_result=False,
-    task_runner=ThreadPoolTaskRunner(max_workers=THREADS),  # type: ignore[arg-type]
-)
+THREAD_POOL: Any = ThreadPoolTaskRunner(max_workers=THREADS)
+
+
+@flow(name="study", flow_run_name=run_name, persist_result=False, task_runner=THREAD_POOL)
 def study(
     study: str = QUICKSTART,
     workspace: str | None = None,
@@ -91,7 +83,6 @@ def study(
     runner: RunnerName | None = None,
     failed: bool = False,
     wait: bool = False,
-    event: str | None = None,
 ) -> State[Any]:
     """Fetches, builds, scores, aggregates and reports; run again, it does only what is missing, failed or changed.
 
@@ -108,12 +99,11 @@ def study(
         runner: where models are asked, in place of what the study file says.
         failed: only the relations of which a step has failed; where none has, as after a killed run, all.
         wait: where another run uses the workspace, this one waits for its end; otherwise it fails, and says who it is.
-        event: the id of Prefect's event that started the run; of several runs for one the first alone does anything.
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
     kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
     chosen = read_study(study).run_by(runner)
-    return _run(chosen, workspace, selection, kinds, offline=offline, failed=failed, wait=wait, event=event)
+    return _run(chosen, workspace, selection, kinds, offline=offline, failed=failed, wait=wait)
 
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
@@ -180,17 +170,9 @@ def _run(
 
 
 def _executed(
-    chosen: Study,
-    folder: str | None,
-    selection: Selection,
-    kinds: Mapping[Kind, bool],
-    start: Callable[[str, Step, Run, Workers], Any],
-    *,
-    offline: bool = False,
-    failed: bool = False,
-    wait: bool = False,
-    event: str | None = None,
-) -> tuple[Graph, Selection]:
+    chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool],
+    start: Callable[[str, Step, Run, Workers], Any], *, offline: bool = False, failed: bool = False, wait: bool = False,
+) -> tuple[Graph, Selection]:  # fmt: skip
     """The graph after a run, and what of it was selected; start: gives the future of a step's state."""
     limit_threads()  # in a worker's process; nothing has imported torch yet
     leave_alone(offline)  # the graph asks which revisions models have
@@ -206,13 +188,12 @@ def _executed(
         return graph_of(plan, memory)
 
     with workspace.lock(log.warning if wait else None) as memory:
-        if event and not is_first_run(workspace, event, str(flow_run.id)):
-            log.warning("another run has begun for the same event of Prefect's; this one does nothing")
-            return graph_of(plan, memory), Selection(stages=())
         graph = resolve()
         if failed:
             selection = selection.failed(graph)
-        asked = _asked(plan, graph, selection.of(graph), force=kinds.get("force", False))
+        asked = asked_variants(graph, plan, selection.of(graph), force=kinds.get("force", False))
+        if problems := list(dict.fromkeys(refused_models(asked, chosen.execution.runner))):
+            raise StudyFileError(f"study {chosen.name}: {'; '.join(problems)}")
         try:
             with _workers(chosen.execution, Run(workspace.root, offline), asked) as workers:
                 if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
@@ -233,22 +214,6 @@ def _workers(execution: ExecutionPart, run: Run, asked: Sequence[Variant]) -> Wo
     return Cluster(named if execution.runner == "dask" else None, execution.workers, run, execution.shares, models)
 
 
-def is_first_run(workspace: Workspace, event: str, run: str) -> bool:
-    """Whether no other run has begun for an event of Prefect's in a workspace, which this one holds; the run is noted.
-
-    Prefect's server may answer an event twice, such as where its database is busy; it is to start work once.
-    """
-    file = workspace.root / EVENTS
-    noted: dict[str, str] = {}
-    with suppress(OSError, ValueError):  # without the note what failed is tried once more
-        noted = unsealed(file.read_bytes())
-    if noted.setdefault(event, run) != run:  # a run that is retried is the same one
-        return False
-    with written_whole(file) as temporary:
-        temporary.write_text(sealed(dict([*noted.items()][-EVENTS_KEPT:])), encoding="utf-8")
-    return True
-
-
 def _tell(step: Step, ended: Any) -> None:
     if isinstance(ended, Future):
         state = ended.result()
@@ -258,14 +223,6 @@ def _tell(step: Step, ended: Any) -> None:
     failed = None if state.is_completed() else state.message or "no reason was given"
     spent = None if failed else state.result(raise_on_failure=False)
     progress().finished(step.id.stage, str(step.id), failed, spent)
-
-
-def _asked(plan: Plan, graph: Graph, selected: Collection[StepId], *, force: bool) -> list[Variant]:
-    """The variants that are asked; StudyFileError where one cannot be, as here."""
-    asked = asked_variants(graph, plan, selected, force=force)
-    if problems := list(dict.fromkeys(refused_models(asked, plan.study.execution.runner))):
-        raise StudyFileError(f"study {plan.study.name}: {'; '.join(problems)}")
-    return asked
 
 
 def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> bool:
@@ -298,13 +255,9 @@ def _settle(workspace: Workspace, graph: Graph) -> None:
 def _undone(graph: Graph, selection: Selection) -> list[Node]:
     """What was selected and is not done, and what of its inputs is damaged."""
     selected = selection.of(graph)
-    nodes = [graph.nodes[identity] for identity in selected]
-    read = {other.id for node in nodes for other in (*node.inputs, *node.after)}
-    return [
-        node
-        for node in graph
-        if (node.id in selected and node.state != "done") or (node.id in read and node.state == "damaged")
-    ]
+    read = {other.id for name in selected for other in (*graph.nodes[name].inputs, *graph.nodes[name].after)}
+    undone = {node.id for node in graph if node.id in selected and node.state != "done"}
+    return [node for node in graph if node.id in undone or (node.id in read and node.state == "damaged")]
 
 
 def _outcome(graph: Graph, selection: Selection) -> State[Any]:
@@ -314,8 +267,7 @@ def _outcome(graph: Graph, selection: Selection) -> State[Any]:
     reasons: dict[str, list[StepId]] = {}
     for node in [node for node in undone if node.state != "blocked"] or undone:
         reasons.setdefault(node.reason or node.state, []).append(node.id)
-    return Failed(
-        message="; ".join(
-            f"{first}{f' and {len(more)} more' if more else ''}: {reason}" for reason, (first, *more) in reasons.items()
-        )
-    )
+    parts = [
+        f"{first}{f' and {len(more)} more' if more else ''}: {reason}" for reason, (first, *more) in reasons.items()
+    ]
+    return Failed(message="; ".join(parts))

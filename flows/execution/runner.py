@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.workers.workers import Workers
@@ -29,21 +29,14 @@ NO_MODEL = ("", "")
 """Of a step that is not about a model."""
 
 
-class Future(Protocol):
-    """What a task runner gives for a submitted step."""
-
-    def add_done_callback(self, fn: Callable[[Any], None]) -> None:
-        """Calls `fn` with the future once the step has come to its end."""
-
-
 @dataclass
-class _Plan:
+class _Ready:
     """What may start of a graph as it was resolved; nothing that ends changes that before it is resolved again.
 
     held: models of which more may be ready then. last: the model of the step that ended last.
     """
 
-    ready: list[Node]
+    nodes: list[Node]
     held: set[tuple[str, str]]
     last: tuple[str, str] = NO_MODEL
 
@@ -56,33 +49,30 @@ class Runner:
     """One run over the selected steps of a study."""
 
     def __init__(
-        self,
-        resolve: Callable[[], Graph],
-        selection: Selection,
-        submit: Callable[[Step], Future],
-        progress: Progress,
-        workers: Workers | None = None,
-        tell: Callable[[Step, Any], None] = lambda step, future: None,
-    ) -> None:
+        self, resolve: Callable[[], Graph], selection: Selection, submit: Callable[[Step], Any], progress: Progress,
+        workers: Workers | None = None, tell: Callable[[Step, Any], None] = lambda step, future: None,
+    ) -> None:  # fmt: skip
         """A run that has not begun.
 
-        resolve: gives the graph as the workspace is now; submit: starts a step; workers: how many may run, and where;
-        tell: is told of each step that has ended, with its future, and does not decide whether it has.
+        Args:
+            resolve: Gives the graph as the workspace is now.
+            selection: The steps to run.
+            submit: Starts a step, and gives its future, which has `add_done_callback`.
+            progress: Is told what is planned and started.
+            workers: How many steps may run, and where.
+            tell: Is told of each step that has ended, with its future, and does not decide whether it has.
         """
         self._resolve, self._selection, self._submit, self._progress = resolve, selection, submit, progress
         self._workers, self._tell = workers or Workers(), tell
         self._running: dict[StepId, Node] = {}
-        self._attempted: set[tuple[StepId, str]] = set()
+        self._attempted: set[tuple[StepId, str]] = set()  # with its key: with other inputs a step is tried again
         self._ended: SimpleQueue[StepId] = SimpleQueue()
         self._over = set[StepId]()  # of those that were begun, the ones that have come to their ends
         self._unseen: set[StepId] = set()  # ended since the graph was resolved: what follows from them is not known
         self._totals: dict[str, int] = {}
 
     def run(self, graph: Graph | None = None) -> Graph:
-        """Runs until nothing is ready any more; gives the graph as it is then.
-
-        graph: as it is now, where that is known.
-        """
+        """Runs until nothing is ready any more; gives the graph as it is then. graph: as it is now, where known."""
         try:
             return self._walk(graph)
         except BaseException:
@@ -96,56 +86,53 @@ class Runner:
         while True:
             graph = graph or self._resolve()
             self._unseen.clear()
-            plan = self._plan(graph)
-            if not (plan.ready or self._running):
+            ready = self._ready(graph)
+            if not (ready.nodes or self._running):
                 return graph
-            self._start(plan)
-            while True:
+            self._start(ready)
+            while graph:
                 try:
                     ended = self._running.pop(self._ended.get(timeout=LOOK_AGAIN_SECONDS))
                 except Empty:
-                    self._start(plan)
+                    self._start(ready)
                     continue
                 graph.forget(ended)
                 self._unseen.add(ended.id)
-                plan.last = _model(ended)
+                ready.last = _model(ended)
                 computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
-                if not (self._start(plan) and computes):
+                if not (self._start(ready) and computes):
                     graph = None
-                    break
 
-    def _plan(self, graph: Graph) -> "_Plan":
-        """What of a graph that was just resolved may start."""
+    def _ready(self, graph: Graph) -> _Ready:
         selected = self._selection.of(graph)
-        pending = self._pending(graph, selected)
+        pending = {*self._running, *self._unseen}  # also what waits for a step that runs, as it may be out of date then
+        for node in graph:  # inputs come first
+            if node.id in selected and (_waits(node, pending) or self._is_to_run(node)):
+                pending.add(node.id)
         self._announce(graph, selected)
         ready = [
-            node
-            for node in graph
-            if node.id in selected
-            and self._is_to_run(node)
-            and not any(other.id in pending for other in (*node.inputs, *node.after))
+            node for node in graph if node.id in selected and self._is_to_run(node) and not _waits(node, pending)
         ]
         held = {_model(graph.nodes[identity]) for identity in pending - {node.id for node in ready} - {*self._running}}
-        return _Plan(_in_order(ready, dict.fromkeys(map(_model, graph))), held - {NO_MODEL})
+        return _Ready(_in_order(ready, dict.fromkeys(map(_model, graph))), held - {NO_MODEL})
 
-    def _start(self, plan: "_Plan") -> bool:
-        """Submits of the plan what there is room for; whether that was anything."""
+    def _start(self, ready: _Ready) -> bool:
+        """Submits what there is room for; whether that was anything."""
         at_once, taken = self._workers.at_once(), Counter(map(self._place, self._running.values()))
         chosen: list[Node] = []
-        for node in plan.ready:
+        for node in ready.nodes:
             if taken.total() >= sum(at_once.values()):
                 break
             place = self._place(node)
-            if taken[place] < at_once[place] and plan.allows(node):
+            if taken[place] < at_once[place] and ready.allows(node):
                 taken[place] += 1
                 chosen.append(node)
         for node in chosen:
-            plan.ready.remove(node)
+            ready.nodes.remove(node)
             assert node.step is not None
             if node.state == "damaged":
                 log.warning("%s: %s", node.id, node.reason)
-            self._attempted.add(_attempt(node))
+            self._attempted.add((node.id, node.step.key))
             self._over.discard(node.id)
             self._progress.started(node.id.stage, str(node.id))
             self._submit(node.step).add_done_callback(partial(self._end, node.id, node.step))
@@ -167,53 +154,38 @@ class Runner:
 
     def _is_to_run(self, node: Node) -> bool:
         return (
-            node.step is not None
-            and node.state != "done"
-            and node.id not in self._running
-            and _attempt(node) not in self._attempted
-        )
-
-    def _pending(self, graph: Graph, selected: set[StepId]) -> set[StepId]:
-        """The steps that run, will run, or wait for one that does: also those whose outputs may be out of date then."""
-        pending = {*self._running, *self._unseen}
-        for node in graph:  # inputs come first
-            waits = any(other.id in pending for other in (*node.inputs, *node.after))
-            if node.id in selected and (waits or self._is_to_run(node)):
-                pending.add(node.id)
-        return pending
+            node.step is not None and node.state != "done" and node.id not in self._running
+            and (node.id, node.step.key) not in self._attempted
+        )  # fmt: skip
 
     def _announce(self, graph: Graph, selected: set[StepId]) -> None:
         attempted = {identity for identity, _ in self._attempted}
-        open_or_attempted = (
+        totals = Counter[str](
             node.id.stage
             for node in graph
             if node.id in selected and (node.id in attempted or (node.step is not None and node.state != "done"))
         )
-        totals = dict(Counter[str](open_or_attempted))
         if totals != self._totals:
             self._progress.plan(totals)
             self._totals = totals
 
 
-def _attempt(node: Node) -> tuple[StepId, str]:
-    """A step with these inputs: with others it is tried again."""
-    assert node.step is not None
-    return node.id, node.step.key
+def _waits(node: Node, pending: set[StepId]) -> bool:
+    return any(other.id in pending for other in (*node.inputs, *node.after))
 
 
 def _in_order(ready: list[Node], models: Iterable[tuple[str, str]]) -> list[Node]:
     """Steps that ask a model last, by model so that a worker keeps its own, and the largest first."""
     places = {model: place for place, model in enumerate(models)}
-    return sorted(
-        ready,
-        key=lambda node: (places[_model(node)], -_rows_read(node)) if node.step and node.step.device else (-1, 0),
-    )
+
+    def order(node: Node) -> tuple[int, int]:
+        if not (node.step and node.step.device):
+            return -1, 0
+        rows = math.prod(check.rows for check in node.step.checks.values())  # queries times contexts, or questions
+        return places[_model(node)], -rows
+
+    return sorted(ready, key=order)
 
 
 def _model(node: Node) -> tuple[str, str]:
     return node.id.model, node.id.dtype
-
-
-def _rows_read(node: Node) -> int:
-    """How much a step has to do, as far as its inputs say: queries times contexts, or questions."""
-    return math.prod(check.rows for check in node.step.checks.values()) if node.step else 0
