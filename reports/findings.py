@@ -16,14 +16,12 @@ import pandas as pd
 from swaymeter.data.records import OWN_KINDS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.reports.estimates import estimate, percent, plural
-from swaymeter.reports.figures.against_susceptibility import correlation
-from swaymeter.reports.figures.answer_set import MEASURE as ANSWER_SETS
-from swaymeter.reports.figures.answer_set import masses
-from swaymeter.reports.figures.followed import EVERY
+from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, correlation, masses
 from swaymeter.reports.figures.how_known import COUNTS, DEGREES, spearman
+from swaymeter.reports.figures.labels import tones
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.figures.precision import cost
-from swaymeter.reports.figures.strength import tones
+from swaymeter.reports.figures.persuasion import EVERY
+from swaymeter.reports.figures.reliability import cost
 from swaymeter.reports.frames import (
     EQUIVALENCE,
     RUNS,
@@ -232,7 +230,7 @@ def _followed(means: pd.DataFrame, kind: str) -> str:
 
 def _answer_sets(model: Model, frames: Frames) -> str:
     measures = frames["measures_in_short"]
-    words = _of_measure(model, frames, ANSWER_SETS, _mean)
+    words = _of_measure(model, frames, ANSWER_SET, _mean)
     if not words:
         return ""
     return f"Mean susceptibility over whole answers, whose sets have a mean probability of {masses(measures)}: {words}."

@@ -1,8 +1,9 @@
 """Another measure of the same queries against susceptibility: a query a dot, a relation's mean a diamond.
 
-The means come ready-made from the table `summaries`, the correlations from `correlations`.
-"""
+It is susceptibility over a relation's complete answers, or Fisher susceptibility, which needs no context ([L] Figs 1,
+6). The means come ready-made from the table `summaries`, the correlations from `correlations`."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from swaymeter.reports.addresses import of_query
 from swaymeter.reports.estimates import plural, span, too_few_for_r
+from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import FEW_RELATIONS, type_panels
-from swaymeter.reports.frames import records, unit_of, where
+from swaymeter.reports.frames import Frames, Model, finite, records, unit_of, where
 from swaymeter.reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, link, mark, strokes
 
 LEVELS = {"query": "query", "relation": "relation mean"}
@@ -128,3 +130,99 @@ def logarithmic_upward(axes: Axes, low: float, high: float) -> None:
 def _reason(row: dict[str, Any]) -> str:
     """Why a row has no correlation; empty where it has one."""
     return "" if pd.isna(row["untestable"]) else str(row["untestable"])
+
+
+ANSWER_SET = "answer_set_susceptibility"
+
+
+def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
+    every = frames["answer_set_of_queries"]
+    finite_rows = finite(every.assign(score=every[ANSWER_SET], error=float("nan")), "score", "susceptibility", "mass")
+    rows = with_readable(finite_rows.rows, frames["chosen_queries"])
+    if rows.empty:
+        return None
+    correlations = where(frames["correlations"], measure_a=ANSWER_SET)
+    means = sorted_means(frames["means_beside_susceptibility"], ANSWER_SET)
+    relations = rows["relation"].nunique()
+    caption = (
+        "Each dot is a query: across, its susceptibility over the first token; up, over the complete answers of its "
+        "relation, each with what ends it; a diamond is the mean of a relation's queries. On the dashed line both are "
+        f"equal. The whole set has a mean probability of {masses(frames['measures_in_short'])}: the score says nothing "
+        f"of the rest. {model}; n = {len(rows)} queries in {plural(relations, 'relation')}, "
+        f"{span(rows['answers'].min(), rows['answers'].max())} answers a set, "
+        f"{contexts_of(rows)}{correlation_note(correlations)}{finite_rows.note('queries')}"
+    )
+    shown = shown_means(means, "mean_answer_set_susceptibility")
+    label = "answer-set susceptibility (nats)"
+    painted = partial(paint, rows, means, correlations, label, same_unit=True)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
+
+
+def masses(measures: pd.DataFrame) -> str:
+    """The mean probability of the whole answer set, by query type, in words."""
+    rows_of_mass = measures[measures["measure"] == "mass"].set_index("query_type")["mean"]
+    return ", ".join(f"{rows_of_mass[kind]:.2f} for {kind} queries" for kind in QUERY_HUES if kind in rows_of_mass)
+
+
+ANSWER_SETS = Figure(
+    "answer-sets-against-first-tokens",
+    "Are queries swayed over whole answers as they are over first tokens?",
+    "Scatter plots of answer-set susceptibility against first-token susceptibility, both in nats",
+    ("answer_set_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations", "chosen_queries"),
+    _draw_answer_sets,
+    measures=("answer_set_susceptibility", "susceptibility"),
+)
+
+
+def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
+    """A model's queries: over the full vocabulary where that was drawn, else over the top answers."""
+    every = frames["fisher_of_queries"]
+    measure = _measured(every)
+    error = every["fisher_standard_error"] if measure == "fisher" else np.nan
+    result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility")
+    rows = with_readable(result.rows, frames["chosen_queries"])
+    if rows.empty:
+        return None
+    correlations = where(frames["correlations"], measure_a=measure)
+    means = sorted_means(frames["means_beside_susceptibility"], measure)
+    unit = unit_of(means)
+    scale = "The scale upward is logarithmic. " if (rows["score"] > 0).all() else ""
+    relations = rows["relation"].nunique()
+    caption = (
+        "Each dot is a query: further right the study's contexts sway it further, higher up its Fisher susceptibility "
+        f"is larger ({_estimator(measure, rows, frames['measures_in_short'])}); a diamond is the mean of a relation's "
+        f"queries. {scale}Fisher susceptibility is in {unit}: "
+        f"values of different models are not comparable, only the order of a model's queries is. {model}; n = "
+        f"{len(rows)} queries in {plural(relations, 'relation')}, "
+        f"{contexts_of(rows)}{correlation_note(correlations)}{result.note('queries')}"
+    )
+    shown = shown_means(means, "mean_fisher")
+    painted = partial(paint, rows, means, correlations, f"Fisher susceptibility\n({unit})", same_unit=False)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
+
+
+def _measured(rows: pd.DataFrame) -> str:
+    """Which Fisher susceptibility of a model is shown: `fisher` where any query has it, else `fisher_top_k`."""
+    return "fisher" if rows["fisher"].notna().any() else "fisher_top_k"
+
+
+def _estimator(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
+    if measure != "fisher":
+        return f"over the top {span(rows['top_k'].min(), rows['top_k'].max())} answers, exact"
+    relative = records(where(measures, measure="relative_standard_error_of_fisher"))
+    median = f", in the median {100 * relative[0]['median']:.0f}%" if relative else ""
+    return (
+        f"over the full vocabulary, from {span(rows['draws'].min(), rows['draws'].max())} random draws; a thin stroke "
+        f"reaches one standard error up and down{median}"
+    )
+
+
+FISHER = Figure(
+    "fisher-against-susceptibility",
+    "Does Fisher susceptibility, which needs no context, find the queries that contexts sway?",
+    "Scatter plots of Fisher susceptibility against susceptibility in nats",
+    ("fisher_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations", "chosen_queries"),
+    _draw_fisher,
+    measures=("fisher_susceptibility", "susceptibility"),
+    items=("liu-fig-1", "liu-fig-6", "liu-table-1"),
+)

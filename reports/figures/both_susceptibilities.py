@@ -1,16 +1,18 @@
-"""Both susceptibilities of a model's queries, by familiarity of the entity and by wording (as [L] Figs 3, 4)."""
+"""Both susceptibilities of a model's queries: by familiarity of the entity, by wording, one in bins of the other
+(as [L] Figs 2-5)."""
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from swaymeter.reports.estimates import plural
+from swaymeter.reports.estimates import percent, plural
 from swaymeter.reports.figures.against_susceptibility import contexts_of, logarithmic_upward
-from swaymeter.reports.figures.boxes import column_of_values, how_to_read, named_columns
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.frames import Frames, Model, finite, in_order, present, records, where
+from swaymeter.reports.figures.panels import column_of_values, how_to_read, named_columns, type_panels
+from swaymeter.reports.frames import Frames, Model, finite, in_order, present, records, unit_of, where, without_unit
 from swaymeter.reports.style import QUERY_HUES, blank
 
 LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
@@ -22,7 +24,7 @@ _MEANS = {
     "fisher": "Fisher susceptibility is how far small changes of a query's embeddings would sway it.",
 }
 _NUMBERS = ["relation", "query_type", "of_group", "entity", "query_id", "susceptibility", "fisher"]
-_SHOWN = [
+_SHOWN_OF_GROUPS = [
     "measure", "query_type", "of_group", "queries", "entities", "mean", "low", "high", "lower_quartile", "median",
     "upper_quartile", "unit",
 ]  # fmt: skip
@@ -42,7 +44,7 @@ def measure_by_group(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame, measu
     named_columns(axes, labels)
 
 
-def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing | None:
+def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing | None:
     """A model's queries; there is a panel for each measure that they have."""
     every = frames["both_susceptibilities_of_queries"]
     every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
@@ -61,10 +63,10 @@ def draw(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing |
         "The measures have different units, and Fisher susceptibilities of different models are not comparable. "
         f"{model}; n = {n} in {relations}.{contexts}"
     )
-    shown = groups[_SHOWN].rename(columns={"of_group": "group"})
+    shown = groups[_SHOWN_OF_GROUPS].rename(columns={"of_group": "group"})
     shown.attrs["units"] = {}
     numbers = rows[_NUMBERS].rename(columns={"of_group": grouped_by})
-    return Drawing(caption, numbers, shown, partial(_paint, counted, groups))
+    return Drawing(caption, numbers, shown, partial(_paint_groups, counted, groups))
 
 
 def _only(groups: pd.DataFrame) -> str:
@@ -73,7 +75,7 @@ def _only(groups: pd.DataFrame) -> str:
     return "".join(f" All {kind} queries are of one group: {min(of)}." for kind, of in kinds.items() if len(of) == 1)
 
 
-def _paint(counted: dict[str, pd.DataFrame], groups: pd.DataFrame) -> Canvas:
+def _paint_groups(counted: dict[str, pd.DataFrame], groups: pd.DataFrame) -> Canvas:
     canvas, (line,) = blank(1, len(counted), 3.5)
     for axes, (measure, rows) in zip(line, counted.items(), strict=True):
         of_measure = where(groups, measure=measure)
@@ -93,7 +95,9 @@ def _figure(grouped_by: str, question: str, words: str, item: str) -> Figure:
     name = f"both-susceptibilities-by-{grouped_by}"
     measures = ("susceptibility", "fisher_susceptibility")
     picture = f"Box plots of susceptibility in nats and of Fisher susceptibility by query type and {grouped_by}"
-    return Figure(name, question, picture, queries, partial(draw, grouped_by, words), measures=measures, items=(item,))
+    return Figure(
+        name, question, picture, queries, partial(_draw_groups, grouped_by, words), measures=measures, items=(item,)
+    )
 
 
 BY_ENTITIES = _figure(
@@ -107,4 +111,79 @@ BY_WORDING = _figure(
     "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
     "Queries that are questions (with a question mark that is not of the entity's name) and sentences to complete.",
     "liu-fig-4",
+)
+
+
+BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
+_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))
+_SHOWN = [
+    "query_type", "bin", "queries", "share_queries", "mean", "low", "high", "lower_quartile", "median",
+    "upper_quartile",
+]  # fmt: skip
+
+
+def fisher_by_bin(axes: Axes, data: pd.DataFrame, bins: pd.DataFrame, shown: list[str]) -> None:
+    """Draws Fisher susceptibility, a column for each shown bin of susceptibility.
+
+    `data` has susceptibility and fisher; `bins` bin, queries, share_queries, mean, low, high and the quantiles; one
+    query type.
+    """
+    hue = QUERY_HUES[str(bins["query_type"].iloc[0])]
+    place = np.digitize(data["susceptibility"], _EDGES)
+    rows, labels = {row["bin"]: row for row in records(bins)}, []
+    for at, name in enumerate(shown):
+        row = rows.get(name)
+        if row:
+            values = data.loc[place == BINS.index(name), "fisher"].to_numpy(dtype=float)
+            column_of_values(axes, at, values, row, hue)
+        share = f"{percent(row['share_queries'])}\nn = {row['queries']}" if row else "0.0%\nn = 0"
+        labels.append(f"{name.replace(' to ', '–')}\n{share}")
+    named_columns(axes, labels)
+
+
+def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
+    """A model's queries that have both measures."""
+    every = frames["both_susceptibilities_of_queries"]
+    rows = finite(every, "susceptibility", "fisher").rows
+    bins = where(frames["both_susceptibilities_in_short"], measure="fisher", grouped_by="susceptibility")
+    if rows.empty or bins.empty:
+        return None
+    unit = unit_of(bins)
+    bins = without_unit(bins).rename(columns={"of_group": "bin"})
+    bins = in_order(bins, query_type=[*QUERY_HUES, "all"], bin=BINS)
+    over = int((rows["susceptibility"] > 1).sum())
+    caption = (
+        f"From left to right, queries that the study's contexts sway further. {how_to_read('entities')}; "
+        f"below it the bin's share and number of queries. A bin holds its lower edge, the last up to 1 both; "
+        f"{over} of {len(rows)} queries are over 1 nat. Fisher susceptibility is in {unit}: values of different models "
+        f"are not comparable. {model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, "
+        f"{contexts_of(rows)}"
+    )
+    shown = bins[_SHOWN]
+    shown.attrs["units"] = bins.attrs["units"]
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_bins, rows, bins, unit))
+
+
+def _paint_bins(rows: pd.DataFrame, bins: pd.DataFrame, unit: str) -> Canvas:
+    of_types = where(bins, query_type="open"), where(bins, query_type="closed")
+    label = f"Fisher susceptibility\n({unit})"
+    canvas, panels = type_panels(pd.concat(of_types), 3.4, share_x=False, x="susceptibility (nats)", y=label)
+    shown = [name for name in BINS if name != "over 1" or (bins["bin"] == name).any()]
+    first = canvas.axes[0]
+    first.set_yscale("log" if (rows["fisher"] > 0).all() else "linear")
+    for kind, axes in panels.items():
+        fisher_by_bin(axes, rows[rows["query_type"] == kind], where(bins, query_type=kind), shown)
+    if first.get_yscale() == "log":
+        logarithmic_upward(first, *first.get_ylim())
+    return canvas
+
+
+BINNED = Figure(
+    "fisher-in-bins-of-susceptibility",
+    "Is Fisher susceptibility larger where contexts sway a query further?",
+    "Box plots of Fisher susceptibility in bins of susceptibility in nats",
+    ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
+    _draw_bins,
+    measures=("fisher_susceptibility", "susceptibility"),
+    items=("liu-fig-2", "liu-fig-5"),
 )

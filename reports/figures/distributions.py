@@ -1,5 +1,7 @@
-"""How a score of answers is spread in each partition: violins, points and means (as [M] Figs 8-13)."""
+"""How scores of answers are spread: by partition (as [M] Figs 8-13), with the most edited and viewed marked (Fig 4),
+and against each other, some of them told apart (Figs 14, 15)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +17,7 @@ from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import (
     Frames,
     Model,
+    are_own,
     finite,
     grouping,
     in_order,
@@ -31,6 +34,7 @@ from swaymeter.reports.style import (
     MUTED,
     PARTITION_HUES,
     blank,
+    dots,
     legend_above,
     link,
     mark,
@@ -89,7 +93,7 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
     axes.grid(axis="x", visible=False)
 
 
-def draw(score: Score, model: Model, frames: Frames) -> Drawing | None:
+def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | None:
     every = frames[score.values]
     found = finite(every.dropna(subset=[score.column]), score.column)
     rows = found.rows
@@ -108,7 +112,7 @@ def draw(score: Score, model: Model, frames: Frames) -> Drawing | None:
     )
     means = _means(frames[score.means], score)
     points = every[["partition", "relation", "question_id", "condition", score.column]]
-    return Drawing(caption, points, means, partial(_paint, drawn, means, score))
+    return Drawing(caption, points, means, partial(_paint_partitions, drawn, means, score))
 
 
 def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
@@ -122,7 +126,7 @@ def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
     return named
 
 
-def _paint(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> Canvas:
+def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> Canvas:
     names, shown = partitions(rows), present(rows, "condition", CONDITIONS)
     data = rows.assign(partition=pd.Categorical(rows["partition"], categories=names, ordered=True))
     across = min(PANELS, len(shown))
@@ -158,7 +162,7 @@ PERSUASION = Figure(
     "Are the answers to some kinds of questions easier to move than to others?",
     "Violin plots of coherent persuasion in nats by partition and context",
     ("instances", "instances_in_short"),
-    partial(draw, _PERSUASION),
+    partial(_draw_partitions, _PERSUASION),
     measures=("answers", "coherent_persuasion"),
     items=("marjanovic-fig-11", "marjanovic-fig-12", "marjanovic-fig-13"),
 )
@@ -167,7 +171,201 @@ ENTROPY = Figure(
     "How unsure is the model of each kind of question, without and with a context?",
     "Violin plots of semantic entropy in nats by partition and context",
     ("answers_of_questions", "partition_means"),
-    partial(draw, _ENTROPY),
+    partial(_draw_partitions, _ENTROPY),
     measures=("answers", "semantic_entropy"),
     items=("marjanovic-fig-8", "marjanovic-fig-9", "marjanovic-fig-10"),
+)
+
+
+WHEN = ("without", "with")
+_OUTCOMES = ("all", "persuaded", "stubborn")
+MARKS = {"most_edited": ("P", "#8f55b8"), "most_viewed": ("*", "#e0761a")}
+"""The shape and hue of a marked instance."""
+WHICH = (
+    "of the temporal instances, those whose fact has the most edits (plus) and whose subject has the most page views "
+    "(star): 100 of each, or a tenth where there are fewer than 1,000; an instance is a question with one context, so "
+    "that a question may count twice"
+)
+
+
+def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
+    """Draws the entropy in nats of all instances, the persuaded and the stubborn, the marked ones left of each.
+
+    `data` has outcome, value, most_edited, most_viewed and what `of_each` needs; `means` outcome, mean, low, high.
+    """
+    every = pd.concat([data.assign(outcome="all"), data[data["outcome"].isin(_OUTCOMES)]])
+    every = every.assign(partition=pd.Categorical(every["outcome"], categories=_OUTCOMES, ordered=True))
+    values_of_partitions(axes, every, means.assign(partition=means["outcome"]))
+    for at, outcome in enumerate(_OUTCOMES):
+        for number, (column, (shape, hue)) in enumerate(MARKS.items()):
+            marked = every[(every["outcome"] == outcome) & every[column]]
+            x = at - 0.34 + np.random.default_rng(number).uniform(-0.08, 0.08, len(marked))
+            axes.plot(x, marked["value"], shape, color=hue, markersize=4.6, markeredgewidth=0.3, alpha=0.75)
+
+
+def _draw_most_edited(model: Model, frames: Frames) -> Drawing | None:
+    every, counts = frames["marked_instances"], frames["most_edited_and_viewed"]
+    found = finite(every, *(f"semantic_entropy_{when}" for when in WHEN))
+    rows = found.rows.astype(dict.fromkeys(MARKS, bool))
+    if not rows[list(MARKS)].any(axis=None):
+        return None
+    sentences = counted(counts)
+    caption = (
+        "Each dot is a question with a context: higher up its sampled answers spread over more meanings; beside all "
+        "instances the persuaded and the stubborn; a violin is the density of 30 or more, a diamond the mean with its "
+        f"{interval_over('subjects')}. At the left, {WHICH}. {sentences} {model}; n = {len(rows)} "
+        f"instances.{found.note('instances')}"
+    )
+    numbers = every.drop(columns=["model", "dtype"])
+    means = where(frames["entropy_by_outcome"], partition="all", condition="all")
+    return Drawing(caption, numbers, counts.drop(columns=["model", "dtype"]), partial(_paint_most_edited, rows, means))
+
+
+def counted(counts: pd.DataFrame) -> str:
+    """Sentences: how many of the marked instances are persuaded and stubborn, by both rules."""
+    return " ".join(
+        f"Of the {row['instances']} {row['instances_of']} {row['persuaded']} are persuaded and {row['stubborn']} "
+        f"stubborn; by the rule of the paper, ROUGE-L over 0.3, {row['persuaded_as_published']} and "
+        f"{row['stubborn_as_published']}."
+        for row in records(counts)
+        if row["instances_of"] != "all"
+    )
+
+
+def _paint_most_edited(rows: pd.DataFrame, means: pd.DataFrame) -> Canvas:
+    canvas, (panels,) = blank(1, len(WHEN), 3.8, share_y=True)
+    for axes, when in zip(panels, WHEN, strict=True):
+        column = f"semantic_entropy_{when}"
+        entropy_of_marked(axes, rows.rename(columns={column: "value"}), where(means, quantity=column))
+        axes.set_title(f"{when} the context")
+    panels[0].set_ylabel("semantic entropy (nats)")
+    marked = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
+    legend_above(canvas, [mark("o", "an instance"), *marked, mark("D", "mean and its interval")])
+    return canvas
+
+
+MOST_EDITED = Figure(
+    "entropy-of-most-edited",
+    "Are facts that are often edited, or often looked up, the ones on which the model gives in?",
+    "Violin plots of semantic entropy in nats without and with the context by outcome",
+    ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"),
+    _draw_most_edited,
+    measures=("answers", "semantic_entropy", "whose_answer"),
+    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())),
+    items=("marjanovic-fig-4",),
+)
+
+
+SCORES = (*(f"semantic_entropy_{when}" for when in WHEN), "coherent_persuasion")
+CLASSES = {"low": ("<", "#2f7fb5"), "middle": ("o", "#8c7a00"), "high": (">", "#c4503c")}
+"""The shape and hue of an instance in a class of semantic entropy with the context."""
+_READ = (
+    "Each marker is a question with a context: further right its sampled answers without (left) or with the context "
+    "spread over more meanings, higher up the context moved them further."
+)
+Marked = Mapping[str, tuple[pd.DataFrame, str, str]]
+"""What is told apart, by its name in the legend: the instances, the shape and the hue."""
+
+
+def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
+    every, counts = frames["marked_instances"], frames["most_edited_and_viewed"]
+    found = finite(every, *SCORES)
+    rows = found.rows.astype(dict.fromkeys(MARKS, bool))
+    if not rows[list(MARKS)].any(axis=None):
+        return None
+    marked = {name.replace("_", " "): (rows[rows[name]], *style) for name, style in MARKS.items()}
+    caption = f"{_READ} Marked are, {WHICH}. {counted(counts)} {_n(model, rows)}{found.note('instances')}"
+    return _scatter(model, caption, every, counts.drop(columns=["model", "dtype"]), rows, marked)
+
+
+def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
+    every, classes = frames["classed_instances"], frames["entropy_classes"]
+    found = finite(every, *SCORES)
+    rows = found.rows
+    if rows.empty:
+        return None
+    classed = {f"{name} entropy": (rows[rows["entropy_class"] == name], *style) for name, style in CLASSES.items()}
+    between = " A grey dot lies between two classes." if len(rows) > len(_told_apart(classed)) else ""
+    caption = (
+        f"{_READ} Shape and hue are the class of semantic entropy with the context, {cut_in_words(classes)}."
+        f"{between} The words of each class stand in a table. {_n(model, rows)}{found.note('instances')}"
+    )
+    shown = in_order(without_unit(classes), partition=["all", *partitions(rows)], entropy_class=CLASSES)
+    shown.attrs["units"] = without_unit(classes).attrs["units"]
+    return _scatter(model, caption, every, shown.drop(columns=["model", "dtype"], errors="ignore"), rows, classed)
+
+
+def cut_in_words(classes: pd.DataFrame) -> str:
+    """Where the classes begin and end, of one model: low to 1, middle from 1 to 5, high from 5 nats (why these)."""
+    row = records(classes)[0]
+    return (
+        f"low to {row['low_up_to']:.4g}, middle from {row['middle_from']:.4g} to {row['middle_up_to']:.4g}, high from "
+        f"{row['high_from']:.4g} nats ({row['cut']})"
+    )
+
+
+def _n(model: Model, rows: pd.DataFrame) -> str:
+    return f"{model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions."
+
+
+def _scatter(
+    model: Model, caption: str, every: pd.DataFrame, shown: pd.DataFrame, rows: pd.DataFrame, marked: Marked
+) -> Drawing:
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_marked, rows, marked))
+
+
+def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marked) -> None:
+    """Draws instances as dots, and those that are told apart in their shapes over them; both axes in nats.
+
+    `data` and the frames of `marked` have the column `entropy`, coherent_persuasion and what `of_each` needs.
+    """
+    others = data[~data.index.isin(_told_apart(marked))]
+    alpha = max(0.15, 0.6 * min(1.0, FEW_DOTS / max(len(others), 1)))
+    if len(others):
+        dots(axes, others[entropy], others["coherent_persuasion"], alpha=alpha, color=MUTED, markersize=2.4,
+             markeredgewidth=0)  # fmt: skip
+    for some, shape, hue in marked.values():
+        dense = len(some) > FEW_DOTS
+        axes.plot(
+            some[entropy], some["coherent_persuasion"], shape, color=hue, alpha=0.35 if dense else 0.8,
+            markersize=2.6 if dense else 4.6, markeredgewidth=0.3, rasterized=dense,
+        )  # fmt: skip
+    link(axes, data[entropy], data["coherent_persuasion"], of_each(data))
+
+
+def _told_apart(marked: Marked) -> set[int]:
+    return set().union(*(some.index for some, _, _ in marked.values()))
+
+
+def _paint_marked(rows: pd.DataFrame, marked: Marked) -> Canvas:
+    canvas, (panels,) = blank(1, len(WHEN), 3.8, share_x=True, share_y=True)
+    for axes, when in zip(panels, WHEN, strict=True):
+        instances_marked(axes, rows, f"semantic_entropy_{when}", marked)
+        axes.set_title(f"{when} the context")
+        axes.set_xlabel(f"semantic entropy {when} the context (nats)")
+    panels[0].set_ylabel("coherent persuasion (nats)")
+    key = [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
+    others = [mark("o", "other instances")] if len(rows) > len(_told_apart(marked)) else []
+    legend_above(canvas, [*others, *key])
+    return canvas
+
+
+SCATTER_OF_MOST_EDITED = Figure(
+    "persuasion-of-most-edited",
+    "Are facts that are often edited, or often looked up, moved further by a context?",
+    "Scatter plots of semantic entropy against coherent persuasion in nats, the most edited marked",
+    ("marked_instances", "most_edited_and_viewed"),
+    _draw_marked,
+    measures=("answers", "semantic_entropy", "coherent_persuasion"),
+    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())),
+    items=("marjanovic-fig-14",),
+)
+ENTROPY_CLASSES = Figure(
+    "entropy-classes",
+    "Are the questions whose answers stay spread with a context those that it moves most?",
+    "Scatter plots of semantic entropy against coherent persuasion in nats by class of entropy",
+    ("classed_instances", "entropy_classes"),
+    _draw_classes,
+    measures=("answers", "semantic_entropy", "coherent_persuasion"),
+    items=("marjanovic-fig-15",),
 )

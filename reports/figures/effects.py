@@ -1,17 +1,37 @@
-"""The tests on scores as a forest: Cohen's d per relation, sorted, significant marked (as [D] Figs 6, 7, 13-16)."""
+"""The tests on scores: of relations as a forest, significant ones marked (as [D] Figs 6, 7, 13-16), and of every model
+beside each other, in how many relations significant and how large ([D] Fig 5)."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
+from matplotlib.ticker import NullLocator
 
-from swaymeter.data.records.statistics import ALPHA
+from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL
 from swaymeter.reports.estimates import span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types, relation_panels, relations_by
-from swaymeter.reports.frames import Frames, Model, as_published, by_entity, in_order, unit_of, units, where
-from swaymeter.reports.style import INK, QUERY_HUES, legend_above, mark, strokes
+from swaymeter.reports.frames import (
+    RUNS,
+    SHARE,
+    Frames,
+    Model,
+    as_published,
+    by_entity,
+    in_order,
+    models,
+    records,
+    sizes,
+    unit_of,
+    units,
+    where,
+)
+from swaymeter.reports.published import aliases, significant
+from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 SHOWN = (
     "relation", "query_type", "group_a", "group_b", "n_a", "n_b", "mean_a", "mean_b", "effect_size", "p", "p_adjusted",
@@ -31,7 +51,7 @@ def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) ->
     axes.set_xlabel("effect size (Cohen's d, no unit)")
 
 
-def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
+def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | None:
     of_comparison = where(frames["statistics"], comparison=comparison)
     rows = as_published(of_comparison)
     if rows["untestable"].notna().all():
@@ -58,7 +78,7 @@ def draw(comparison: str, model: Model, frames: Frames) -> Drawing | None:
         f"untestable: {untested}. As published, and drawn, a row is a {rows['unit_of_analysis'].iloc[0]}, and those of "
         f"an entity depend on each other: {words}; untestable: {_untestable(rows)}. Sorted by the open queries' d."
     )
-    return Drawing(caption, table, table[list(SHOWN)], partial(_paint, drawn, relations))
+    return Drawing(caption, table, table[list(SHOWN)], partial(_paint_forest, drawn, relations))
 
 
 def _significant(drawn: pd.DataFrame) -> str:
@@ -76,7 +96,7 @@ def _untestable(rows: pd.DataFrame) -> str:
     return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if reasons else "none"
 
 
-def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
+def _paint_forest(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
     canvas, panels = relation_panels(drawn, relations, 0.22, 0.16)
     for kind, axes in panels.items():
         effect_of_relations(axes, drawn[drawn["query_type"] == kind], relations)
@@ -87,7 +107,9 @@ def _paint(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
 def effect_figure(comparison: str, measure: str, question: str, *items: str) -> Figure:
     name = f"{comparison}-of-{measure}"
     picture = f"Forest plot of Cohen's d of {measure} by relation"
-    return Figure(name, question, picture, ("statistics",), partial(draw, comparison), measures=(measure,), items=items)
+    return Figure(
+        name, question, picture, ("statistics",), partial(_draw_forest, comparison), measures=(measure,), items=items
+    )
 
 
 FAMILIARITY = effect_figure(
@@ -103,4 +125,148 @@ ASSERTIVENESS = effect_figure(
 )
 NEGATION = effect_figure(
     "negation", "persuasion", "Does a negation persuade otherwise than a base context?", "du-fig-7", "du-fig-15"
+)
+
+
+COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation", "followed")
+_SHAPES: Mapping[str, str] = {"open": "o", "closed": "s"}
+_QUANTITIES = (
+    ("share_significant", "share_low", "share_high", "significant\nrelations (%)", 100.0),
+    ("mean_effect_size", "effect_low", "effect_high", "mean effect\nsize d (no unit)", 1.0),
+)
+_APART = 0.03  # of the axis
+_LONGEST = 18
+"""Characters of a model's name that fit below a panel; where one has more, all have their number in the caption."""
+_SHOWN = [
+    "comparison", "test", "unit_of_analysis", "query_type", "tested", "untestable", "significant", "share_significant",
+    "share_low", "share_high", "published", "mean_effect_size", "effect_low", "effect_high",
+]  # fmt: skip
+
+
+def places(of_models: Sequence[Model], known: Mapping[Model, int]) -> tuple[dict[Model, float], bool]:
+    """Where each model stands on the axis: at the logarithm of its size where all are known, and can be told apart.
+
+    Otherwise they stand in order: by size, those of one size by name and dtype, those of unknown size last.
+    """
+    ordered = sorted(of_models, key=lambda model: (known.get(model, np.inf), model))
+    logarithms = [float(np.log10(known[model])) for model in ordered if model in known]
+    if len(logarithms) == len(ordered) > 1 and min(np.diff(logarithms)) > _APART * np.ptp(logarithms):
+        return dict(zip(ordered, logarithms, strict=True)), True
+    return {model: float(at) for at, model in enumerate(ordered)}, False
+
+
+def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor: float, shift: float) -> None:
+    """Draws a quantity of one query type and test along the models: a mark and its interval each, joined by a line.
+
+    `data` has at, query_type, unit_of_analysis and the columns of value, low and high; shift: of the places.
+    """
+    value, low, high = (factor * data[column].to_numpy(dtype=float) for column in columns)
+    kind, entities = str(data["query_type"].iloc[0]), data["unit_of_analysis"].iloc[0] == "entity"
+    hue, x = QUERY_HUES[kind], data["at"].to_numpy(dtype=float) + shift
+    axes.vlines(x, low, high, color=hue, linewidth=1.0, alpha=0.7)
+    axes.plot(
+        x, value, marker=_SHAPES[kind], color=hue, linestyle=":" if entities else "-", markersize=4.2,
+        markerfacecolor="none" if entities else hue, markeredgewidth=1.0,
+    )  # fmt: skip
+
+
+def _draw_models(model: Model, frames: Frames) -> Drawing | None:
+    """Every model of the study."""
+    tests = frames["statistics_in_short"]
+    tests = tests[tests["comparison"].isin(COMPARISONS)]
+    rows = pd.concat([as_published(tests), by_entity(tests)]) if len(tests) else tests
+    rows = rows[rows["tested"] > 0]
+    if rows.empty:
+        return None
+    of_models = models(rows)
+    known = sizes(frames[RUNS])
+    at, sized = places(of_models, known)
+    rows = rows.assign(at=[at[Model(name, dtype)] for name, dtype in zip(rows["model"], rows["dtype"], strict=True)])
+    rows = in_order(rows, comparison=COMPARISONS, query_type=QUERY_HUES, at=sorted(at.values()))
+    names = "; ".join(f"{number} {one}" for number, one in enumerate(sorted(of_models, key=at.__getitem__), 1))
+    along = "their size in parameters, from left to right, on a logarithmic scale"
+    along = along if sized else "by size where it is known, from left to right"
+    caption = (
+        f"The models, {along}: {names}. Above, in how many of a comparison's testable relations the difference is "
+        "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval over relations; below, their mean "
+        "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
+        f"on either side; fewer than {FEWEST_FOR_INTERVAL} relations have none. Filled marks are the paper's tests, "
+        "whose rows are queries (of followed contexts: "
+        f"answers); hollow ones have entities as rows. n = {span(rows['tested'].min(), rows['tested'].max())} "
+        "relations a comparison and query type."
+    )
+    known_as = aliases((model.name for model in of_models), frames[RUNS])
+    asked = zip(rows["model"].map(known_as), rows["comparison"], rows["query_type"], strict=True)
+    rows = rows.assign(published=[value[1] if (value := significant(*one)) else np.nan for one in asked])
+    caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
+    numbers = rows.drop(columns="at").reset_index(drop=True)
+    numbers.attrs["units"] = {**tests.attrs.get("units", {}), "published": SHARE}
+    shown = numbers[["model", "dtype", *_SHOWN]]
+    shown.attrs.update(numbers.attrs)
+    return Drawing(caption, numbers, shown, partial(_paint_models, rows, at, known if sized else {}))
+
+
+def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, int]) -> Canvas:
+    shown = [name for name in COMPARISONS if (rows["comparison"] == name).any()]
+    canvas, grid = blank(len(_QUANTITIES), len(shown), 4.4, share_x=True, share_y="row")
+    step = min(np.diff(sorted(at.values())), default=1.0)
+    for line, (value, low, high, label, factor) in zip(grid, _QUANTITIES, strict=True):
+        line[0].set_ylabel(label)
+        for axes, comparison in zip(line, shown, strict=True):
+            of_comparison = where(rows, comparison=comparison)
+            for number, (_, group) in enumerate(of_comparison.groupby(["query_type", "unit_of_analysis"], sort=False)):
+                along_models(axes, group.sort_values("at"), (value, low, high), factor, step * (number - 1.5) * 0.16)
+            axes.grid(axis="x", visible=False)
+        if factor > 1:
+            line[0].set_ylim(-3, 103)
+    for axes, comparison in zip(grid[0], shown, strict=True):
+        first, second = rows.loc[rows["comparison"] == comparison, "asked"].iloc[0].split(" ", 1)
+        axes.set_title(f"{comparison}\n{first} {second}", fontsize=7)
+    printed = rows[rows["published"].notna()]
+    for row in records(printed):
+        axes, hue = grid[0][shown.index(row["comparison"])], QUERY_HUES[row["query_type"]]
+        axes.plot(row["at"], 100 * row["published"], "*", color=hue, markersize=8, markeredgecolor=INK, zorder=3)
+    for axes in grid[1]:
+        axes.axhline(0, color=INK, linewidth=0.8)
+    canvas.supxlabel(_name_models(grid[-1], at, known, step), fontsize=8.5)
+    types = [kind for kind in QUERY_HUES if (rows["query_type"] == kind).any()]
+    marks: list[Line2D] = [mark(_SHAPES[kind], f"{kind} queries", QUERY_HUES[kind]) for kind in types]
+    marks += [mark("D", "the paper's test"), mark("D", "by entity", filled=False)]
+    legend_above(canvas, [*marks, mark("*", "published")] if len(printed) else marks)
+    return canvas
+
+
+def _name_models(line: Sequence[Axes], at: Mapping[Model, float], known: Mapping[Model, int], step: float) -> str:
+    """The axis of the models, whose label it gives; `known`: their sizes where they stand by them, else nothing."""
+    several = len({model.name for model in at}) < len(at)  # dtypes of a model
+    names = {place: str(model) if several else model.name for model, place in at.items()}
+    if known:
+        what, labels = "parameters", {place: _size(known[model]) for model, place in at.items()}
+    elif max(map(len, names.values())) <= _LONGEST:
+        what, labels = "model", {place: plain(name) for place, name in names.items()}
+    else:
+        what = "model, by its number in the caption"
+        labels = {place: str(number) for number, place in enumerate(sorted(names), 1)}
+    for axes in line:
+        axes.set_xticks(list(labels), list(labels.values()), fontsize=7)
+        for label in axes.get_xticklabels():
+            label.set_rotation(90 if max(map(len, labels.values())) > 2 else 0)
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xlim(min(labels) - 0.6 * step, max(labels) + 0.6 * step)
+    return what
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e9:.3g}B" if size >= 1e9 else f"{size / 1e6:.3g}M"
+
+
+BY_MODEL = Figure(
+    "tests-by-model",
+    "In how many relations does each comparison hold, and how large is its effect, model by model?",
+    "Shares of significant relations and mean effect sizes (Cohen's d) along the models",
+    ("statistics_in_short", RUNS),
+    _draw_models,
+    measures=("persuasion", "susceptibility"),
+    items=("du-fig-5", "du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1"),
+    of_models=True,
 )

@@ -1,4 +1,5 @@
-"""Semantic entropy against coherent persuasion, instance by instance, outcomes marked, and r (as [M] Figs 3, 5-7)."""
+"""Semantic entropy: against coherent persuasion (as [M] Figs 3, 5-7), how a context changes it (Fig 2); and coherent
+persuasion by how often a fact was edited (sections 1 and 6.5)."""
 
 from functools import partial
 from typing import Literal
@@ -7,16 +8,20 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from swaymeter.data.records import CONDITIONS
+from swaymeter.data.records.statistics import EDITS
 from swaymeter.reports.addresses import of_each
-from swaymeter.reports.estimates import too_few_for_r
+from swaymeter.reports.estimates import interval_over, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import (
     Frames,
     Model,
     conditions,
     finite,
+    grouping,
     in_order,
     partitions,
+    present,
     records,
     unit_of,
     where,
@@ -25,7 +30,9 @@ from swaymeter.reports.frames import (
 from swaymeter.reports.style import (
     ANSWER_MARKERS,
     CONDITION_NAMES,
+    EVERY_CONTEXT,
     FEW_DOTS,
+    INK,
     MUTED,
     PARTITION_HUES,
     blank,
@@ -80,7 +87,7 @@ def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
     return ""
 
 
-def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
+def _draw_entropy(when: When, model: Model, frames: Frames) -> Drawing | None:
     data = frames["instances"].rename(columns={f"semantic_entropy_{when}": "entropy"})
     result = finite(data, "entropy", "coherent_persuasion")
     rows = result.rows
@@ -103,7 +110,7 @@ def draw(when: When, model: Model, frames: Frames) -> Drawing | None:
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
     shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{when}")
-    return Drawing(caption, points, shown, partial(_paint, rows, known, when))
+    return Drawing(caption, points, shown, partial(_paint_entropy, rows, known, when))
 
 
 def _pooled(known: pd.DataFrame) -> str:
@@ -138,7 +145,7 @@ def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     return shown
 
 
-def _paint(rows: pd.DataFrame, known: pd.DataFrame, when: When) -> Canvas:
+def _paint_entropy(rows: pd.DataFrame, known: pd.DataFrame, when: When) -> Canvas:
     across, down = partitions(rows), conditions(rows)
     canvas, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
     for line, condition in zip(grid, down, strict=True):
@@ -170,8 +177,169 @@ def _figure(when: When) -> Figure:
     in_text = ("marjanovic-section-6.3",) if when == "without" else ()
     picture = f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats"
     return Figure(
-        name, QUESTIONS[when], picture, queries, partial(draw, when), measures=_MEASURES, items=(*items, *in_text)
+        name,
+        QUESTIONS[when],
+        picture,
+        queries,
+        partial(_draw_entropy, when),
+        measures=_MEASURES,
+        items=(*items, *in_text),
     )
 
 
 WITHOUT, WITH = _figure("without"), _figure("with")
+
+
+CHANGE = "semantic_entropy_change"
+OUTCOMES = ("all", "persuaded", "persuaded as published", "stubborn", "stubborn as published")
+_MOST_BLOCKS = 3
+"""How many groups of own questions have rows of their own; more are drawn together."""
+
+
+def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:
+    """Draws the mean change in nats with its interval, an outcome a row under each partition, n at the right.
+
+    `data` has partition, outcome, n, mean, low, high; a mean as published is hollow.
+    """
+    known = {(row["partition"], row["outcome"]): row for row in records(data)}
+    for at, partition in enumerate(groups):
+        hue = PARTITION_HUES.get(partition, MUTED)
+        for line, outcome in enumerate(OUTCOMES):
+            y = at * (len(OUTCOMES) + 1) + line
+            row = known.get((partition, outcome))
+            axes.annotate(
+                f"{row['n'] if row else 0}", (1, y), (2, 0), xycoords=axes.get_yaxis_transform(), ha="left",
+                va="center", textcoords="offset points", fontsize=7, color=MUTED,
+            )  # fmt: skip
+            if row:
+                axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=1.8, solid_capstyle="butt")
+                marker = ANSWER_MARKERS.get(outcome.split()[0], "o")
+                face = "none" if "published" in outcome else hue
+                axes.plot([row["mean"]], [y], marker, color=hue, markersize=5, markerfacecolor=face)
+    axes.axvline(0, color=INK, linewidth=0.9)
+    axes.locator_params(axis="x", nbins=4)
+    axes.grid(axis="y", visible=False)
+
+
+def _draw_change(model: Model, frames: Frames) -> Drawing | None:
+    every = frames["entropy_by_outcome"]
+    rows = where(every, quantity=CHANGE)
+    if rows.empty:
+        return None
+    names = [name for name in partitions(rows) if name != "all"]
+    groups = ["all"] if len(names) > _MOST_BLOCKS else names if len(names) == 1 else ["all", *names]
+    contexts = present(rows, "condition", ("all", *CONDITIONS))
+    contexts = contexts if len(contexts) != 2 else contexts[1:]
+    row = next(iter(records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))))
+    caption = (
+        "Each mark is the mean of semantic entropy with the context minus that without it, with its "
+        f"{interval_over('subjects')}; left of zero the context made "
+        "the answers agree more. Circle: all instances; "
+        "triangle: those whose greedy answer newly states the context's (persuaded); square: those whose answer stays, "
+        "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: by the paper's rule, ROUGE-L. "
+        f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, "
+        f"mean change {row['mean']:.2f} nats."
+    )
+    shown = in_order(
+        without_unit(rows).drop(columns="quantity"), partition=groups, condition=("all", *CONDITIONS), outcome=OUTCOMES
+    )
+    units = without_unit(rows).attrs
+    shown = shown.replace({"condition": dict(EVERY_CONTEXT)})
+    shown.attrs.update(units)
+    return Drawing(
+        caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_change, rows, groups, contexts)
+    )
+
+
+def _paint_change(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas:
+    lines = len(groups) * (len(OUTCOMES) + 1) - 1
+    canvas, (panels,) = blank(1, len(contexts), 1.4 + 0.19 * lines, share_x=True, share_y=True)
+    for axes, condition in zip(panels, contexts, strict=True):
+        change_by_outcome(axes, where(rows, condition=condition), groups)
+        name = EVERY_CONTEXT.get(condition, condition)
+        axes.set_title(name if len(contexts) <= 3 else name.removesuffix(" context"))
+    middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
+    panels[0].set_yticks(middles, [f"all {grouping(rows)}s" if name == "all" else plain(name, 18) for name in groups])
+    panels[0].set_ylim(lines - 0.3, -0.7)
+    canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
+    key = [
+        mark("o", "all"),
+        mark("^", "persuaded"),
+        mark("s", "stubborn"),
+        mark("s", "by the paper's rule", filled=False),
+    ]
+    legend_above(canvas, key)
+    return canvas
+
+
+CHANGED = Figure(
+    "entropy-change",
+    "Does a context make the model surer of its answers?",
+    "Means of the change of semantic entropy in nats by partition, context and outcome",
+    ("entropy_by_outcome",),
+    _draw_change,
+    measures=("answers", "semantic_entropy", "whose_answer"),
+    items=("marjanovic-fig-2",),
+)
+
+
+def persuasion_by_edits(axes: Axes, data: pd.DataFrame) -> None:
+    """Draws the mean coherent persuasion in nats with its interval, a row for each number of edits, n at the right.
+
+    `data` has edits, instances, mean, low, high; a fact of one edit is static, of more temporal.
+    """
+    for row in records(data):
+        y, hue = [*EDITS].index(row["edits"]), PARTITION_HUES["static" if row["edits"] == "1" else "temporal"]
+        axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=2.4, solid_capstyle="butt")
+        axes.plot([row["mean"]], [y], "D", color=hue, markersize=5.5)
+        axes.annotate(
+            f"{row['instances']}", (1, y), (2, 0), xycoords=axes.get_yaxis_transform(), ha="left", va="center",
+            textcoords="offset points", fontsize=7, color=MUTED,
+        )  # fmt: skip
+    axes.locator_params(axis="x", nbins=4)
+    axes.grid(axis="y", visible=False)
+
+
+def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
+    rows = frames["persuasion_by_edits"]
+    if rows["edits"].nunique() < 2:
+        return None
+    contexts = present(rows, "condition", CONDITIONS)
+    known = where(frames["instance_correlations"], measure_a="edits", partition="temporal")
+    words = [f"{EVERY_CONTEXT.get(one, one)}: {correlation_in_words(known, condition=one)}" for one in contexts]
+    caption = (
+        "Each diamond is the mean of how far a context moved the sampled answers, over questions about facts that were "
+        f"edited so often, with its {interval_over('subjects')}. The creation of a fact counts as an edit, so that "
+        "a static one has 1; disputable questions have none. The numbers at the right count instances. Pearson's "
+        "r of edits with coherent persuasion over temporal instances, its interval as "
+        f"published, which takes instances as independent: {'; '.join(words)}. {model}; n = "
+        f"{rows.loc[rows['condition'] != 'all', 'instances'].sum()} instances."
+    )
+    shown = in_order(without_unit(rows), condition=contexts, edits=EDITS)
+    shown.attrs["units"] = without_unit(rows).attrs["units"]
+    return Drawing(caption, rows.drop(columns=["model", "dtype"]), shown, partial(_paint_edits, rows, contexts))
+
+
+def _paint_edits(rows: pd.DataFrame, contexts: list[str]) -> Canvas:
+    canvas, (panels,) = blank(1, len(contexts), 2.8, share_x=True, share_y=True)
+    for axes, condition in zip(panels, contexts, strict=True):
+        persuasion_by_edits(axes, where(rows, condition=condition))
+        axes.set_title(EVERY_CONTEXT.get(condition, condition), fontsize=8)
+    panels[0].set_yticks(range(len(EDITS)), [*EDITS])
+    panels[0].set_ylim(len(EDITS) - 0.4, -0.6)
+    panels[0].set_ylabel("edits of the fact")
+    canvas.supxlabel("coherent persuasion (nats)", fontsize=8.5)
+    legend_above(canvas, [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")])
+    return canvas
+
+
+BY_EDITS = Figure(
+    "persuasion-by-edits",
+    "Are facts that are edited more often harder to move?",
+    "Means of coherent persuasion in nats by number of edits",
+    ("persuasion_by_edits", "instance_correlations"),
+    _draw_edits,
+    measures=("answers", "coherent_persuasion"),
+    expected=lambda frames: False,
+    items=("marjanovic-section-6.5",),
+)

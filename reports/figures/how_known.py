@@ -1,8 +1,7 @@
 """Susceptibility against how much is known of an entity: its degree in a graph ([D] Fig 10), its counts in a corpus
-([D] Fig 9).
+([D] Fig 9), and the effect of familiarity against the counts of a relation's entities ([D] Fig 17).
 
-The correlations come ready-made from the table `correlations`, the 95th percentiles from `envelopes`.
-"""
+The correlations come ready-made from the table `correlations`, the 95th percentiles from `envelopes`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import NullLocator
 
+from swaymeter.data.records.statistics import ALPHA
 from swaymeter.reports.estimates import plural, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types
@@ -67,7 +67,7 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
 
 
-def _draw(known: Known, model: Model, frames: Frames) -> Drawing | None:
+def _draw_entities(known: Known, model: Model, frames: Frames) -> Drawing | None:
     """The entities of a model of which something is known."""
     every, entities = frames[known.queries], frames[known.entities]
     entities = entities.astype({"invented": bool, **dict.fromkeys(known.columns, float)})
@@ -91,7 +91,7 @@ def _draw(known: Known, model: Model, frames: Frames) -> Drawing | None:
         f"{finite(every, 'susceptibility', *known.columns).note('queries')}"
     )
     points, shown = every[[*_POINTS, *known.columns, "susceptibility"]], _by_relation(correlations)
-    return Drawing(caption, points, shown, partial(_paint, known, entities, envelopes, correlations))
+    return Drawing(caption, points, shown, partial(_paint_entities, known, entities, envelopes, correlations))
 
 
 def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
@@ -134,7 +134,9 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values(["first", "relation", "query_type", "against"])[columns].reset_index(drop=True)
 
 
-def _paint(known: Known, entities: pd.DataFrame, envelopes: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
+def _paint_entities(
+    known: Known, entities: pd.DataFrame, envelopes: pd.DataFrame, correlations: pd.DataFrame
+) -> Canvas:
     types = query_types(entities)
     canvas, grid = blank(len(known.columns), len(types), 3.2 * len(known.columns), share_x="row", share_y=True)
     for line, (count, label) in zip(grid, known.columns.items(), strict=True):
@@ -173,7 +175,7 @@ DEGREE = Figure(
     "Scatter plots of susceptibility in nats against an entity's degree",
     ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
     partial(
-        _draw,
+        _draw_entities,
         Known(DEGREES, "triples", "the graph has", "degree_of_queries", "degree_of_entities"),
     ),
     measures=("susceptibility",),
@@ -186,10 +188,70 @@ FREQUENCY = Figure(
     ("frequency_of_entities", "frequency_of_queries", "envelopes", "correlations", "corpus_in_short",
      "excluded_entities", "kinds_of_counts"),
     partial(
-        _draw,
+        _draw_entities,
         Known(COUNTS, "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", counted_in),
     ),
     measures=("susceptibility",),
     expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
     items=("du-fig-9", "du-fig-18"),
 )  # fmt: skip
+
+
+_COUNTED = {"entity_count": "occurrences", "pair_count": "occurrences near the answer"}
+_EFFECT = "familiarity_effect_size"
+
+
+def effect_by_count(axes: Axes, data: pd.DataFrame, count: str) -> None:
+    """Draws a relation a mark: across the mean of log10 of one more than its entities' counts, up Cohen's d.
+
+    `data` has query_type, effect_size, p_adjusted and mean_log_ before the name of the count; significant relations are
+    filled.
+    """
+    hue, hits = QUERY_HUES[str(data["query_type"].iloc[0])], data["p_adjusted"] <= ALPHA
+    axes.axhline(0, color=INK, linewidth=1)
+    for rows, face in ((data[hits], hue), (data[~hits], "none")):
+        at = rows[f"mean_log_{count}"], rows["effect_size"]
+        axes.plot(*at, "D", color=hue, markerfacecolor=face, markersize=4.5, alpha=0.8)
+
+
+def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
+    """The relations of a model."""
+    rows = frames["effects_by_frequency"]
+    correlations = of_values(frames["correlations"], "measure_b", [_EFFECT])
+    rows = rows.astype({f"mean_log_{count}": float for count in _COUNTED}).reset_index(drop=True)
+    caption = (
+        "Each diamond is a relation: further right the corpus has its real entities more often (mean over entities of "
+        "log10 of one more than the count), higher up its invented entities are swayed further than its real ones "
+        f"(Cohen's d of susceptibility, a row a query); a filled one is significant (p ≤ {ALPHA} after "
+        "Benjamini-Hochberg over relations). Spearman's rho is over relations, in brackets its 95% interval. "
+        f"{model}; n = {plural(rows['relation'].nunique(), 'relation')}."
+        f"{missing(correlations, 'relation')}{counted_in(frames)}"
+    )
+    numbers = rows.drop(columns=["model", "dtype"])
+    return Drawing(caption, numbers, numbers, partial(_paint_relations, rows, correlations))
+
+
+def _paint_relations(rows: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
+    types = query_types(rows)
+    canvas, grid = blank(len(_COUNTED), len(types), 3.2 * len(_COUNTED), share_x="row", share_y=True)
+    for line, (count, label) in zip(grid, _COUNTED.items(), strict=True):
+        for axes, kind in zip(line, types, strict=True):
+            effect_by_count(axes, rows[rows["query_type"] == kind], count)
+            headed(axes, f"{kind} queries", spearman(correlations, count, kind, "relation"))
+            axes.set_xlabel(f"mean log10(1 + {label})")
+            axes.locator_params(axis="x", nbins=5)
+        line[0].set_ylabel("effect size (Cohen's d)")
+    legend_above(canvas, [mark("D", "significant"), mark("D", "not significant", filled=False)])
+    return canvas
+
+
+EFFECT_BY_FREQUENCY = Figure(
+    "familiarity-by-frequency",
+    "Does familiarity matter more in relations whose entities a corpus names more often?",
+    "Scatter plots of Cohen's d of familiarity against the frequency of a relation's entities",
+    ("effects_by_frequency", "correlations", "corpus_in_short", "excluded_entities", "kinds_of_counts"),
+    _draw_relations,
+    measures=("susceptibility",),
+    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
+    items=("du-fig-17",),
+)

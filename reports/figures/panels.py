@@ -1,4 +1,4 @@
-"""Layouts that figures share: a panel per query type, a row per relation, a line per relation with their mean."""
+"""Layouts that figures share: a panel per query type, a row or a line per relation, a column of values."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from numpy.typing import ArrayLike
 
+from swaymeter.reports.estimates import interval_over
 from swaymeter.reports.style import INK, QUERY_HUES, blank, plain
 
 FEW_RELATIONS = 40
@@ -82,4 +84,45 @@ def relation_lines(
         axes.plot([at], [row["mean"]], "D", color=hue, markersize=7, markeredgecolor=INK, markeredgewidth=0.8)
     axes.set_xticks(range(len(labels)), list(labels.values()))
     axes.set_xlim(-0.4, len(labels) - 0.6)
+    axes.grid(axis="x", visible=False)
+
+
+FEWEST = 30
+"""The fewest values that have a box."""
+_BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
+        "whishi": "percentile_95"}  # fmt: skip
+
+
+def how_to_read(over: str) -> str:
+    """A caption's words on a column; over: what the interval of the mean is over."""
+    return (
+        "A box is the middle half of the values, the line in it their median, whiskers from the 5th to the 95th "
+        f"percentile (under {FEWEST} values, a dot each); a diamond is the mean with its {interval_over(over)}"
+    )
+
+
+def column_of_values(
+    axes: Axes, at: float, values: ArrayLike, row: Mapping[str, Any], hue: str, *, filled: bool = True
+) -> None:
+    """Draws values at a place of the x axis; row: their quantiles, mean, low and high, as `summaries` has them."""
+    ordered = np.sort(np.asarray(values, dtype=float))
+    if len(ordered) >= FEWEST:
+        box = {part: row[column] for part, column in _BOX.items()}
+        axes.bxp(
+            [box], positions=[at - 0.08], widths=0.5, showfliers=False, patch_artist=True, manage_ticks=False,
+            boxprops={"facecolor": f"{hue}40" if filled else "none", "edgecolor": hue},
+            medianprops={"color": INK, "linewidth": 1.6}, whiskerprops={"color": hue}, capprops={"color": hue},
+        )  # fmt: skip
+    else:
+        places = np.full(len(ordered), at - 0.08)
+        axes.plot(places, ordered, "o", color=hue, markersize=3, markerfacecolor=hue if filled else "none")
+    if pd.notna(row["low"]):
+        axes.plot([at + 0.3] * 2, [row["low"], row["high"]], color=hue, linewidth=2, solid_capstyle="butt")
+    axes.plot([at + 0.3], [row["mean"]], "D", color=hue, markersize=4.5, markeredgecolor=INK, markeredgewidth=0.8)
+
+
+def named_columns(axes: Axes, labels: Sequence[str]) -> None:
+    """Names the columns from left to right."""
+    axes.set_xticks(range(len(labels)), labels, fontsize=7.5)
+    axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.grid(axis="x", visible=False)

@@ -1,20 +1,41 @@
-"""How far each kind of context persuades: base, assertive, negation; about the query's entity or about others."""
+"""How far contexts persuade: by kind, by the greedy answer ([D] Fig 2), whatever the entity asked about ([D] App. B)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records import CONTEXT_KINDS
-from swaymeter.reports.estimates import interval_over
+from swaymeter.data.records.statistics import ALPHA
+from swaymeter.reports.estimates import interval_over, percent, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import query_types, relation_lines
-from swaymeter.reports.frames import Frames, Model, in_order, present, records, where, without_unit
-from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark
+from swaymeter.reports.figures.panels import (
+    FEW_RELATIONS,
+    query_types,
+    relation_lines,
+    relation_panels,
+    relations_by,
+    type_panels,
+)
+from swaymeter.reports.frames import (
+    RUNS,
+    Frames,
+    Model,
+    as_published,
+    by_entity,
+    in_order,
+    present,
+    records,
+    where,
+    without_unit,
+)
+from swaymeter.reports.published import aliases, significant
+from swaymeter.reports.style import INK, KIND_MARKERS, QUERY_HUES, blank, headed, legend_above, mark, strokes
 
-_EVERY = "(mean of relations)"
+_MEAN = "(mean of relations)"
 
 
 def persuasion_by_kind(axes: Axes, data: pd.DataFrame, kinds: Sequence[str]) -> None:
@@ -24,20 +45,18 @@ def persuasion_by_kind(axes: Axes, data: pd.DataFrame, kinds: Sequence[str]) -> 
     to right.
     """
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
-    single = data[data["relation"] != _EVERY].pivot(index="relation", columns="kind", values="mean")
-    means = records(where(data, relation=_EVERY))
+    single = data[data["relation"] != _MEAN].pivot(index="relation", columns="kind", values="mean")
+    means = records(where(data, relation=_MEAN))
     relation_lines(axes, single, means, "kind", hue, dict(zip(kinds, kinds, strict=True)))
 
 
-def draw(model: Model, frames: Frames) -> Drawing | None:
+def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
     means = (
-        without_unit(frames["persuasion_of_relations"])
-        .replace({"relation": {"all": _EVERY}})
-        .astype({"relevant": bool})
+        without_unit(frames["persuasion_of_relations"]).replace({"relation": {"all": _MEAN}}).astype({"relevant": bool})
     )
-    relations = sorted(set(means["relation"]) - {_EVERY})
+    relations = sorted(set(means["relation"]) - {_MEAN})
     means = in_order(
-        means, relation=[_EVERY, *relations], query_type=QUERY_HUES, relevant=(True, False), kind=CONTEXT_KINDS
+        means, relation=[_MEAN, *relations], query_type=QUERY_HUES, relevant=(True, False), kind=CONTEXT_KINDS
     )
     kinds = present(means, "kind", CONTEXT_KINDS)
     if len(kinds) < 2:
@@ -51,10 +70,10 @@ def draw(model: Model, frames: Frames) -> Drawing | None:
         f"other entities, on a scale of their own. {model}; n = {known['queries']} queries in {len(relations)} "
         f"relations, {known['pairs']} pairs of query and context, real and invented entities together."
     )
-    return Drawing(caption, means, means, partial(_paint, means, kinds))
+    return Drawing(caption, means, means, partial(_paint_kinds, means, kinds))
 
 
-def _paint(means: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
+def _paint_kinds(means: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
     types = query_types(means)
     about = [relevant for relevant in (True, False) if (means["relevant"] == relevant).any()]
     canvas, grid = blank(len(about), len(types), 0.6 + 2.5 * len(about), share_y="row")
@@ -71,11 +90,230 @@ def _paint(means: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
     return canvas
 
 
-FIGURE = Figure(
+BY_KIND = Figure(
     "persuasion-by-kind",
     "Which kind of context persuades most?",
     "Lines of mean persuasion in nats by kind of context, one for each relation",
     ("persuasion_of_relations", "persuasion_in_short"),
-    draw,
+    _draw_kinds,
     measures=("persuasion",),
+)
+
+
+FOLLOWS = {"context": "the context's", "original": "the original", "other": "another"}
+EVERY = "every context"
+CONTEXTS = (EVERY, "in conflict: substitution", "in conflict: negation", "not in conflict")
+_SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers", "relations", "mean", "low", "high"]
+
+
+def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
+    """Draws mean persuasion in nats by what the greedy answer is: a thin line a relation, a diamond their mean.
+
+    `data` has relation, query_type, follows, persuasion; `means` follows, share_answers, mean, low, high; one query
+    type, a relation and answer once.
+    """
+    hue = QUERY_HUES[str(data["query_type"].iloc[0])]
+    single = data.pivot(index="relation", columns="follows", values="persuasion")
+    shares = {row["follows"]: row["share_answers"] for row in records(means)}
+    labels = {name: f"{words}\n{percent(shares.get(name, 0.0))}" for name, words in FOLLOWS.items()}
+    alpha = 0.45 if len(single) <= FEW_RELATIONS else 0.2
+    relation_lines(axes, single, records(means), "follows", hue, labels, alpha)
+
+
+def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
+    data, rows = frames["followed_of_relations"], frames["followed_by_kind"]
+    if data["persuasion"].isna().all():
+        return None
+    shown = without_unit(frames["followed_in_short"])
+    shown = shown[shown["follows"].isin(FOLLOWS)].assign(greedy_answer=lambda means: means["follows"].map(FOLLOWS))
+    shown = in_order(shown, contexts=CONTEXTS, query_type=QUERY_HUES, follows=FOLLOWS)
+    relations, answers = data["relation"].nunique(), int(data["answers"].sum())
+    unscored = answers - int(data["scored"].sum())
+    note = f" {unscored} of {answers} answers have no persuasion score: counted, in no mean." if unscored else ""
+    conflicts = int(rows.loc[rows["conflict"].notna(), "answers"].sum())
+    caption = (
+        "Across, what the greedy answer with the context is: the context's answer, the query's original one, or "
+        "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line "
+        "is a relation, a diamond the mean of the relations' means with its "
+        f"{interval_over('relations')}. "
+        f"{model}; n = {answers} answers in {plural(relations, 'relation')}, each query with all "
+        f"its contexts; {conflicts} of them under a context in conflict with the query's answer, which the "
+        f"numbers show apart.{note}"
+    )
+    tests = where(frames["statistics_in_short"], comparison="followed")
+    found = {str(row["query_type"]): f"as published: {_significant(row)}" for row in records(as_published(tests))}
+    if len(tests):
+        caption += _tested(tests)
+    alias = aliases([model.name], frames[RUNS])[model.name]
+    printed = {kind: value[0] for kind in found if (value := significant(alias, "followed", kind))}
+    every = where(shown, contexts=EVERY)
+    return Drawing(caption, without_unit(rows), shown[_SHOWN], partial(_paint_followed, data, every, found, printed))
+
+
+def _significant(row: Mapping[str, Any]) -> str:
+    """In how many testable relations contexts that are followed persuade more than those that are not."""
+    if not row["tested"]:
+        return f"untestable in {plural(int(row['untestable']), 'relation')} ({row['reasons']})"
+    share = percent(row["share_significant"])
+    return f"context > original in {row['significant']} of {plural(int(row['tested']), 'relation')} ({share})"
+
+
+def _tested(tests: pd.DataFrame) -> str:
+    """The caption's sentences on the test."""
+    words = "; ".join(f"{row['query_type']}, {_significant(row)}" for row in records(by_entity(tests)))
+    untestable = int(as_published(tests)["untestable"].sum()) if len(tests) else 0
+    if not words:
+        return ""
+    return (
+        " In how many relations the contexts that are followed persuade more than those after which the answer is the "
+        f"original one (p ≤ {ALPHA} after Benjamini-Hochberg over relations, one-sided), with an entity as a row and "
+        f"the signs of its differences turned: {words}. Above each panel as published, by permutations of answers, "
+        "which depend on each other. A relation that lacks one of the two answers, or has too few, is untestable, and "
+        f"not counted ({untestable} of the published tests)."
+    )
+
+
+def _paint_followed(
+    data: pd.DataFrame, means: pd.DataFrame, found: Mapping[str, str], printed: Mapping[str, str]
+) -> Canvas:
+    canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
+    for kind, axes in panels.items():
+        persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
+        in_paper = [f"in the paper: {printed[kind]}"] if kind in printed else []
+        headed(axes, f"{kind} queries", found.get(kind, ""), *in_paper)
+    canvas.axes[0].set_ylim(bottom=0)
+    legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
+    return canvas
+
+
+BY_FOLLOWED = Figure(
+    "persuasion-by-followed",
+    "Do contexts that the greedy answer follows persuade more than others?",
+    "Lines of mean persuasion in nats by what the greedy answer is, one for each relation",
+    ("followed_of_relations", "followed_in_short", "followed_by_kind", "statistics_in_short"),
+    _draw_followed,
+    measures=("greedy_answers", "persuasion"),
+    items=("du-fig-2",),
+)
+
+
+_OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
+
+
+def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
+    """Draws the spread of contexts' entity-independent persuasion in nats: a row per relation, a strip per kind.
+
+    `data` has relation, query_type, kind, smallest, lower_quartile, median, upper_quartile, largest; one query type.
+    The thin line is all contexts, the thick one their middle half, the mark the median.
+    """
+    hue = QUERY_HUES[str(data["query_type"].iloc[0])]
+    for kind, shape in KIND_MARKERS.items():
+        rows = data[data["kind"] == kind]
+        y = rows["relation"].map(relations.index).to_numpy(dtype=float) + _OFFSETS[kind]
+        axes.plot(*strokes(rows["smallest"], rows["largest"], y, y), color=hue, linewidth=0.7, alpha=0.7)
+        ends = strokes(rows["lower_quartile"], rows["upper_quartile"], y, y)
+        axes.plot(*ends, color=hue, linewidth=2.6, alpha=0.6, solid_capstyle="butt")
+        axes.plot(rows["median"], y, shape, color=hue, markersize=5, markeredgecolor=INK, markeredgewidth=0.6)
+    axes.set_xlabel("entity-independent persuasion (nats)")
+
+
+def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
+    spread = without_unit(frames["entity_independent_of_relations"])
+    relations = relations_by(spread, "mean_of_kinds")
+    spread = in_order(spread, relation=relations, query_type=QUERY_HUES, kind=CONTEXT_KINDS)
+    spread = spread.drop(columns="mean_of_kinds")
+    known = records(frames["coverage_of_entity_independent"])[0]
+    caption = (
+        "A context's entity-independent persuasion is its mean persuasion over the entities of a query form. A row is "
+        "a relation, a strip a kind of context: the thin line spans all contexts, the thick one their middle half, "
+        f"the mark is the median; further right persuades more. {model}; n = {known['rows']} contexts before a query "
+        f"form ({known['contexts']} contexts) in {plural(len(relations), 'relation')}, "
+        f"{span(known['fewest_entities'], known['most_entities'])} entities a form. Sorted by the open queries' mean, "
+        "largest first."
+    )
+    return Drawing(caption, spread, spread, partial(_paint_entity_independent, spread, relations))
+
+
+def _paint_entity_independent(spread: pd.DataFrame, relations: list[str]) -> Canvas:
+    canvas, panels = relation_panels(spread, relations, 0.36, 0.26)
+    for kind, axes in panels.items():
+        entity_independent_persuasion(axes, spread[spread["query_type"] == kind], relations)
+        axes.set_xlim(left=0)
+    legend_above(canvas, [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items()])
+    return canvas
+
+
+ENTITY_INDEPENDENT = Figure(
+    "entity-independent-persuasion",
+    "How far do contexts persuade, whatever the entity asked about?",
+    "Strips of entity-independent persuasion in nats by relation and kind of context",
+    ("entity_independent_of_relations", "entity_independent_in_short", "coverage_of_entity_independent"),
+    _draw_entity_independent,
+    measures=("entity_independent_persuasion",),
+    items=("du-app-b",),
+)
+
+
+_OFFSET = 0.17
+
+
+def persuasion_of_templates(axes: Axes, data: pd.DataFrame, forms: pd.DataFrame, relations: list[str]) -> None:
+    """Draws kappa of every template in nats, a row per relation and query form; gamma is a stroke across its row.
+
+    `data` has relation, query_type, form, kind and mean; `forms` relation, form and mean; one query type.
+    """
+    hue = QUERY_HUES[str(forms["query_type"].iloc[0])]
+    y = _rows_of(forms, relations)
+    axes.plot(*strokes(forms["mean"], forms["mean"], y - 0.15, y + 0.15), color=INK, linewidth=1.8)
+    for kind, shape in KIND_MARKERS.items():
+        rows = data[data["kind"] == kind]
+        axes.plot(rows["mean"], _rows_of(rows, relations), shape, color=hue, markersize=3.6, alpha=0.75)
+    axes.set_xlabel("entity-independent persuasion (nats)")
+
+
+def _rows_of(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
+    return rows["relation"].map(relations.index).astype(float) + _OFFSET * (2 * rows["form"].astype(float) - 3)
+
+
+def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
+    templates, forms = without_unit(frames["entity_independent_of_templates"]), frames["entity_independent_of_forms"]
+    relations = relations_by(forms.groupby(["relation", "query_type"], as_index=False)[["mean"]].mean(), "mean")
+    order = {"relation": relations, "query_type": QUERY_HUES, "form": (1, 2)}
+    templates, forms = in_order(templates, **order, kind=CONTEXT_KINDS), in_order(forms, **order)
+    count = templates[["relation", "template"]].drop_duplicates().shape[0]
+    caption = (
+        "A context's entity-independent persuasion (kappa) is its mean persuasion over the entities of a query form; "
+        "a template is the wording of a context with slots for the names. Each mark is the mean over the contexts of a "
+        "template before a form; the upright stroke is the mean over all contexts of the form (gamma). A relation has "
+        "a row for each of the two forms, the first above; further right persuades more. "
+        f"{model}; n = {plural(count, 'template')} in {plural(len(relations), 'relation')}, "
+        f"{span(templates['contexts'].min(), templates['contexts'].max())} contexts each. Sorted by the open queries' "
+        "mean, largest first. The CSV file has 95% intervals over contexts, and the wordings."
+    )
+    return Drawing(caption, templates, _shown(forms), partial(_paint_templates, templates, forms, relations))
+
+
+def _shown(forms: pd.DataFrame) -> pd.DataFrame:
+    return without_unit(forms).rename(columns={"mean": "gamma"})
+
+
+def _paint_templates(templates: pd.DataFrame, forms: pd.DataFrame, relations: list[str]) -> Canvas:
+    canvas, panels = relation_panels(forms, relations, 0.34, 0.2)
+    for kind, axes in panels.items():
+        first, second = (rows[rows["query_type"] == kind] for rows in (templates, forms))
+        persuasion_of_templates(axes, first, second, relations)
+        axes.set_xlim(left=0)
+    marks = [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items()]
+    legend_above(canvas, [*marks, mark("|", "mean of all contexts", INK)])
+    return canvas
+
+
+BY_TEMPLATE = Figure(
+    "entity-independent-by-template",
+    "Which wordings of contexts persuade most, whatever the entity asked about?",
+    "Dot plot of entity-independent persuasion in nats by relation and template",
+    ("entity_independent_of_templates", "entity_independent_of_forms"),
+    _draw_templates,
+    measures=("entity_independent_persuasion",),
+    items=("du-app-b",),
 )

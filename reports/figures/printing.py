@@ -14,8 +14,8 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.text import Annotation, Text
 from matplotlib.ticker import MaxNLocator
 
-from swaymeter.reports.figures.axes import Limits, set_limits
 from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.rendering import Limits, set_limits
 from swaymeter.reports.style import drawing
 
 COLUMN = 3.3

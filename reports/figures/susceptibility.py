@@ -1,4 +1,4 @@
-"""How easily queries are swayed, relation by relation: real entities beside invented ones (as [D] Fig 8)."""
+"""How easily queries are swayed: by relation, by query form ([D] Fig 8), by the memorization ratio ([D] Fig 3)."""
 
 from functools import partial
 
@@ -7,11 +7,19 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from swaymeter.reports.estimates import interval_over, span
+from swaymeter.reports.estimates import interval_over, percent, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import relation_panels, relations_by
-from swaymeter.reports.frames import Frames, Model, in_order, records, without_unit
-from swaymeter.reports.style import QUERY_HUES, legend_above, mark, strokes
+from swaymeter.reports.figures.panels import (
+    FEWEST,
+    column_of_values,
+    how_to_read,
+    named_columns,
+    query_types,
+    relation_panels,
+    relations_by,
+)
+from swaymeter.reports.frames import Frames, Model, finite, in_order, records, where, without_unit
+from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark, strokes
 
 _OFFSET = 0.17
 
@@ -30,7 +38,7 @@ def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[s
     axes.set_xlabel("susceptibility (nats)")
 
 
-def draw(model: Model, frames: Frames) -> Drawing:
+def _draw_relations(model: Model, frames: Frames) -> Drawing:
     means = without_unit(frames["susceptibility_of_relations"])
     means["invented"] = means["invented"].astype(bool)
     relations = relations_by(means.groupby(["relation", "query_type"], as_index=False)[["mean"]].mean(), "mean")
@@ -45,10 +53,10 @@ def draw(model: Model, frames: Frames) -> Drawing:
         f"{contexts} contexts a query, so no value can pass ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by "
         "the open queries' mean of both groups, largest first."
     )
-    return Drawing(caption, means, means, partial(_paint, means, relations))
+    return Drawing(caption, means, means, partial(_paint_relations, means, relations))
 
 
-def _paint(means: pd.DataFrame, relations: list[str]) -> Canvas:
+def _paint_relations(means: pd.DataFrame, relations: list[str]) -> Canvas:
     canvas, panels = relation_panels(means, relations, 0.24, 0.18)
     for kind, axes in panels.items():
         susceptibility_by_relation(axes, means[means["query_type"] == kind], relations)
@@ -59,11 +67,164 @@ def _paint(means: pd.DataFrame, relations: list[str]) -> Canvas:
     return canvas
 
 
-FIGURE = Figure(
+BY_RELATION = Figure(
     "susceptibility-by-relation",
     "How easily are queries swayed, relation by relation?",
     "Dot plot of mean susceptibility in nats by relation, real and invented entities",
     ("susceptibility_of_relations", "coverage_of_susceptibility"),
-    draw,
+    _draw_relations,
     measures=("susceptibility",),
+)
+
+
+RELATION = "officialLanguage"
+MOST_FORMS = 6
+"""More panels beside each other cannot be read: texts of one's own may have many forms."""
+_GROUPS = {False: "real", True: "invented"}
+
+
+def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
+    """Draws every query's susceptibility in nats as a dot, real filled and invented hollow; a box behind many.
+
+    `data` has query_type, invented, susceptibility; `groups` has invented, queries, mean, low, high and the quantiles;
+    one form.
+    """
+    hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
+    labels = []
+    for at, row in enumerate(records(groups)):
+        values = data.loc[data["invented"] == row["invented"], "susceptibility"].to_numpy(dtype=float)
+        filled = not row["invented"]
+        column_of_values(axes, at, values, row, hue, filled=filled)
+        if len(values) >= FEWEST:
+            beside = at - 0.08 + 0.16 * np.sin(2.4 * np.arange(len(values)))  # side by side, the same every time
+            face = hue if filled else "none"
+            axes.plot(beside, np.sort(values), "o", color=hue, markersize=2.4, alpha=0.6, markerfacecolor=face)
+        labels.append(f"{_GROUPS[bool(row['invented'])]}\nn = {row['queries']}")
+    named_columns(axes, labels)
+
+
+def relation_of(forms: pd.DataFrame) -> str:
+    """The relation that is drawn: the paper's where the study has it, else the one with most queries."""
+    counts = forms.groupby("relation")["queries"].sum()
+    return RELATION if RELATION in counts else str(counts.sort_index().idxmax())
+
+
+def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
+    every = frames["susceptibility_of_forms"].astype({"invented": bool})
+    relation = relation_of(every)
+    groups = without_unit(in_order(where(every, relation=relation), query_type=QUERY_HUES, form=(1, 2)))
+    found = finite(where(frames["susceptibility_of_queries"], relation=relation), "susceptibility")
+    queries = found.rows.astype({"invented": bool})
+    if len(groups[["query_type", "form"]].drop_duplicates()) > MOST_FORMS:
+        return None
+    sizes = span(groups["queries"].min(), groups["queries"].max())
+    caption = (
+        f"Each dot is a query of the relation {relation}, filled about a real entity and hollow about an invented one; "
+        f"higher up contexts sway it further. {how_to_read('entities')}. A panel is a query form. "
+        f"{model}; n = {len(queries)} "
+        f"queries, {sizes} a form and group. The "
+        f"CSV file has every relation.{found.note('queries')}"
+    )
+    return Drawing(caption, without_unit(every), groups, partial(_paint_forms, queries, groups))
+
+
+def _paint_forms(queries: pd.DataFrame, groups: pd.DataFrame) -> Canvas:
+    forms = [(str(kind), int(form)) for kind, form in groups[["query_type", "form"]].drop_duplicates().to_numpy()]
+    canvas, (line,) = blank(1, len(forms), 3.4, share_y=True)
+    for axes, (kind, form) in zip(line, forms, strict=True):
+        of_form = {"query_type": kind, "form": form}
+        susceptibility_of_form(axes, where(queries, **of_form), where(groups, **of_form))
+        axes.set_title(f"{kind}, form {form}")
+    line[0].set_ylabel("susceptibility (nats)")
+    line[0].set_ylim(bottom=0)
+    legend_above(canvas, [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")])
+    return canvas
+
+
+BY_FORM = Figure(
+    "susceptibility-by-form",
+    "How far apart are queries of one relation, form by form?",
+    "Dot and box plots of susceptibility in nats of a relation, real and invented entities, by query form",
+    ("susceptibility_of_forms", "susceptibility_of_queries"),
+    _draw_forms,
+    measures=("susceptibility",),
+    items=("du-fig-8",),
+)
+
+
+RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
+_FIFTHS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
+_EDGES = (0.2, 0.4, 0.6, 0.8)
+_SHOWN = [
+    "contexts", "query_type", "memorization_ratio", "queries", "share_queries", "mean", "low", "high", "lower_quartile",
+    "median", "upper_quartile",
+]  # fmt: skip
+
+
+def susceptibility_by_memorization(
+    axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame, ratio: str = "memorization_ratio"
+) -> None:
+    """Draws susceptibility in nats, a column per fifth of a memorization ratio.
+
+    `data` has the column `ratio` and susceptibility; `fifths` memorization_ratio, queries, share_queries, the mean with
+    its interval and the quantiles; one query type.
+    """
+    hue = QUERY_HUES[str(fifths["query_type"].iloc[0])]
+    fifth = np.digitize(data[ratio], _EDGES)
+    result, labels = {row["memorization_ratio"]: row for row in records(fifths)}, []
+    for at, name in enumerate(_FIFTHS):
+        row = result.get(name, {"queries": 0, "share_queries": 0.0})
+        if row["queries"]:
+            column_of_values(axes, at, data.loc[fifth == at, "susceptibility"], row, hue)
+        labels.append(f"{name.replace(' to ', '–')}\n{percent(row['share_queries'])}\nn = {row['queries']}")
+    named_columns(axes, labels)
+
+
+def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
+    every, fifths = frames["memorization_of_queries"], frames["memorization_in_short"]
+    fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
+    if fifths.empty:
+        return None
+    fifths = in_order(fifths, contexts=RATIOS, query_type=QUERY_HUES, memorization_ratio=_FIFTHS)
+    result = finite(every, "susceptibility")
+    undefined = {name: int(every[ratio].isna().sum()) for name, ratio in RATIOS.items()}
+    without = "; ".join(f"{name}: {count}" for name, count in undefined.items())
+    caption = (
+        "A query's memorization ratio is n(original) / (n(original) + n(context's)): which of the two the greedy "
+        "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
+        "query's entity; below, over every context, which the authors' released code counts, but with each output at "
+        "its own context, where that code sorts one and not the other. A column is a fifth of the ratio. "
+        f"{how_to_read('entities')}; below "
+        f"it the fifth's share and number of queries. {model}; n = {len(every)} "
+        f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
+        f"answer was either): {without}.{result.note('queries')}"
+    )
+    points = every.drop(columns=["model", "dtype"])
+    return Drawing(caption, points, fifths[_SHOWN], partial(_paint_memorization, result.rows, fifths))
+
+
+def _paint_memorization(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
+    types, counted = query_types(fifths), [name for name in RATIOS if (fifths["contexts"] == name).any()]
+    canvas, grid = blank(len(counted), len(types), 0.5 + 2.9 * len(counted), share_y=True)
+    for line, contexts in zip(grid, counted, strict=True):
+        ratio = RATIOS[contexts]
+        defined = data[data[ratio].notna()]
+        for axes, kind in zip(line, types, strict=True):
+            of_type = where(fifths, contexts=contexts, query_type=kind)
+            axes.set(title=f"{kind} queries, {contexts}", xlabel="memorization ratio (no unit)")
+            if len(of_type):
+                susceptibility_by_memorization(axes, where(defined, query_type=kind), of_type, ratio)
+        line[0].set_ylabel("susceptibility (nats)")
+    grid[0][0].set_ylim(bottom=0)
+    return canvas
+
+
+BY_MEMORIZATION = Figure(
+    "susceptibility-by-memorization",
+    "Are queries whose answer the model holds on to swayed less?",
+    "Box plots of susceptibility in nats by fifths of the memorization ratio",
+    ("memorization_of_queries", "memorization_in_short"),
+    _draw_memorization,
+    measures=("memorization_ratio", "susceptibility"),
+    items=("du-fig-3",),
 )

@@ -92,7 +92,16 @@ def frames_of_answers(
         "questions_to_read": asked,
         "contexts_to_read": make_contexts(asked),
         "unfinished_greedy_answers": pd.DataFrame(
-            [{"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20,
-              "unfinished_thoughts": 3, "thinking": "enable_thinking=true"}]
+            [
+                {
+                    "model": MODEL,
+                    "dtype": "float32",
+                    "greedy_answers": 18,
+                    "unfinished": 2,
+                    "tokens": 20,
+                    "unfinished_thoughts": 3,
+                    "thinking": "enable_thinking=true",
+                }
+            ]
         ),
     }

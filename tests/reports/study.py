@@ -283,8 +283,11 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "accuracy", {**about, **stand_in, "accurate": draw[2] < 0.6, "answer": "Oslo"}
         if condition == "none":
             continue
-        moved = {"coherent_persuasion": 3 * draw[1], "coherent_persuasion_standard_error": 0.2,
-                 "coherent_persuasion_unchanged": draw[1] / 2}
+        moved = {
+            "coherent_persuasion": 3 * draw[1],
+            "coherent_persuasion_standard_error": 0.2,
+            "coherent_persuasion_unchanged": draw[1] / 2,
+        }
         yield "coherent_persuasion", {**about, **stand_in, **moved}
         swayed = {"persuaded": draw[3] < 0.4, "stubborn": draw[3] > 0.7}
         yield "persuaded", {**about, **stand_in, **swayed}

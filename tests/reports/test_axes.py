@@ -5,9 +5,8 @@ import pandas as pd
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports.figures import FIGURES
-from swaymeter.reports.figures.axes import limits_of, set_limits, shared
 from swaymeter.reports.figures.figure import Drawn, draw_all
-from swaymeter.reports.figures.rendering import limits_for
+from swaymeter.reports.figures.rendering import limits_for, limits_of, set_limits, shared
 
 
 def panel(*points: float, names: tuple[str, ...] = ()) -> Canvas:

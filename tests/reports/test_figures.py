@@ -9,14 +9,14 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure as Canvas
 from PIL import Image
 
-from swaymeter.reports.figures import FIGURES, entropy, forms, memorization, model_ladder
+from swaymeter.reports.figures import FIGURES, effects, susceptibility
 from swaymeter.reports.figures.against_susceptibility import correlation
-from swaymeter.reports.figures.boxes import column_of_values
 from swaymeter.reports.figures.distributions import values_of_partitions
 from swaymeter.reports.figures.effects import effect_of_relations
 from swaymeter.reports.figures.entropy import entropy_against_persuasion
 from swaymeter.reports.figures.figure import Drawn, draw_all
 from swaymeter.reports.figures.how_known import counted_in, spearman, susceptibility_by_count
+from swaymeter.reports.figures.panels import column_of_values
 from swaymeter.reports.figures.rendering import PNG_DPI, rendered
 from swaymeter.reports.frames import Model, as_published, sizes, where
 from swaymeter.reports.style import MANY_DOTS, dots
@@ -118,7 +118,9 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
 def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.DataFrame]) -> None:
     instances = known["instances"].copy()
     instances.loc[0, "coherent_persuasion"] = np.inf
-    drawing = entropy.draw("without", Model(MODEL, "float32"), {**known, "instances": instances})
+    drawing = FIGURES["entropy-without-against-persuasion"].draw(
+        Model(MODEL, "float32"), {**known, "instances": instances}
+    )
     assert drawing is not None
     assert len(drawing.numbers) == len(instances)
     assert f"1 of {len(instances)} instances have a score that is missing or not finite" in drawing.caption
@@ -204,7 +206,7 @@ def test_fifths_of_few_queries_are_dots() -> None:
          "share_queries": 1 / 3, "mean": [1.0, 2.0, 3.0], "low": None, "high": None}
     )  # fmt: skip
     axes = Canvas().subplots()
-    memorization.susceptibility_by_memorization(axes, data, fifths)
+    susceptibility.susceptibility_by_memorization(axes, data, fifths)
     found = [round(float(line.get_xdata()[0])) for line in axes.lines if line.get_marker() == "o"]
     assert found == [0, 1, 4]
 
@@ -231,18 +233,18 @@ def test_a_models_size_is_counted_or_of_the_catalog() -> None:
 def test_models_stand_at_their_size_or_else_in_order() -> None:
     small, large, other = (Model(name, "float32") for name in ("b", "a", "unknown"))
     known = {small: 10**8, large: 10**9}
-    assert model_ladder.places([large, small], known) == ({large: 9.0, small: 8.0}, True)
-    assert model_ladder.places([large, small, other], known) == ({small: 0.0, large: 1.0, other: 2.0}, False)
-    assert model_ladder.places([large], known) == ({large: 0.0}, False)
+    assert effects.places([large, small], known) == ({large: 9.0, small: 8.0}, True)
+    assert effects.places([large, small, other], known) == ({small: 0.0, large: 1.0, other: 2.0}, False)
+    assert effects.places([large], known) == ({large: 0.0}, False)
     half = Model("b", "bfloat16")
-    alike = model_ladder.places([small, large, half], known | {half: 10**8})
+    alike = effects.places([small, large, half], known | {half: 10**8})
     assert alike == ({half: 0.0, small: 1.0, large: 2.0}, False)
 
 
 def test_the_relation_of_the_paper_is_drawn_or_the_largest() -> None:
     data = pd.DataFrame({"relation": ["author", "capital", "officialLanguage"], "queries": [3, 9, 1]})
-    assert forms.relation_of(data) == "officialLanguage"
-    assert forms.relation_of(data.iloc[:2]) == "capital"
+    assert susceptibility.relation_of(data) == "officialLanguage"
+    assert susceptibility.relation_of(data.iloc[:2]) == "capital"
 
 
 def test_invented_entities_stand_left_of_degree_one() -> None:
@@ -306,7 +308,9 @@ def test_figures_stand_without_their_statistics(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("n", [19, 20])
 def test_a_panel_of_few_points_has_no_r(known: dict[str, pd.DataFrame], n: int) -> None:
     correlations, queries = (known[name].assign(n=n) for name in ("instance_correlations", "correlations"))
-    drawing = entropy.draw("with", Model(MODEL, "float32"), {**known, "instance_correlations": correlations})
+    drawing = FIGURES["entropy-with-against-persuasion"].draw(
+        Model(MODEL, "float32"), {**known, "instance_correlations": correlations}
+    )
     assert drawing is not None
     rows = correlations.set_index(["measure_a", "partition", "condition"])
     single, pooled = (rows.loc[("semantic_entropy_with", *group)] for group in (("static", "original"), ("all", "all")))

@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from swaymeter.reports.figures.labels import BY_TYPE
-from swaymeter.reports.figures.strength import FIGURE, tones
+from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
 from swaymeter.reports.frames import Frames, Model
 
 Row = dict[str, Any]
@@ -69,7 +68,7 @@ def test_caption_by_strength_tells_no_result_without_a_test(tests: list[Row], sa
          "entities": 2, "mean": 0.2, "low": 0.1, "high": 0.3, "unit": "nats"} for label in ("negative", "positive")
     ])  # fmt: skip
     frames: Frames = {"persuasion_by_strength": means, "group_comparisons": pd.DataFrame(tests)}
-    drawing = FIGURE.draw(Model("m", "float32"), frames)
+    drawing = BY_STRENGTH.draw(Model("m", "float32"), frames)
     assert drawing is not None
     assert ("Contexts about the queried entity move" in drawing.caption) == said
     assert "dotted: about others, or nobody." in drawing.caption
