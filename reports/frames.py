@@ -1,9 +1,11 @@
-"""How the answers of named queries are read: by model, with their units, and what scores are missing in them."""
+"""How the answers of named queries are read: by model, with their units, what scores are missing in them, and where a
+query, a question or a relation is read in full."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pandas as pd
@@ -272,3 +274,27 @@ def file_slug(name: str) -> str:
     """A short file name for any text: letters, digits and dashes, with a digest where something was lost."""
     short = slug(name)[:48].strip("-")
     return short if short == name else f"{short}-{identity(name)[:6]}"
+
+
+ANSWERS_PAGE, QUERIES_PAGE = "answers.html", "queries.html"
+
+
+def of_question(question: str, model: Model) -> str:
+    """A question with all that a model answered to it, on the page of answers."""
+    return f"{ANSWERS_PAGE}#{urlencode({'model': str(model), 'open': question})}"
+
+
+def of_query(query: str) -> str:
+    """A query with its contexts, on the page of queries."""
+    return f"{QUERIES_PAGE}#q-{file_slug(query)}"
+
+
+def of_relation(relation: str) -> str:
+    """The queries of a relation, on their page."""
+    return f"{QUERIES_PAGE}#relation-{file_slug(relation)}"
+
+
+def of_each(rows: pd.DataFrame) -> list[str]:
+    """Where each row's question is read; the rows have question_id, model and dtype."""
+    names = rows[["question_id", "model", "dtype"]].itertuples(index=False)
+    return [of_question(question, Model(model, dtype)) for question, model, dtype in names]

@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records import CONDITIONS
-from swaymeter.reports.addresses import of_each
 from swaymeter.reports.estimates import interval_over, plural
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import (
@@ -21,6 +20,7 @@ from swaymeter.reports.frames import (
     finite,
     grouping,
     in_order,
+    of_each,
     partitions,
     present,
     records,

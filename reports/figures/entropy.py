@@ -10,7 +10,6 @@ from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.records import CONDITIONS
 from swaymeter.data.records.statistics import EDITS
-from swaymeter.reports.addresses import of_each
 from swaymeter.reports.estimates import interval_over, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import (
@@ -20,6 +19,7 @@ from swaymeter.reports.frames import (
     finite,
     grouping,
     in_order,
+    of_each,
     partitions,
     present,
     records,

@@ -1,4 +1,4 @@
-"""How far contexts persuade: by kind, by the greedy answer ([D] Fig 2), whatever the entity asked about ([D] App. B)."""
+"""How far contexts persuade: by kind, by the greedy answer ([D] Fig 2), whatever the entity ([D] App. B)."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -6,8 +6,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from swaymeter.reports.addresses import of_query, of_question
-from swaymeter.reports.frames import EQUIVALENCE, Frames, Model, records, rows_of, stood_in
+from swaymeter.reports.frames import EQUIVALENCE, Frames, Model, of_query, of_question, records, rows_of, stood_in
 from swaymeter.reports.page.cells import cell
 from swaymeter.reports.page.shell import template
 from swaymeter.reports.style import CONDITION_NAMES

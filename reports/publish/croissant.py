@@ -8,8 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from swaymeter.data.records.table import Column
-from swaymeter.reports.publish.licences import addresses
-from swaymeter.reports.publish.publication import Exported, Publication
+from swaymeter.reports.publish.publication import Exported, Publication, addresses
 
 CONTEXT: Mapping[str, Any] = {
     "@language": "en",

@@ -7,9 +7,8 @@ import yaml
 
 from swaymeter.reports.frames import records
 from swaymeter.reports.publish.croissant import described
-from swaymeter.reports.publish.licences import hub
 from swaymeter.reports.publish.markdown import escaped, grid
-from swaymeter.reports.publish.publication import Exported, Publication
+from swaymeter.reports.publish.publication import Exported, Publication, hub
 
 LICENCES = "LICENSE.md"
 """The file of what each part of the data is under."""

@@ -12,9 +12,8 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from swaymeter.reports.addresses import QUERIES_PAGE
 from swaymeter.reports.card import StudyCard
-from swaymeter.reports.frames import Model, file_slug, models, records
+from swaymeter.reports.frames import QUERIES_PAGE, Model, file_slug, models, records
 from swaymeter.reports.page.cells import cell
 from swaymeter.reports.page.shell import asset, digest, template, themes
 

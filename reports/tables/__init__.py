@@ -5,14 +5,11 @@ Rows come from the warehouse; a table chooses columns and an order.
 
 from swaymeter.data.named import Registry
 from swaymeter.reports.tables import (
-    of_corpus,
-    of_groups,
     of_models,
     of_persuasion,
     of_queries,
     of_questions,
     of_setup,
-    of_susceptibilities,
 )
 from swaymeter.reports.tables.table import Filled, Table, filled
 
@@ -33,17 +30,17 @@ TABLES: Registry[Table] = Registry("table", (
     of_questions.REJECTED,
     of_queries.CONTEXTS,
     of_queries.TEMPLATES,
-    of_groups.EXTREMES,
-    of_groups.COMPARISONS,
-    of_groups.ENTITIES,
-    of_susceptibilities.MEANS,
+    of_queries.EXTREMES,
+    of_queries.GROUP_COMPARISONS,
+    of_queries.ENTITIES,
+    of_models.SUSCEPTIBILITIES,
     of_queries.CORRELATIONS,
-    of_susceptibilities.RUNTIME,
-    of_setup.TABLE,
+    of_models.RUNTIME,
+    of_setup.SETUP,
     of_queries.TESTS_IN_SHORT,
     of_queries.NAME_LENGTHS,
-    of_corpus.SHARDS,
-    of_corpus.EXCLUDED,
+    of_setup.SHARDS,
+    of_setup.EXCLUDED,
     of_queries.TESTS,
 ))  # fmt: skip
 """Every table, in the order of the page."""

@@ -1,4 +1,4 @@
-"""The table of what a study asks with, beside what the papers asked with."""
+"""Tables of what a study and the papers asked with, and of the corpus in which names were counted."""
 
 import pandas as pd
 
@@ -37,7 +37,7 @@ def _of(one: PublishedValue) -> str:
     return ", ".join([*about, paper_items()[one.item].paper.short])
 
 
-TABLE = Table(
+SETUP = Table(
     "what-was-asked-with",
     "What was asked with",
     "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in total; "
@@ -47,4 +47,26 @@ TABLE = Table(
     _rows,
     folded=True,
     items=ITEMS,
+)
+
+
+SHARDS = Table(
+    "corpus",
+    "What was read of the corpus",
+    "The files in which names were counted, or the index: documents, words, of an index tokens, bytes unpacked, what "
+    "could not be read and was left out (lines; of a text file bytes), the first of it, and when it was counted (UTC).",
+    ("corpus_in_short",),
+    lambda frames: frames["corpus_in_short"],
+    folded=True,
+    items=("du-app-f.2",),
+)
+EXCLUDED = Table(
+    "names-that-are-words",
+    "Entities whose counts say nothing of them",
+    "Entities that are left out of figures and correlations with a corpus, and why: how often the name stands there, "
+    "and how often the same in small letters.",
+    ("excluded_entities",),
+    lambda frames: frames["excluded_entities"],
+    folded=True,
+    items=("du-app-f.2",),
 )

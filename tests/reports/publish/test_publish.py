@@ -15,7 +15,7 @@ import yaml
 import swaymeter.reports.publish as publishing
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.reports.publish import publish
-from swaymeter.reports.publish.licences import addresses, hub
+from swaymeter.reports.publish.publication import addresses, hub
 from tests.data.warehouse.small_study import small_study
 from tests.reports.publish.conftest import DRAWN, STUDY, Made
 from tests.reports.publish.every_eval_ever import SCHEMA
