@@ -2,6 +2,7 @@
 
 import io
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,6 +18,7 @@ from swaymeter.flows.cli.views import thresholds as checks
 from swaymeter.flows.cli.views.thresholds import Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.study import Study
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command
 
@@ -25,67 +27,43 @@ FOLLOWS = Measured("m (float32)", "follow", "supporting", 40, 30, "question", 0.
 GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.4, None, None, "share")
 
 
+SUPPORTING = "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions"
+
+
 @pytest.mark.parametrize(
     ("under", "over", "unmet"),
     [
         (["follow.supporting=0.8"], ["follow.conflicting=0.4"], ""),
-        (
-            ["follow.supporting=0.81"],
-            [],
-            "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions, and it has to be "
-            "at least 81.0%",
-        ),
-        (
-            ["follow.supporting=0.8004"],
-            [],
-            "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions, and it has to be "
-            "at least 80.04%, and is 80.00%",
-        ),
+        (["follow.supporting=0.81"], [], f"{SUPPORTING}, and it has to be at least 81.0%"),
+        (["follow.supporting=0.8004"], [], f"{SUPPORTING}, and it has to be at least 80.04%, and is 80.00%"),
         ([], ["follow.conflicting=30%"], "follow.conflicting of m (float32) is 40.0% over 4 answers to 4 questions"),
         (["follow.supporting.low=0.7"], ["follow.supporting.high=0.9"], ""),
-        (["follow.supporting.low=0.71"], [], "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers"),
-        ([], ["follow.supporting.high=0.89"], "follow.supporting of m (float32) is 80.0%"),
+        (["follow.supporting.low=0.71"], [], f"{SUPPORTING}, and the low end of its interval"),
+        ([], ["follow.supporting.high=0.89"], f"{SUPPORTING}, and the high end of its interval"),
         (["follow.conflicting.low=0.1"], [], "follow.conflicting.low >= 0.1 could not be judged for m (float32): 4"),
+        ([], ["context_bias=0.1"], "context_bias <= 0.1 could not be judged for any model"),
         (["follow=0.5"], [], "follow.conflicting of m"),
     ],
 )
 def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], unmet: str) -> None:
-    thresholds, measured = checks.thresholds_of(under, over), [FOLLOWS, GIVES_IN]
-    if not unmet:
-        checks.refuse_unmet(checks.judged(thresholds, measured))
-        return
-    with pytest.raises(WorkFailed) as failed:
-        checks.refuse_unmet(checks.judged(thresholds, measured))
-    assert str(failed.value).startswith(unmet)
-
-
-@pytest.mark.parametrize("text", ["follow", "follow.a", "follow=x", "flow.a=1", "follow.a b=1", "=1", "follow.low.a=1"])
-def test_what_is_no_threshold_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"not a threshold|no quantity"):
-        Threshold.parse(text, at_least=True)
-
-
-@pytest.mark.parametrize(("text", "said"), [("follow=90", "from 0 to 1"), ("persuasion=10%", "in nats")])
-def test_a_threshold_that_nothing_can_fail_is_refused(text: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        Threshold.parse(text, at_least=False)
+    with pytest.raises(WorkFailed) if unmet else nullcontext() as failed:
+        checks.refuse_unmet(checks.judged(checks.thresholds_of(under, over), [FOLLOWS, GIVES_IN]))
+    assert str(getattr(failed, "value", "")).startswith(unmet)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        *((text, "not a threshold|no quantity") for text in
+          ("follow", "follow.a", "follow=x", "flow.a=1", "follow.a b=1", "=1", "follow.low.a=1")),
+        ("follow=90", "from 0 to 1"), ("persuasion=10%", "in nats"),
         ("keep.irrelevant=1", "nothing of that quantity"), ("follow.conflicting=1", r"it has follow\.supporting$"),
         ("refuse.irrelevant=1", r"refuse\.none, refuse\.supporting"), ("correct.supporting=1", r"correct\.none"),
     ],
 )  # fmt: skip
-def test_a_threshold_on_what_the_file_has_not_is_refused(text: str, said: str) -> None:
+def test_a_threshold_that_cannot_be_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Threshold.parse(text, at_least=True).check({"supporting"})
-
-
-def test_a_threshold_that_no_question_counts_for_is_not_met() -> None:
-    with pytest.raises(WorkFailed, match=r"context_bias <= 0\.1 could not be judged for any model"):
-        checks.judged(checks.thresholds_of([], ["context_bias=0.1"]), [FOLLOWS])
 
 
 MOVED = Measured("m (float32)", "persuasion", "conflicting", 9, 9, "question", 1.5, 1.0, 2.0, "nats")
@@ -105,34 +83,29 @@ def test_the_table_is_of_what_it_says(measured: list[Measured], said: str) -> No
     assert f"\n{said} 95% intervals" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
-def test_junit_names_an_audit_that_failed(tmp_path: Path) -> None:
-    checks.write_junit(tmp_path / "junit.xml", "mine", [], error="no model\x00 m")
-    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
-    assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
+def study_of(folder: Path, file: str = "mine.csv", models: tuple[str, ...] = ("m",), **changes: Any) -> Study:
+    """The study of an audit of a file in a folder."""
+    options: dict[str, Any] = {"samples": 1, "questions": None, "max_new_tokens": 32, "columns": {}} | changes
+    return read_study(audit.write_study(str(folder / file), models, folder, **options))
 
 
 def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
-    study = read_study(
-        audit.write_study(
-            str(tmp_path / "mine.csv"), ["m"], tmp_path, samples=1, questions=None, max_new_tokens=32, columns={}
-        )
-    )
-    read = audit.read_rows(study, [], tmp_path)
-    assert audit.about_rows(read, Path("mine.csv"), tmp_path) == [
+    file, listed = tmp_path / "mine.csv", tmp_path / "rows-not-used.txt"
+    file.write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
+    study = study_of(tmp_path)
+    assert audit.about_rows(audit.read_rows(study, [], tmp_path), Path("mine.csv"), tmp_path) == [
         "not used: mine.csv: 1 of 2 rows cannot be used: line 3: answer: is missing; add it",
-        f"all rows that are not used: {tmp_path / 'rows-not-used.txt'}",
+        f"all rows that are not used: {listed}",
     ]
-    (tmp_path / "mine.csv").write_text("question,answer,context\n" + "Who?,,x\n" * 30)
-    with pytest.raises(
-        UsageError, match=r"30 of 30 rows .*: line 2, 3, 4 and 27 more: answer: .*; all of them are in "
-    ):
+    file.write_text("question,answer,context\n" + "Who?,,x\n" * 30)
+    refusal = r"30 of 30 rows .*: line 2, 3, 4 and 27 more: answer: .*; all of them are in "
+    with pytest.raises(UsageError, match=refusal):
         audit.read_rows(study, [], tmp_path)
-    assert len((tmp_path / "rows-not-used.txt").read_text().splitlines()) == 30
-    (tmp_path / "mine.csv").write_text("question,answer,context\nWho?,I,x\n")
+    assert len(listed.read_text().splitlines()) == 30
+    file.write_text("question,answer,context\nWho?,I,x\n")
     assert audit.about_rows(audit.read_rows(study, [], tmp_path), Path("mine.csv"), tmp_path) == []
-    assert not (tmp_path / "rows-not-used.txt").exists()
-    (tmp_path / "mine.csv").write_text("frage,answer\n")
+    assert not listed.exists()
+    file.write_text("frage,answer\n")
     with pytest.raises(UsageError, match="lacks the columns question and context"):
         audit.read_rows(study, [], tmp_path)
 
@@ -156,24 +129,23 @@ def test_junit_has_a_case_for_each_threshold_and_model(tmp_path: Path) -> None:
     hostile = Measured("<m> & \u202e\"'", "follow", "conflicting", 3, 3, "question", 0.9, None, None, "share")
     outcome = checks.judged(checks.thresholds_of([], ["follow.conflicting=0.5"]), [GIVES_IN, hostile])
     unused = [("line 3", "answer: is missing; add it")]
-    checks.write_junit(tmp_path / "new" / "junit.xml", "mine", outcome, unused=unused)
-    suite = ElementTree.parse(tmp_path / "new" / "junit.xml").getroot()
+    file = tmp_path / "new" / "junit.xml"
+    checks.write_junit(file, "mine", outcome, unused=unused)
+    suite = ElementTree.parse(file).getroot()
     assert [suite.get(name) for name in ("tests", "failures", "errors", "skipped")] == ["3", "1", "0", "1"]
     failed, skipped = [case for case in suite if len(case)]
-    assert (skipped.get("name"), skipped[0].tag) == ("line 3", "skipped")
-    assert skipped[0].get("message") == "answer: is missing; add it"
+    assert (skipped.get("name"), skipped[0].tag, skipped[0].get("message")) == ("line 3", "skipped", unused[0][1])
     assert failed.get("classname") == hostile.model
     assert failed[0].get("message", "").startswith("follow.conflicting of <m>")
+    checks.write_junit(file, "mine", [], error="no model\x00 m")
+    suite = ElementTree.parse(file).getroot()
+    assert (suite.get("tests"), suite.get("errors")) == ("1", "1")
 
 
 def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\n")
     thresholds = checks.thresholds_of(["persuasion.supporting=0.1"], [])
-    file, others = str(tmp_path / "mine.csv"), {"questions": None, "max_new_tokens": 32, "columns": {}}
-    few, enough = (
-        read_study(audit.write_study(file, ["m"], tmp_path, samples=samples, **others))  # type: ignore[arg-type]
-        for samples in (4, 5)
-    )
+    few, enough = (study_of(tmp_path, samples=samples) for samples in (4, 5))
     with pytest.raises(UsageError, match="add --samples 5 or more"):
         audit.read_rows(few, thresholds, tmp_path)
     with pytest.raises(UsageError, match="add --samples 10 or more"):
@@ -184,20 +156,14 @@ def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
 
 def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
-    models = ["smollm2-135m-instruct:bfloat16", "C:folder"]
-    study = read_study(
-        audit.write_study(
-            str(tmp_path / "mine.csv"), models, tmp_path / "ws", samples=2, questions=5, max_new_tokens=7, columns={},
-            entailment="all-minilm-l6-v2",
-        )
-    )  # fmt: skip
-    assert [(model.name, model.dtype) for model in study.models] == [
-        ("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto"),
-    ]  # fmt: skip
+    models, judge = ("smollm2-135m-instruct:bfloat16", "C:folder"), "all-minilm-l6-v2"
+    study = study_of(tmp_path, models=models, samples=2, questions=5, max_new_tokens=7, entailment=judge)
+    known = [("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto")]
+    assert [(model.name, model.dtype) for model in study.models] == known
     assert study.questions is not None
     assert study.questions.per_partition == 5
     assert [study.parameters("answers")[name] for name in ("samples", "max_new_tokens")] == [2, 7]
-    assert study.parameters("whose_answer") == {"entailment": "all-minilm-l6-v2"}
+    assert study.parameters("whose_answer") == {"entailment": judge}
 
 
 @pytest.mark.parametrize(
@@ -206,12 +172,8 @@ def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None
 )
 def test_an_audit_lets_models_think_as_asked(option: str, thinking: tuple[int, str] | None, tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
-    options: dict[str, Any] = {"samples": 1, "questions": None, "max_new_tokens": 32, "columns": {}, "thinking": option}
-    if thinking is None:
-        with pytest.raises(UsageError, match="write off, on, or the most tokens"):
-            audit.write_study(str(tmp_path / "mine.csv"), ["m"], tmp_path / "ws", **options)
-    else:
-        study = read_study(audit.write_study(str(tmp_path / "mine.csv"), ["m"], tmp_path / "ws", **options))
+    with nullcontext() if thinking else pytest.raises(UsageError, match="write off, on, or the most tokens"):
+        study = study_of(tmp_path, thinking=option)
         assert tuple(study.parameters("answers")["thinking"].values()) == thinking
 
 

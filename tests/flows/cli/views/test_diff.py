@@ -4,6 +4,7 @@ import re
 import unicodedata
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -65,32 +66,30 @@ def row(text: str, relation: str) -> list[str]:
 def test_the_same_facts_end_with_0(swaymeter: Command, march: str, tmp_path: Path) -> None:
     again = [replace(one, retrieved_at="2026-04-01T12:00:00+00:00") for one in (FATHER, PERU, NORWAY)]
     ended = swaymeter("diff", march, str(workspace(tmp_path / "again", *again)))
-    assert ended.code == 0
-    assert ended.out.endswith("They are the same.\n")
-    assert ended.err == ""
+    assert (ended.code, ended.err, ended.out[-19:]) == (0, "", "They are the same.\n")
 
 
 def test_other_facts_end_with_1_and_are_listed(swaymeter: Command, march: str, april: str) -> None:
     ended = swaymeter("diff", march, april)
-    assert ended.code == 1
-    assert ended.err == ""
-    assert row(ended.out, "capital") == ["1", "1", "1", "0"]
-    assert row(ended.out, "father") == ["0", "0", "0", "1"]
-    assert row(ended.out, "all") == ["1", "1", "1", "1"]
+    assert (ended.code, ended.err) == (1, "")
+    counts = [row(ended.out, relation) for relation in ("capital", "father", "all")]
+    assert counts == [["1", "1", "1", "0"], ["0", "0", "0", "1"], ["1", "1", "1", "1"]]
     assert ended.out.endswith(
         "\ncapital\n  - Peru → Lima\n  + Kenya → Nairobi\n"
         f"  ~ Norway: object Oslo → Bergen; object's IRI {iri('Oslo')} → {iri('Bergen')}; degree 120 → 121\n"
     )
-
-
-def test_both_versions_are_printed_first(swaymeter: Command, march: str, april: str) -> None:
-    lines = swaymeter("diff", march, april).out.splitlines()
     versions = [Dataset.of(path).version for path in (march, april)]
     about = "3 facts of 2 relations from YAGO, fetched 2026-03-01T12:00:00+00:00"
-    assert lines[:4] == [
+    assert ended.out.splitlines()[:4] == [
         f"A  {march}", f"   version {versions[0]}: {about}", f"B  {april}", f"   version {versions[1]}: {about}",
     ]  # fmt: skip
     assert versions[0] != versions[1]
+    some = swaymeter("diff", march, april, "--limit", "1").out
+    assert some.endswith("\ncapital\n  - Peru → Lima\n  … and 2 more; --limit 3 shows them, --json everything\n")
+    assert "… and" not in swaymeter("diff", march, april, "--limit", "3").out
+    none = swaymeter("diff", march, april, "--limit", "0").out
+    assert not re.search(r"Peru|… and|^capital", none, re.MULTILINE)
+    assert row(none, "capital") == counts[0]
 
 
 def test_a_workspace_and_a_published_file_can_be_compared(swaymeter: Command, march: str, tmp_path: Path) -> None:
@@ -111,15 +110,6 @@ def test_what_was_left_out_is_a_warning(swaymeter: Command, march: str, tmp_path
     assert r"left out, since the catalog has no relation for them: '[bold]\x1b[31m'" in ended.err
     assert ended.err.count("warning  ") == 2
     assert json.loads(ended.out)["a"]["warnings"]
-
-
-def test_the_limit_of_single_changes_is_kept(swaymeter: Command, march: str, april: str) -> None:
-    some = swaymeter("diff", march, april, "--limit", "1").out
-    assert some.endswith("\ncapital\n  - Peru → Lima\n  … and 2 more; --limit 3 shows them, --json everything\n")
-    assert "… and" not in swaymeter("diff", march, april, "--limit", "3").out
-    none = swaymeter("diff", march, april, "--limit", "0").out
-    assert not re.search(r"Peru|… and|^capital", none, re.MULTILINE)
-    assert row(none, "capital") == ["1", "1", "1", "0"]
 
 
 def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> None:
@@ -146,15 +136,11 @@ def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> No
     assert document["relations"]["father"] == {"added": [], "gone": [], "changed": [], "same": 1}
 
 
-@pytest.mark.parametrize("place", [0, 1])
-def test_a_missing_dataset_is_usage(place: int, swaymeter: Command, march: str, tmp_path: Path) -> None:
-    paths = [march, march]
-    paths[place] = str(tmp_path / "missing")
-    ended = swaymeter("diff", *paths)
-    assert (ended.code, ended.error.startswith(f"{tmp_path}/missing is not there; name a workspace")) == (2, True)
-
-
-def test_a_damaged_dataset_is_usage(swaymeter: Command, march: str) -> None:
+def test_a_missing_or_damaged_dataset_is_usage(swaymeter: Command, march: str, tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing")
+    for paths in ((missing, march), (march, missing)):
+        ended = swaymeter("diff", *paths)
+        assert (ended.code, ended.error.startswith(f"{missing} is not there; name a workspace")) == (2, True)
     for path in (Path(march) / "facts").iterdir():
         path.write_bytes(b"PAR1")
     ended = swaymeter("diff", march, march)
@@ -177,27 +163,27 @@ def test_other_scripts_and_signs_stay_readable() -> None:
     assert diff.visible("New\u00a0York") == r"New\xa0York"
 
 
-def test_a_long_name_is_cut_with_its_length() -> None:
-    text = shown(difference(of(NORWAY), of(replace(NORWAY, object="O" * 5000))))
-    assert f"object Oslo → {'O' * diff.LONGEST}… (5000 characters)" in text
+BERGEN_TOO, VARDO_TOO = (replace(NORWAY, other_objects=("Tromsø", name)) for name in ("Bergen", "Vardø"))
+OLD, NEW = (replace(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y" * 9) for word in ("old", "new"))
 
 
-def test_further_objects_and_missing_values_are_named() -> None:
-    before, after = (replace(NORWAY, other_objects=names) for names in (("Bergen", "Tromsø"), ("Tromsø", "Vardø")))
-    assert "~ Norway: further objects - Bergen, + Vardø\n" in shown(difference(of(before), of(after)))
-    found = difference(of(NORWAY, KENYA), of(replace(NORWAY, object_uri=None), KENYA))
-    assert f"object's IRI {iri('Oslo')} → none\n" in shown(found)
-
-
-def test_changes_of_degrees_alone_come_last() -> None:
-    larger, moved = replace(KENYA, subject_degree=9), replace(PERU, object="Cusco")
-    text = shown(difference(of(KENYA, PERU), of(larger, moved)))
-    assert text.index("~ Peru") < text.index("~ Kenya: degree 120 → 9")
-
-
-def test_versions_that_differ_without_facts_are_explained() -> None:
-    text = shown(difference(of(NORWAY), of(replace(NORWAY, source="another"))))
-    assert text.endswith("No fact differs; the versions do, since they count sources and what was not compared.\n")
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ([NORWAY], [replace(NORWAY, object="O" * 5000)], f"object Oslo → {'O' * diff.LONGEST}… (5000 characters)\n"),
+        ([BERGEN_TOO], [VARDO_TOO], "~ Norway: further objects - Bergen, + Vardø\n"),
+        ([NORWAY, KENYA], [replace(NORWAY, object_uri=None), KENYA], f"object's IRI {iri('Oslo')} → none\n"),
+        ([KENYA, PERU], [replace(KENYA, subject_degree=9), replace(PERU, object="Cusco")], "~ Kenya: degree 120 → 9\n"),
+        ([NORWAY], [replace(NORWAY, source="another")],
+         "No fact differs; the versions do, since they count sources and what was not compared.\n"),
+        ([OLD], [NEW], f"context …{'x' * 32}Oslo is oldyyyyyyyyy → …{'x' * 32}Oslo is newyyyyyyyyy\n"),
+    ],
+)  # fmt: skip
+def test_the_last_line_is_the_change(before: list[Any], after: list[Any], line: str) -> None:
+    """Changes of degrees alone come last."""
+    questions = before == [OLD]
+    sides = (Dataset(Path("a"), (), (), tuple(rows)) if questions else of(*rows) for rows in (before, after))
+    assert shown(difference(*sides)).endswith(line)
 
 
 # ---- questions -------------------------------------------------------------------------------------------------------
@@ -244,11 +230,3 @@ def test_json_has_questions_apart(swaymeter: Command, march: str, tmp_path: Path
         "subject": "Norway", "subject_id": "Q20", "property_id": "P36", "page": None, "object": "Oslo",
         "partition": "static", "changes": [{"field": "edits", "from": 4, "to": 1}],
     }]}  # fmt: skip
-
-
-def test_long_contexts_are_shown_where_they_differ() -> None:
-    before, after = (
-        replace(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y" * 9) for word in ("old", "new")
-    )
-    text = shown(difference(Dataset(Path("a"), (), (), (before,)), Dataset(Path("b"), (), (), (after,))))
-    assert f"context …{'x' * 32}Oslo is oldyyyyyyyyy → …{'x' * 32}Oslo is newyyyyyyyyy\n" in text
