@@ -165,7 +165,9 @@ class Cluster(Workers):
                 continue
             if self._is_abandoned:
                 return INTERRUPTED
-            if not self._is_connected():
+            while self._client.status == "connecting":  # for half a minute, the scheduler may come back
+                time.sleep(0.5)
+            if self._client.status != "running":
                 reason = (
                     f"the Dask scheduler {self._address or ''} ended in the middle; start it and its workers again, "
                     "then run the study again: what is stored is kept"
@@ -189,7 +191,10 @@ class Cluster(Workers):
             if away := self._away(run):  # none fits before it is back
                 return away
             if time.monotonic() - began > SECONDS_WITHOUT:
-                self._miss(mark)
+                with self._choosing:
+                    is_said, self._missed = mark in self._missed, self._missed | {mark}
+                if not is_said:
+                    log.warning("no worker with the resource %s is left; the run waits for one: start it", mark)
             time.sleep(SECONDS_BETWEEN_LOOKS)
             self._look()
         self._missed.discard(mark)
@@ -250,13 +255,6 @@ class Cluster(Workers):
         outcomes: dict[str, Outcome] = answer.get("data", {})
         return outcomes.get(future.key)
 
-    def _miss(self, mark: str) -> None:
-        """Says once that no worker is there."""
-        with self._choosing:
-            if mark not in self._missed:
-                self._missed.add(mark)
-                log.warning("no worker with the resource %s is left; the run waits for one: start it", mark)
-
     def _away(self, run: Run) -> Outcome | None:
         """What comes of a step while the workspace cannot be seen where this process runs; None where it can."""
         try:
@@ -264,12 +262,6 @@ class Cluster(Workers):
         except WorkspaceError as away:
             return Outcome(failed=str(away), may_pass=True, is_away=True)
         return None
-
-    def _is_connected(self) -> bool:
-        """Whether the scheduler is there; waits while it may come back, half a minute at most."""
-        while self._client.status == "connecting":
-            time.sleep(0.5)
-        return bool(self._client.status == "running")
 
     def _times_begun(self, topic: str) -> int:
         try:

@@ -8,6 +8,7 @@ import math
 import threading
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from swaymeter.data.errors import UsageError, first_line
@@ -43,8 +44,7 @@ class Roster:
     def begin(self) -> None:
         """Asks all workers that are there; UsageError where one of them does not fit."""
         self.look()
-        reasons = [reason for reason in (answer.result() for answer in self._answers.values()) if reason]
-        if reasons:
+        if reasons := [*filter(None, (answer.result() for answer in self._answers.values()))]:
             raise UsageError("; ".join(reasons))
         self._is_begun = True
 
@@ -66,7 +66,10 @@ class Roster:
                 self._told.pop(gone, None)
                 self._have_fitted.discard(gone)
             for address in workers:
-                if address not in self._answers or self._is_refused_for_long(address):
+                answer = self._answers.get(address)
+                is_refused = answer and answer.done() and answer.result() is not None
+                asked_long_ago = time.monotonic() - self._asked_at.get(address, 0.0) > SECONDS_REFUSED
+                if answer is None or (self._is_begun and is_refused and asked_long_ago):
                     self._ask(address)
 
     def ask_again(self, address: str) -> None:
@@ -76,25 +79,15 @@ class Roster:
                 self._ask(address)
 
     def _ask(self, address: str) -> None:
-        try:
-            asked = self._pool.submit(self._why_not, address, self._marks[address])
-        except RuntimeError:  # it is closed
-            return
-        self._asked_at[address] = time.monotonic()
-        self._answers = {**self._answers, address: asked}  # another thread may be reading them
-
-    def _is_refused_for_long(self, address: str) -> bool:
-        answer = self._answers[address]
-        is_refused = answer.done() and answer.result() is not None
-        return self._is_begun and is_refused and time.monotonic() - self._asked_at[address] > SECONDS_REFUSED
+        with suppress(RuntimeError):  # it is closed
+            answer = self._pool.submit(self._why_not, address, self._marks[address])
+            self._asked_at[address] = time.monotonic()
+            self._answers = {**self._answers, address: answer}  # another thread may be reading them
 
     def fitting(self, mark: str) -> set[str]:
         """The addresses of the workers with that mark that fit the run."""
-        return {
-            address
-            for address, answer in self._answers.items()
-            if mark in self._marks.get(address, ()) and answer.done() and answer.result() is None
-        }
+        fit = {address for address, answer in self._answers.items() if answer.done() and answer.result() is None}
+        return {address for address in fit if mark in self._marks.get(address, ())}
 
     def has(self, mark: str) -> bool:
         """Whether a worker with that mark is there that fits the run, or did and may again."""
@@ -121,9 +114,10 @@ class Roster:
         is_there = address in self._marks and self._client.status == "running"
         if self._is_begun and is_there and refusal != self._told.get(address):
             self._told[address] = refusal
-            others = any(self.fitting(mark) for mark in MARKS)
-            goes_on = "goes on without it" if others else "waits for one that can be used"
-            log.warning("%s; the run %s", refusal, goes_on)
+            has_others = any(map(self.fitting, MARKS))
+            log.warning(
+                "%s; the run %s", refusal, "goes on without it" if has_others else "waits for one that can be used"
+            )
         return refusal
 
 

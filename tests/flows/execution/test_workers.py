@@ -1,8 +1,9 @@
 import os
 import signal
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -54,13 +55,9 @@ def test_a_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("gpus", "asked", "expected"),
-    [
-        (["0", "1", "2"], None, ["0", "1", "2"]),
-        (["4", "GPU-7"], 3, ["4", "GPU-7", "4"]),
-        ([], None, [None, None]),
-        ([], 1, [None]),
-    ],
-)
+    [(["0", "1", "2"], None, ["0", "1", "2"]), (["4", "GPU-7"], 3, ["4", "GPU-7", "4"]), ([], None, [None, None]),
+     ([], 1, [None])],
+)  # fmt: skip
 def test_each_worker_process_has_its_gpu(
     gpus: list[str], asked: int | None, expected: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,17 +107,23 @@ def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeyp
     assert forgotten == ["a", "b", "a"]
 
 
-@pytest.mark.parametrize(
-    ("resources", "wrong"), [({}, "it has no resource"), ({"CPU": 1}, "it does not see the workspace")]
-)
-def test_a_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str, tmp_path: Path) -> None:
+@contextmanager
+def one_worker(**resources: int) -> Iterator[str]:
+    """The address of a cluster of a worker of this process."""
     import distributed
 
     alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
     with distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources=resources, **alone) as local:
-        cluster = Cluster(local.scheduler_address, None, Run(tmp_path))
-        with pytest.raises(UsageError, match=f"worker [^ ]+ cannot be used: {wrong}"), cluster:
-            pass
+        yield local.scheduler_address
+
+
+@pytest.mark.parametrize(
+    ("resources", "wrong"), [({}, "it has no resource"), ({"CPU": 1}, "it does not see the workspace")]
+)
+def test_a_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: str, tmp_path: Path) -> None:
+    refused = pytest.raises(UsageError, match=f"worker [^ ]+ cannot be used: {wrong}")
+    with one_worker(**resources) as address, refused, Cluster(address, None, Run(tmp_path)):
+        pass
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,6 @@ def test_a_cluster_whose_workers_do_not_fit_is_refused(resources: Any, wrong: st
 def test_a_model_that_no_worker_can_hold_is_refused_first(
     memory: float, device: str, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import distributed
     import torch
 
     monkeypatch.setattr(size, "parameters_of", lambda name: 140_500_000_000)
@@ -139,12 +141,10 @@ def test_a_model_that_no_worker_can_hold_is_refused_first(
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda number: SimpleNamespace(total_memory=memory))
     (tmp_path / "workspace.json").touch()
     asked = {3: ModelPart(name="large", device=device), 4: ModelPart(name="large", device="cpu")}
-    alone = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": "127.0.0.1:0"}
-    with distributed.LocalCluster(host="127.0.0.1", protocol="tcp://", resources={"GPU": 1}, **alone) as local:
-        cluster = Cluster(local.scheduler_address, None, Run(tmp_path), asked=asked)
-        refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold it; tcp://[^ ]+: .*{refusal}")
-        with refused if refusal else nullcontext(), cluster:
-            pass
+    refused = pytest.raises(UsageError, match=rf"models\.3: no worker .* can hold it; tcp://[^ ]+: .*{refusal}")
+    ends = refused if refusal else nullcontext()
+    with one_worker(GPU=1) as address, ends, Cluster(address, None, Run(tmp_path), asked=asked):
+        pass
 
 
 def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -165,15 +165,15 @@ def test_workers_that_die_while_they_start_are_started_anew(
 ) -> None:
     import dask
 
-    for number in range(deaths):
-        (tmp_path / f"death-{number}").touch()
     dying = tmp_path / "dying.py"
     dying.write_text(f"""
 import os, pathlib, signal
-for death in pathlib.Path({str(tmp_path)!r}).glob("death-*"):
-    death.unlink()
+death = pathlib.Path({str(tmp_path)!r}, "death")
+if death.stat().st_size < {deaths}:
+    death.write_text(death.read_text() + ".")
     os.kill(os.getpid(), signal.SIGKILL)
 """)
+    (tmp_path / "death").touch()
     (tmp_path / "workspace.json").touch()
     cluster = Cluster(None, 1, Run(tmp_path))
     refused = pytest.raises(WorkFailed, match=r"the workers of Dask do not start on this machine: .*--runner threads")
