@@ -1,11 +1,13 @@
 """Standard output and standard error, and how lines, warnings and long lists are printed."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
 
 from swaymeter.data.errors import WorkFailed
 from swaymeter.data.plain import plain
@@ -28,9 +30,25 @@ NAMED = 3
 """Steps that are named beside a reason."""
 
 
-def print_line(line: str) -> None:
+def print_line(line: str | Text, console: Console = out) -> None:
     """Print a line as it is, never folded."""
-    out.print(escape(line), soft_wrap=True)
+    console.print(Text(line) if isinstance(line, str) else line, soft_wrap=True)
+
+
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[str | Text] | None], console: Console = out, *,
+    title: str = "", numbers: Collection[str] = (),
+) -> None:  # fmt: skip
+    """Print a table whose cells are shown as they are, and folded; numbers: columns of these. None: a line between."""
+    table = Table(title=Text(title) if title else None, title_justify="left")
+    for column in columns:
+        table.add_column(Text(column), overflow="fold", justify="right" if column in numbers else "left")
+    for row in rows:
+        if row is None:
+            table.add_section()
+        else:
+            table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in row))
+    console.print(table)
 
 
 def print_product(text: str, *, nl: bool = True) -> None:

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from swaymeter.flows.cli.console import by_reason, first_names
+from swaymeter.flows.cli.console import by_reason, first_names, print_line
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.tasks.measures.run import Spent
 
@@ -128,9 +128,7 @@ def log_to(console: Console, verbose: bool) -> None:
 def show_findings(console: Console, findings: Mapping[str, Sequence[str]]) -> None:
     """What was found, in sentences by model."""
     for model, sentences in findings.items():
-        console.print(f"\nfound: {escape(model)}", soft_wrap=True)
-        for sentence in sentences:
-            console.print(f"- {escape(sentence)}", soft_wrap=True)
+        print_line("\n".join([f"\nfound: {model}", *(f"- {sentence}" for sentence in sentences)]), console)
 
 
 def summary(
@@ -149,7 +147,7 @@ def summary(
         console.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)
     for word, path in outputs.items():
         if path.exists():
-            console.print(f"{word:<9} {escape(str(path))}", soft_wrap=True)
+            print_line(f"{word:<9} {path}", console)
     if progress.failures:
         console.print(
             "Correct what is named above and run the same command again: only what failed is computed. "

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.flows.cli.console import first_names, out, print_line, warn
+from swaymeter.flows.cli.console import first_names, print_line, print_table, warn
 from swaymeter.flows.cli.options import Folder, StudyFile, Traceback
 
 annotate = typer.Typer(
@@ -81,24 +81,18 @@ def status(study: StudyFile, workspace: Folder = None, traceback: Traceback = Fa
 
     Example: [bold]swaymeter annotate status quickstart[/bold]
     """
-    from rich.table import Table
-    from rich.text import Text
-
     from swaymeter.data.records import ANNOTATION_CHOICES
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.datasets import annotate as work
 
     standing = work.standing(Selected.of(study, workspace).contents)
     _warn_of(standing.missing)
-    table = Table()
-    table.add_column("annotator", overflow="fold")
-    for choice in (*ANNOTATION_CHOICES, "of"):
-        table.add_column(choice, justify="right")
-    agreement = standing.agreement
+    agreement, rows = standing.agreement, []
     for name, counts in agreement.counts.items():
-        numbers = [counts.get(choice, 0) for choice in ANNOTATION_CHOICES]
-        table.add_row(Text(name), *map(str, numbers), f"{sum(numbers)}/{standing.questions}")
-    out.print(table)
+        judged = [counts.get(choice, 0) for choice in ANNOTATION_CHOICES]
+        rows.append((name, *map(str, judged), f"{sum(judged)}/{standing.questions}"))
+    numbers = (*ANNOTATION_CHOICES, "of")
+    print_table(("annotator", *numbers), rows, numbers=numbers)
     alpha = f"{agreement.alpha:.3f} over {agreement.units} questions" if agreement.alpha is not None else None
     print_line(f"Krippendorff's alpha: {alpha or agreement.undefined}")
     print_line(f"conflicts that a third has to decide: {standing.open_conflicts}")

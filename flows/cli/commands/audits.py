@@ -129,7 +129,7 @@ def audit(
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named))
     for line in filter(None, (*view.about_answers(unfinished), *of_rows)):
-        console.print(line, soft_wrap=True, markup=False, highlight=False)
+        print_line(line, console)
     checks.refuse_unmet(outcome)
 
 
@@ -145,8 +145,6 @@ def label(
 
     Example: [bold]swaymeter label mine.csv[/bold]
     """
-    from rich.text import Text
-
     from swaymeter.flows.cli.views import audit
     from swaymeter.flows.cli.views import label as view
 
@@ -154,7 +152,7 @@ def label(
     if not work.open:
         print_line("every context has a kind, or one that follows from its text; --all asks about each")
         return
-    view.ask(work, lambda text: out.print(Text(text), soft_wrap=True), input)
+    view.ask(work, print_line, input)
     for line in view.summary(work):
         print_line(line)
 
@@ -176,5 +174,5 @@ def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.
         print_product(view.as_json(rows, apart, left_out))
         return
     for name, database in zip("AB", databases, strict=True):
-        out.print(f"{name}: {database}", soft_wrap=True, markup=False, highlight=False)
+        print_line(f"{name}: {database}")
     view.show(out, rows, apart, left_out)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from swaymeter.flows.cli.console import out, print_line, print_product
+from swaymeter.flows.cli.console import print_line, print_product, print_table
 from swaymeter.flows.cli.options import AsJson, Traceback
 
 catalog = typer.Typer()
@@ -85,4 +85,5 @@ def _list(name: str, as_json: bool, *of: Any) -> None:
     if as_json:
         print_product(json.dumps(rows, indent=2))
     else:
-        listings.show(out, rows)
+        cells = ([cell if isinstance(cell, str) else ", ".join(cell) for cell in row.values()] for row in rows)
+        print_table([column.replace("_", " ") for column in rows[0]], cells)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.flows.cli.console import out, print_line, print_product, warn
+from swaymeter.flows.cli.console import out, print_line, print_product, print_table, warn
 from swaymeter.flows.cli.options import AsJson, Folder, Offline, Relations, StudyFile, Traceback
 
 _A_DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
@@ -110,16 +110,11 @@ def predicates(
 
     Example: [bold]swaymeter predicates yago[/bold]
     """
-    from rich.table import Column, Table
-    from rich.text import Text
-
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.datasets.predicates import predicates_of_graph
 
-    counted = Column("triples", justify="right")
-    table = Table(Column("predicate", overflow="fold"), counted, "classes of its subjects", "relations")
+    rows = []
     for row, users in predicates_of_graph(Selected.of(study, workspace).contents, offline=offline):
         classes = ", ".join(iri[max(iri.rfind("/"), iri.rfind("#")) + 1 :] for iri in row.subject_classes)
-        cells = (row.iri, f"{row.triples:,}", classes, ", ".join(users))
-        table.add_row(*map(Text, cells))
-    out.print(table)
+        rows.append((row.iri, f"{row.triples:,}", classes, ", ".join(users)))
+    print_table(("predicate", "triples", "classes of its subjects", "relations"), rows, numbers=("triples",))

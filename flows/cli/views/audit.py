@@ -11,8 +11,6 @@ from typing import Any, get_args
 import pandas as pd
 import yaml
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
@@ -22,6 +20,7 @@ from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import not_usable, read_questions
 from swaymeter.data.storage.files import written_whole
 from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.cli.console import print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views.compare import Row
 from swaymeter.flows.cli.views.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold
@@ -185,14 +184,13 @@ def measured_of(means: pd.DataFrame) -> list[Measured]:
 def show(console: Console, measured: Sequence[Measured]) -> None:
     """A table: what was measured, by model, and what the quantities mean."""
     models = list(dict.fromkeys(one.model for one in measured))
-    table = Table("quantity", *models, "over")
+    rows = []
     for quantity in QUANTITIES:
         for group in dict.fromkeys(one.group for one in measured if one.quantity == quantity):
-            found = {one.model: one for one in measured if (one.quantity, one.group) == (quantity, group)}
-            cells = [found[model].words if model in found else "" for model in models]
-            counts = " / ".join(dict.fromkeys(one.counts for one in found.values()))
-            table.add_row(*map(Text, (f"{quantity}.{group}", *cells, counts)))
-    console.print(table)
+            of = {one.model: one for one in measured if (one.quantity, one.group) == (quantity, group)}
+            cells = [of[model].words if model in of else "" for model in models]
+            rows.append((f"{quantity}.{group}", *cells, " / ".join(dict.fromkeys(one.counts for one in of.values()))))
+    print_table(("quantity", *models, "over"), rows, console)
     shown = dict.fromkeys(one.quantity for one in measured)
     said = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
     over = " or ".join(sorted({f"{one.over}s" for one in measured}))

@@ -9,14 +9,13 @@ from typing import Any
 
 import pandas as pd
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import identity
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.reports.estimates import estimate, number, verdict
@@ -151,19 +150,19 @@ def _asked(path: Path) -> dict[str, Any]:
 def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = (), left_out: Sequence[str] = ()) -> None:
     """What two runs were asked with that is not the same, and a table of the differences for every two models."""
     for line in (*(f"not the same: {line}" for line in apart), *(f"left out of {line}" for line in left_out)):
-        console.print(Text(line), soft_wrap=True)
+        print_line(line, console)
     for pair in dict.fromkeys(map(_pair, rows)):
-        table = Table(title=Text(" against ".join(pair)), title_justify="left")
-        for name in ("quantity", "n", *pair, "difference [95%]", "verdict"):
-            table.add_column(Text(name))
-        for row in (row for row in rows if _pair(row) == pair):
-            of_clusters = "" if row["clusters"] == row["n"] else f" in {row['clusters']}"
-            cells = (
-                _named(row["quantity"], row), f"{row['n']}{of_clusters}", number(row["mean"], row["unit"]),
-                number(row["against_mean"], row["unit"]), estimate(row, "difference", signed=True), verdict(row),
-            )  # fmt: skip
-            table.add_row(*map(Text, cells))
-        console.print(table)
+        cells = [
+            (
+                _named(row["quantity"], row),
+                str(row["n"]) if row["clusters"] == row["n"] else f"{row['n']} in {row['clusters']}",
+                number(row["mean"], row["unit"]), number(row["against_mean"], row["unit"]),
+                estimate(row, "difference", signed=True), verdict(row),
+            )
+            for row in rows if _pair(row) == pair
+        ]  # fmt: skip
+        columns = ("quantity", "n", *pair, "difference [95%]", "verdict")
+        print_table(columns, cells, console, title=" against ".join(pair))
     if rows:
         console.print(NOTE, highlight=False, markup=False)
 

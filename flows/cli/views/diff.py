@@ -10,7 +10,6 @@ from typing import Any
 from unicodedata import category
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from swaymeter.data.dataset import differences
@@ -18,6 +17,7 @@ from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.differences import Change, Changed, Difference, RelationDifference, Value
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.data.records import Fact, Question, as_row
+from swaymeter.flows.cli.console import print_line, print_table
 
 Relation = RelationDifference[Any]
 
@@ -50,7 +50,7 @@ def compare(old: str, new: str) -> Difference:
 def show(console: Console, difference: Difference, *, limit: int) -> None:
     """Both versions, a table of the relations, and at most `limit` single changes of each."""
     for side, dataset in (("A", difference.old), ("B", difference.new)):
-        console.print(_about(side, dataset), soft_wrap=True)
+        print_line(_about(side, dataset), console)
     if difference.relations:
         _show_relations(console, "facts", difference.relations, difference.not_compared, limit)
     if difference.questions:
@@ -74,17 +74,15 @@ def as_json(difference: Difference) -> str:
     return json.dumps({**sides, "differs": difference.differs, **facts, "questions": questions}, indent=2)
 
 
-def _about(side: str, dataset: Dataset) -> Text:
+def _about(side: str, dataset: Dataset) -> str:
     times = f", fetched {' to '.join(dict.fromkeys(dataset.retrieved))}" if dataset.retrieved else ""
     counts = {
         "facts": (len(dataset.facts), len(dataset.relations)),
         "questions": (len(dataset.questions), len(dataset.question_relations)),
     }
     rows = " and ".join(f"{count} {what} of {of} relations" for what, (count, of) in counts.items() if count)
-    return Text(
-        f"{side}  {visible(str(dataset.path))}\n   version {dataset.version}: {rows} "
-        f"from {visible(', '.join(dataset.sources))}{visible(times)}"
-    )
+    version = f"version {dataset.version}: {rows} from {visible(', '.join(dataset.sources))}{visible(times)}"
+    return f"{side}  {visible(str(dataset.path))}\n   {version}"
 
 
 def _show_relations(
@@ -92,26 +90,24 @@ def _show_relations(
 ) -> None:
     if not_compared:
         fields = ", ".join(NAMES.get(field, field) for field in not_compared)
-        console.print(Text(f"not compared, since only one of them has it: {fields}"), soft_wrap=True)
-    table = Table("relation" if what == "facts" else f"{what} about")
-    for name in ("added", "gone", "changed", "same"):
-        table.add_column(name, justify="right")
+        print_line(f"not compared, since only one of them has it: {fields}", console)
+    numbers = ("added", "gone", "changed", "same")
     counts = [(len(each.added), len(each.gone), len(each.changed), each.same) for each in relations]
-    for relation, row in zip(relations, counts, strict=True):
-        table.add_row(Text(relation.relation), *map(str, row))
+    rows: list[Sequence[str] | None] = [
+        (relation.relation, *map(str, row)) for relation, row in zip(relations, counts, strict=True)
+    ]
     if len(counts) > 1:
-        table.add_section()
-        table.add_row("all", *(str(sum(column)) for column in zip(*counts, strict=True)))
-    console.print(table)
+        rows += [None, ("all", *(str(sum(column)) for column in zip(*counts, strict=True)))]
+    print_table(("relation" if what == "facts" else f"{what} about", *numbers), rows, console, numbers=numbers)
     for relation in relations if limit else ():
         lines = list(_lines(relation))
         if lines:
-            console.print(Text(f"\n{relation.relation}", style="bold"))
+            print_line(Text(f"\n{relation.relation}", style="bold"), console)
         for sign, style, line in lines[:limit]:
-            console.print(Text.assemble((f"  {sign} ", style), line), soft_wrap=True)
+            print_line(Text.assemble((f"  {sign} ", style), line), console)
         if len(lines) > limit:
-            more = f"  … and {len(lines) - limit} more; --limit {len(lines)} shows them, --json everything"
-            console.print(Text(more), soft_wrap=True)
+            more = f"{len(lines) - limit} more; --limit {len(lines)} shows them, --json everything"
+            print_line(f"  … and {more}", console)
 
 
 def _lines(relation: Relation) -> Iterator[tuple[str, str, str]]:

@@ -4,10 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from typing import Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
-
 from swaymeter.data import catalog
 from swaymeter.data.catalog import CatalogModel
 from swaymeter.data.errors import ModelError
@@ -23,18 +19,6 @@ from swaymeter.tasks.models.files.identity import identify_model, is_downloaded
 
 Row = Mapping[str, str | Sequence[str]]
 """A cell by column; several values are a list in JSON, and joined by commas in a table."""
-
-
-def show(console: Console, rows: Sequence[Row]) -> None:
-    """A table of rows that have the same columns."""
-    name, *others = rows[0]
-    table = Table(name)
-    table.columns[0].no_wrap = True
-    for column in others:
-        table.add_column(column.replace("_", " "), overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(cell if isinstance(cell, str) else ", ".join(cell)) for cell in row.values()))
-    console.print(table)
 
 
 def measures() -> Iterator[Row]:

@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from swaymeter.flows.cli.console import by_reason
+from swaymeter.flows.cli.console import by_reason, print_line, print_table
 
 STYLES = {"done": "green", "missing": "yellow", "blocked": "yellow", "failed": "red", "damaged": "red"}
 
@@ -44,23 +43,20 @@ def is_broken(rows: Sequence[StatusRow]) -> bool:
 def show(console: Console, rows: Sequence[StatusRow], workspace: Path) -> None:
     """A table of every score, and of the other stages what is not done; the reasons; the counts of all steps."""
     shown = [row for row in rows if row.stage == "score" or row.state != "done"]
-    table = Table()
-    for column in ("subject", "model", "measure", "stage", "state"):
-        table.add_column(column, overflow="fold")
-    for row in shown:
-        coloured = Text(row.state, style=STYLES.get(row.state, ""))
-        table.add_row(Text(row.subject), Text(row.model), Text(row.measure), Text(row.stage), coloured)
-    console.print(table)
+    print_table(
+        ("subject", "model", "measure", "stage", "state"),
+        [(row.subject, row.model, row.measure, row.stage, Text(row.state, STYLES.get(row.state, ""))) for row in shown],
+        console,
+    )
     for state in STYLES:
         reasons = by_reason((row.name, row.reason) for row in shown if row.state == state and row.reason)
         for reason, names in reasons.items():
-            line = Text.assemble((state, STYLES[state]), f"  {names}: {reason}")
-            console.print(line, soft_wrap=True)
+            print_line(Text.assemble((state, STYLES[state]), f"  {names}: {reason}"), console)
     if rejected := sum((Counter(row.rejected) for row in rows), Counter[str]()):
         why = ", ".join(f"{reason} ({count})" for reason, count in rejected.most_common())
-        console.print(Text(f"rejected of the candidates of facts: {why}; --json has them by relation"), soft_wrap=True)
+        print_line(f"rejected of the candidates of facts: {why}; --json has them by relation", console)
     counts = ", ".join(f"{count} {state}" for state, count in _counts(rows).items())
-    console.print(Text(f"{counts} in {workspace}"), soft_wrap=True)
+    print_line(f"{counts} in {workspace}", console)
 
 
 def as_json(rows: Sequence[StatusRow], workspace: Path) -> str:
