@@ -12,14 +12,14 @@ import torch
 from benchmarks.machine import this_machine
 from benchmarks.measuring import Table, arguments, publish
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring.generation import engine as engine_of_answers
-from swaymeter.tasks.scoring.generation import sample_answers
-from swaymeter.tasks.scoring.next_token import tokenized_prompts
-from swaymeter.tasks.scoring.next_token.plain import ALONE, EQUAL, PADDED, read_plain
-from swaymeter.tasks.scoring.next_token.reading import has_sliding_window
+from swaymeter.tasks.models.generation.readers import engine_of_answers
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.next_token.plain import ALONE, EQUAL, PADDED, read_plain
+from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+from swaymeter.tasks.models.next_token.reading import has_sliding_window
 from swaymeter.tasks.scoring.persuasion import persuasion
+from tests.tasks.models.alone import every, log_probs, steps
 from tests.tasks.models.families import FAMILIES, family_model
-from tests.tasks.scoring.alone import every, log_probs, steps
 
 CONTEXTS = ["Oslo is big.\n", "x", "Lima is small, and it lies by the sea, as everybody in Peru will tell you.\n"]
 QUERIES = ["Q: Who?\nA:", "The capital of Peru is"]

@@ -1,6 +1,6 @@
 """Seconds a question of sampled answers: the engine against transformers' generate, one answer at a time.
 
-    engine            swaymeter.tasks.scoring.generation: a question under each condition, ten samples and the greedy
+    engine            swaymeter.tasks.models.generation: a question under each condition, ten samples and the greedy
     answer each,
                       all questions at once
     one at a time     as the published code has it: generate for each sample by itself, and for the greedy answer; its
@@ -36,10 +36,12 @@ from swaymeter.data.records import PARTITIONS, Question
 from swaymeter.data.sources import sample
 from swaymeter.tasks.contexts.questions import choose_questions
 from swaymeter.tasks.models import LanguageModel, load_language_model
-from swaymeter.tasks.scoring.answer_ends import end_tokens
-from swaymeter.tasks.scoring.answer_prompts import answer_prompt
-from swaymeter.tasks.scoring.generation import Answer, engine, sample_answers
-from swaymeter.tasks.scoring.next_token import Distributions, read_plain
+from swaymeter.tasks.models.capabilities import Answer
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.next_token.distributions import Distributions
+from swaymeter.tasks.models.next_token.plain import read_plain
+from swaymeter.tasks.models.prompts.answer_ends import end_tokens
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 
 REFERENCE = "float32"
 SAMPLES, STEPS, TEMPERATURE = 10, 20, 0.5
@@ -243,7 +245,7 @@ def _setting(
     reference = sides.get(f"one at a time {REFERENCE}", one)
     return {
         "dtype": dtype,
-        "engine": engine(model, []),
+        "engine": model.engine_of_answers([], to_come=0),
         "seconds_a_question": {"engine": fast.seconds, "one_at_a_time": one.seconds, "ten_at_once": ten.seconds},
         "one_at_a_time_over_engine": times(one, fast),
         "reference_over_engine": times(reference, fast),

@@ -25,7 +25,10 @@ from benchmarks import ways, workload
 from benchmarks.machine import forget_peak, memory_in_use, multiplication, peak_memory, this_machine
 from benchmarks.measuring import Side, Table, arguments, interleaved, publish, times
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring.next_token import Distributions, engine, next_token_by_query, read_plain, shared
+from swaymeter.tasks.models.next_token import shared
+from swaymeter.tasks.models.next_token.by_query import engine, next_token_by_query
+from swaymeter.tasks.models.next_token.distributions import Distributions
+from swaymeter.tasks.models.next_token.plain import read_plain
 
 FORMS = len(workload.FORMS)
 PUBLISHED_QUERIES = 122 * 100 * 4

@@ -14,8 +14,9 @@ import torch
 from numpy.typing import NDArray
 
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring.next_token import Distributions, next_token_by_query, read_plain
-from swaymeter.tasks.scoring.next_token.plain import forward_options, left_padded
+from swaymeter.tasks.models.next_token.by_query import next_token_by_query
+from swaymeter.tasks.models.next_token.distributions import Distributions
+from swaymeter.tasks.models.next_token.plain import forward_options, left_padded, read_plain
 from swaymeter.tasks.scoring.persuasion import persuasion_scores
 
 Tokens = Sequence[int]

@@ -18,7 +18,7 @@ from swaymeter.flows.steps.report import card_of
 from swaymeter.flows.study.places import study_file
 from swaymeter.flows.study.study import Study
 from swaymeter.reports.publish.publication import Known, Publication
-from swaymeter.tasks.models.hardware import processor
+from swaymeter.tasks.models.machine import processor
 
 
 def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: str = "") -> Path:

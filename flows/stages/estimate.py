@@ -122,7 +122,7 @@ def _thoughts(plan: Plan, node: Node) -> tuple[int, bool]:
 
 def _thinks_always(variant: Variant) -> bool | None:
     """Whether nothing turns off the thoughts of a step's model; None where its tokenizer is not on this machine."""
-    from swaymeter.tasks.scoring.template_options import opens_thoughts, options_of
+    from swaymeter.tasks.models.prompts.template_options import opens_thoughts, options_of
 
     prompts, speaker = variant.prompts, variant.at_hand
     return opens_thoughts(speaker, prompts, options_of(speaker, prompts)) if speaker else None

@@ -83,7 +83,7 @@ def refused_models(asked: Iterable[Variant], runner: RunnerName) -> Iterator[str
 
 def _refused_templates(asked: Iterable[Variant]) -> Iterator[str]:
     """Which models have a chat template, as far as it is on this machine, that lacks a keyword of the study."""
-    from swaymeter.tasks.scoring.template_options import options_of
+    from swaymeter.tasks.models.prompts.template_options import options_of
 
     for variant in asked:
         try:

@@ -14,10 +14,10 @@ from swaymeter.data.catalog.name_parts import class_of_names
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.invented import invented_names
 from swaymeter.tasks.contexts.listed_names import folded, names_in
+from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.scoring.answer_prompts import filled, turn_prompt
-from swaymeter.tasks.scoring.generation import sample_answers
-from swaymeter.tasks.scoring.template_options import prompt_form
+from swaymeter.tasks.models.prompts.answer_prompts import filled, turn_prompt
+from swaymeter.tasks.models.prompts.template_options import prompt_form
 
 TEMPERATURE = 0.8
 SAMPLES = 8

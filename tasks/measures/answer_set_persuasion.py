@@ -14,7 +14,7 @@ from swaymeter.data.records import Query, QueryType
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.rows import PairScore, pair_rows
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import AnswerScores
 
 
 class AnswerSetParameters(Parameters):
@@ -39,7 +39,7 @@ class AnswerSetPersuasion(PairScore):
     mass: Annotated[float, Meaning("probability of the whole set of complete answers, 0 to 1")]
 
 
-def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: AnswerScores, queries: Sequence[Query]) -> Iterator[Row]:
     """The contexts of a relation before its queries, open and closed queries with their own answers."""
     from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 

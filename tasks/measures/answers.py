@@ -15,8 +15,8 @@ from swaymeter.tasks.measures.coherent_persuasion import persuasion_rows
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import QuestionScore
 from swaymeter.tasks.measures.sampled import AnswersParameters, Sampled, sample, too_long
+from swaymeter.tasks.models.capabilities import Samples
 from swaymeter.tasks.models.entailment import Entailment
-from swaymeter.tasks.models.language_model import LanguageModel
 
 
 @table("answers", "an answer")
@@ -52,7 +52,7 @@ class Answer(QuestionScore):
     ]
 
 
-def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Question]]) -> Computed:
+def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Question]]) -> Computed:
     """Samples answers to every question in each of its cases; clusters and scores them where asked to."""
     judge = load_judge(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
     for questions in chunks:

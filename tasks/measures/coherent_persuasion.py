@@ -26,7 +26,7 @@ from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore
 from swaymeter.tasks.measures.sampled import Sampled, sample
 from swaymeter.tasks.measures.stored import of_cases, of_questions, rows_of
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import Samples
 
 if TYPE_CHECKING:
     from swaymeter.tasks.scoring.coherent_persuasion import Distribution, GroupedAnswers
@@ -54,7 +54,7 @@ class CoherentPersuasion(QuestionScore):
     ]
 
 
-def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> Iterator[Row]:
     """Samples the stored answers once more, for the distributions along them."""
     sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
     answers = of_questions(inputs, "answers", questions, "token_ids", "thought_ids")
@@ -64,15 +64,13 @@ def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question])
         yield {**row, "stand_in": origins[row["question_id"], row["context_id"]]["stand_in"]}
 
 
-def _along_stored(model: LanguageModel, case: Sampled, stored: Sequence[Row]) -> "list[Distribution]":
+def _along_stored(model: Samples, case: Sampled, stored: Sequence[Row]) -> "list[Distribution]":
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
-    from swaymeter.tasks.scoring.generation.answers import mean_distribution
-
     known = {(answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()}
     keys = [(tuple(row["thought_ids"]), tuple(row["token_ids"])) for row in stored]
     for thoughts, tokens in keys:
         if (thoughts, tokens) not in known:
-            known[thoughts, tokens] = mean_distribution(model, (*case.prompt.tokens, *thoughts), tokens)
+            known[thoughts, tokens] = model.mean_distribution((*case.prompt.tokens, *thoughts), tokens)
     return [known[key] for key in keys]
 
 

@@ -17,7 +17,7 @@ from swaymeter.data.storage.keys import content_key
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
 from swaymeter.tasks.measures.sampled import page_of, unfit
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 
 @table("context_utilisation", "a context of a question", key=QUESTION_KEY)
@@ -53,12 +53,12 @@ def _asked(inputs: Inputs) -> AnswerPrompts:
     return replace(inputs.answer_prompts, generation_prompt=True)
 
 
-def compute(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question]) -> Iterator[Row]:
     """The utilisation of every context of every question."""
-    from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+    from swaymeter.tasks.models.next_token.by_query import PLAIN
+    from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
+    from swaymeter.tasks.models.prompts.thoughts import begins_thoughts, opened_thoughts
     from swaymeter.tasks.scoring.first_token import first_tokens, next_tokens
-    from swaymeter.tasks.scoring.next_token import PLAIN
-    from swaymeter.tasks.scoring.thoughts import begins_thoughts, opened_thoughts
     from swaymeter.tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
     cases = [(question, case) for question in questions for case in question.cases]

@@ -10,7 +10,7 @@ from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.chunks import cut_by_form
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
 from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import Differentiable
 
 UNIT = "nats per squared embedding unit"
 
@@ -35,7 +35,7 @@ class FisherSusceptibility(QueryScore):
     fisher_standard_error: Annotated[float | None, Meaning("its standard error over the draws", UNIT)]
 
 
-def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: Differentiable, queries: Sequence[Query]) -> Iterator[Row]:
     """Every query alone; with draws the whole vocabulary is estimated, else the likeliest answers alone."""
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 
@@ -59,7 +59,7 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
         }
 
 
-def _chunks(inputs: Inputs, model: LanguageModel) -> Sequence[Sequence[Query]]:
+def _chunks(inputs: Inputs, model: Differentiable) -> Sequence[Sequence[Query]]:
     """A query is read once and differentiated so many times."""
     parameters: FisherParameters = inputs.parameters["fisher_susceptibility"]
     return cut_by_form(inputs.queries, parameters.top_k + parameters.draws)

@@ -9,7 +9,7 @@ from swaymeter.data.records import Query
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.rows import PairScore, of_pair
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 
 class GreedyAnswersParameters(Parameters):
@@ -36,7 +36,7 @@ class GreedyAnswer(PairScore):
     ]
 
 
-def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
     """The greedy continuation of every query after each of its contexts."""
     from swaymeter.tasks.scoring.memorization import conflict, follows, greedy_answers
 

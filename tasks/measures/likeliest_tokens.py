@@ -14,7 +14,7 @@ from swaymeter.tasks.measures.chunks import cut
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.rows import QueryScore
 from swaymeter.tasks.measures.stored import matrix
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 ALONE = "none"
 QUERIES_AT_ONCE = 16
@@ -43,10 +43,10 @@ class LikeliestToken(QueryScore):
     probability: Annotated[float, Meaning("p(token | context, query)")]
 
 
-def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
     """The likeliest tokens after every query, alone and after its chosen contexts."""
+    from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
     from swaymeter.tasks.scoring.first_token import next_tokens
-    from swaymeter.tasks.scoring.next_token import tokenized_prompts
 
     parameters: LikeliestTokensParameters = inputs.parameters["likeliest_tokens"]
     chosen = [

@@ -15,7 +15,7 @@ from swaymeter.data.records.row import table_of
 from swaymeter.data.records.score import Score
 from swaymeter.data.records.table import Table
 from swaymeter.tasks.measures.asked import PerQuery, own_sample
-from swaymeter.tasks.models.backend import Capability
+from swaymeter.tasks.models.capabilities import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa

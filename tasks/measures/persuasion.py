@@ -9,7 +9,7 @@ from swaymeter.data.records import Context, Query
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import PairScore, pair_rows
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 Asked = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
 """Queries, the contexts before them, and the [context][query] tokens of both."""
@@ -25,9 +25,9 @@ class Persuasion(PairScore):
     persuasion: Annotated[float, Meaning("KL(p(.|c,q) || p(.|q)), p(.|q) the mixture over the contexts", "nats")]
 
 
-def compute_chunks(inputs: Inputs, model: LanguageModel, chunks: Sequence[Sequence[Query]]) -> Computed:
+def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequence[Query]]) -> Computed:
     """The contexts of a relation before its queries; the next chunk is tokenised while the model reads one."""
-    from swaymeter.tasks.scoring.next_token import tokenized_prompts
+    from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
     from swaymeter.tasks.scoring.persuasion import counted, persuasion
 
     def tokens(queries: Sequence[Query]) -> list[Asked]:

@@ -15,7 +15,7 @@ from swaymeter.data.storage.keys import drawn_first
 from swaymeter.tasks.measures.chunks import cut_by_form
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 
 class PrecisionParameters(Parameters):
@@ -39,7 +39,7 @@ class Precision(QueryScore):
     mean_difference: Annotated[float, Meaning("mean over contexts of |persuasion - its reference|", "nats")]
 
 
-def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> Iterator[Row]:
+def compute(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
     """The sampled queries after each of their contexts, in both dtypes."""
     from swaymeter.tasks.scoring.persuasion import persuasion
 
@@ -60,14 +60,14 @@ def compute(inputs: Inputs, model: LanguageModel, queries: Sequence[Query]) -> I
             }
 
 
-def _reference(inputs: Inputs, model: LanguageModel) -> LanguageModel:
+def _reference(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
     from swaymeter.tasks.models.backends import load_language_model
 
     parameters: PrecisionParameters = inputs.parameters["precision"]
     return load_language_model(model.name, dtype=parameters.reference, device=inputs.device, revision=model.revision)
 
 
-def _chunks(inputs: Inputs, model: LanguageModel) -> Sequence[Sequence[Query]]:
+def _chunks(inputs: Inputs, model: NextTokenLogits) -> Sequence[Sequence[Query]]:
     parameters: PrecisionParameters = inputs.parameters["precision"]
     ids = [query.query_id for query in inputs.queries]
     sampled = set(drawn_first(ids, parameters.queries, inputs.seed, "precision", inputs.relation))

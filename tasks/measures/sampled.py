@@ -12,11 +12,11 @@ from swaymeter.data.records import Case, Question
 from swaymeter.tasks.measures.measure import Inputs, Parameters, Row
 from swaymeter.tasks.measures.rows import of_case
 from swaymeter.tasks.measures.stored import QuestionKey
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.capabilities import Model, Samples
 
 if TYPE_CHECKING:
-    from swaymeter.tasks.scoring.answer_prompts import AnswerPrompt
-    from swaymeter.tasks.scoring.generation import Answer, SampledAnswers
+    from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
+    from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt
 
 
 class ThinkingPart(Parameters):
@@ -82,15 +82,15 @@ def page_of(prompts: AnswerPrompts, question: Question, case: Case) -> str | Non
     return (question.page or question.subject or None) if which == "all" or question.is_disputable else None
 
 
-def too_long(inputs: Inputs, model: LanguageModel, question: Question) -> str | None:
+def too_long(inputs: Inputs, model: Model, question: Question) -> str | None:
     """Why a question does not fit the model's window with its answer, even without its context; None where it does."""
     reserved_tokens, texts, _ = _thinking(inputs, model)
     return unfit(model, texts, question, reserved_tokens=reserved_tokens)
 
 
-def _thinking(inputs: Inputs, model: LanguageModel) -> tuple[int, AnswerPrompts, int | None]:
+def _thinking(inputs: Inputs, model: Model) -> tuple[int, AnswerPrompts, int | None]:
     """The tokens that a reply may have, how questions are put, and the most tokens of thoughts; None for none."""
-    from swaymeter.tasks.scoring.answer_prompts import thinks_always
+    from swaymeter.tasks.models.prompts.answer_prompts import thinks_always
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     texts, thinking = inputs.answer_prompts, parameters.thinking
@@ -100,9 +100,9 @@ def _thinking(inputs: Inputs, model: LanguageModel) -> tuple[int, AnswerPrompts,
     return parameters.max_new_tokens + tokens, replace(texts, thinking=True), tokens
 
 
-def unfit(model: LanguageModel, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0) -> str | None:
+def unfit(model: Model, prompts: AnswerPrompts, question: Question, *, reserved_tokens: int = 0) -> str | None:
     """Why a question does not fit the model's window, even without its context; None where it does."""
-    from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+    from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 
     asked: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
     try:
@@ -114,11 +114,10 @@ def unfit(model: LanguageModel, prompts: AnswerPrompts, question: Question, *, r
     return None
 
 
-def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) -> list[Sampled]:
+def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> list[Sampled]:
     """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
-    from swaymeter.tasks.scoring.answer_prompts import answer_header, answer_prompt, thinking_words
-    from swaymeter.tasks.scoring.generation import engine, sample_answers
-    from swaymeter.tasks.scoring.template_options import prompt_form
+    from swaymeter.tasks.models.prompts.answer_prompts import answer_header, answer_prompt, thinking_words
+    from swaymeter.tasks.models.prompts.template_options import prompt_form
 
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]
@@ -132,9 +131,9 @@ def sample(inputs: Inputs, model: LanguageModel, questions: Sequence[Question]) 
     identities = [(question.question_id, case.context_id) for question, case in cases]
     options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     form, header = prompt_form(model, texts), answer_header(model, texts)
-    answers = sample_answers(model, tokens, identities, form=form, header=header, max_thoughts=max_thoughts, **options)
+    answers = model.sample_answers(tokens, identities, form=form, header=header, max_thoughts=max_thoughts, **options)
     thinking = thinking_words(model, texts, max_thoughts)
-    engine_name = engine(model, tokens, to_come=max_thoughts or parameters.max_new_tokens)
+    engine_name = model.engine_of_answers(tokens, to_come=max_thoughts or parameters.max_new_tokens)
     return [
         Sampled(question, case, prompt, of_prompt, engine_name, thinking)
         for (question, case), prompt, of_prompt in zip(cases, prompts, answers, strict=True)

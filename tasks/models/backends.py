@@ -1,15 +1,44 @@
 """The backends of language models, and what is asked of whichever serves a name. Importing this imports no torch."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 from swaymeter.data.errors import ModelError, UnknownName
-from swaymeter.tasks.models.backend import Backend, Capability
-from swaymeter.tasks.models.files.identity import ModelIdentity, aliases
-from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.models.transformers_backend import TRANSFORMERS
+from swaymeter.tasks.models.capabilities import Capability
+from swaymeter.tasks.models.files.architecture import not_left_to_right
+from swaymeter.tasks.models.files.conversion import converted_folder
+from swaymeter.tasks.models.files.identity import ModelIdentity, aliases, identify_model, is_model_name
+from swaymeter.tasks.models.loading import (
+    BALANCED,
+    QUANTISED,
+    chosen_device,
+    chosen_dtype,
+    loaded_once,
+    pretrained,
+    weights_options,
+)
 
-BACKENDS: tuple[Backend, ...] = (TRANSFORMERS,)
-"""The first that accepts a name serves it."""
+if TYPE_CHECKING:
+    from swaymeter.tasks.models.language_model import LanguageModel
+
+
+@dataclass(frozen=True)
+class Backend:
+    """A way to run language models.
+
+    Attributes:
+        accepts: (model name) -> whether this backend serves it; must not open the network.
+        capabilities: what its models can give.
+        identify: (model name) -> which model the name stands for, in which revision, without its weights.
+        load: (identity, dtype, device) -> the loaded model; dtype and device as `load_language_model` takes them.
+    """
+
+    accepts: Callable[[str], bool]
+    capabilities: frozenset[Capability]
+    identify: Callable[[str], ModelIdentity]
+    load: Callable[[ModelIdentity, str, str], "LanguageModel"]
 
 
 def capabilities(name: str) -> frozenset[Capability]:
@@ -24,7 +53,7 @@ def identify_language_model(name: str) -> ModelIdentity:
 
 def load_language_model(
     name: str, *, dtype: str = "auto", device: str = "auto", revision: str | None = None
-) -> LanguageModel:
+) -> "LanguageModel":
     """The language model of that name, loaded when it is first asked for.
 
     Args:
@@ -58,3 +87,84 @@ def _backend_of(name: str) -> Backend:
         if backend.accepts(name):
             return backend
     raise UnknownName("language model", name, aliases("language_model"))
+
+
+def _load_here(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+    device = chosen_device(device, spread=True)
+    return _loaded(identity, chosen_dtype(dtype, device), device)
+
+
+def _load_pretrained(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    from swaymeter.tasks.models.language_model import LanguageModel
+
+    folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
+    options = weights_options(dtype, device)
+    model = pretrained(identity, AutoModelForCausalLM.from_pretrained, folder=folder, **options)
+    tokenizer = pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
+    if len(tokenizer) == 0:
+        raise ModelError(f"model {identity.name!r}: its tokenizer is empty; does its folder have tokenizer files?")
+    _check_vocabulary(identity, tokenizer, model.get_input_embeddings().weight.shape[0])
+    _check_dtype(identity, model, dtype)
+    inputs = str(model.get_input_embeddings().weight.device)
+    loaded = LanguageModel(model, tokenizer, identity.name, identity.revision, dtype, inputs)
+    if device == BALANCED and not all(place.startswith("cuda") for place in loaded.placement.split("+")):
+        raise ModelError(
+            f"model {identity.name!r} in {dtype} does not fit the GPUs of this machine: it would lie on "
+            f"{loaded.placement}; use 8bit, 4bit or more GPUs"
+        )
+    _check_left_to_right(identity, model)
+    return loaded
+
+
+_loaded = loaded_once(_load_pretrained)
+
+
+def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> None:
+    """ModelError for a tokenizer of another model; tokens that were added to it need not be known to this one."""
+    added = tokenizer.get_added_vocab()
+    own = ((place, token) for token, place in tokenizer.get_vocab().items() if token not in added)
+    place, token = max(own, default=(0, ""))
+    if place >= size:
+        raise ModelError(
+            f"model {identity.name!r}: its tokenizer has token {place}, {token!r}, and the model only {size:,} tokens; "
+            "get the folder again, with the tokenizer of this model"
+        )
+
+
+def _check_left_to_right(identity: ModelIdentity, model: Any) -> None:
+    """ModelError where what follows a token changes what the model says after it."""
+    import torch
+
+    ids = torch.tensor([[5, 6, 7, 8], [5, 6, 9, 10]], device=model.get_input_embeddings().weight.device)
+    with torch.inference_mode():
+        first, second = model(input_ids=ids, use_cache=False).logits[:, 1].float()
+    if float((first - second).abs().max()) > 0.1 * float(first.std()):  # both are the same but for rounding
+        raise not_left_to_right(identity.name, type(model).__name__)
+
+
+def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
+    layers = {type(module).__name__ for module in model.modules()}
+    stored_dtype = next((name for name, layer in QUANTISED.items() if layer in layers), None)
+    if stored_dtype == (dtype if dtype in QUANTISED else None):
+        return
+    if stored_dtype is None:
+        raise ModelError(f"model {identity.name!r} has no linear layer that could be in {dtype}; use bfloat16")
+    raise ModelError(
+        f"model {identity.name!r}: its files hold {stored_dtype} weights, so {dtype} is not what they are in; "
+        f"ask for dtype {stored_dtype}, or for the model that it was made from"
+    )
+
+
+TRANSFORMERS = Backend(
+    accepts=is_model_name,
+    capabilities=frozenset(get_args(Capability)),
+    identify=lambda name: identify_model(name, "language_model"),
+    load=_load_here,
+)
+"""Models that transformers runs on this machine: all capabilities in every dtype. Quantised weights (8bit, 4bit) take
+nothing away: gradients go to the input embeddings, which are not quantised, and bitsandbytes passes them through."""
+
+BACKENDS: tuple[Backend, ...] = (TRANSFORMERS,)
+"""The first that accepts a name serves it."""

@@ -1,120 +1,40 @@
-"""A loaded language model, its tokenizer, and what is learnt about both while they are used."""
+"""A language model on this machine: a network with all capabilities."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from swaymeter.data.catalog import AnswerPrompts
-from swaymeter.tasks.models.hardware import hardware_of
-from swaymeter.tasks.models.loading import context_window
+from swaymeter.tasks.models.generation.answers import mean_distribution
+from swaymeter.tasks.models.generation.greedy import greedy_lines
+from swaymeter.tasks.models.generation.readers import engine_of_answers
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.gradients import squared_gradients
+from swaymeter.tasks.models.network import Network
+from swaymeter.tasks.models.next_token.broken import is_broken
+from swaymeter.tasks.models.next_token.by_query import engine_of_next_token, next_token_by_query
+from swaymeter.tasks.models.next_token.complete_answers import complete_answers
+from swaymeter.tasks.models.next_token.plain import read_plain
+from swaymeter.tasks.models.next_token.reading import in_reach
 
 if TYPE_CHECKING:
-    from transformers import PreTrainedModel, PreTrainedTokenizerBase
+    from swaymeter.tasks.models.capabilities import AnswerScores, Differentiable, NextTokenLogits, Samples
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a way of reading prompts gives what each gives when it is read alone; reason: why it is not used, if so.
+class LanguageModel(Network):
+    """A language model and its tokenizer, ready to be asked: all protocols of tasks/models/capabilities.py."""
 
-    rounding: the largest difference of a log-probability, in nats; compared: the shortest and the longest prompt that
-    it was compared on.
-    """
-
-    reason: str | None = None
-    rounding: float = 0.0
-    compared: tuple[tuple[int, ...], ...] = ()
-
-    def covers(self, shortest: int, longest: int) -> bool:
-        """Whether it is the verdict for prompts of so many tokens, too."""
-        known = [len(prompt) for prompt in self.compared]
-        return self.reason is not None or (bool(known) and known[0] <= shortest and longest <= known[1])
+    is_broken = is_broken
+    in_reach = in_reach
+    next_token_by_query = next_token_by_query
+    engine_of_next_token = engine_of_next_token
+    next_token_logits = read_plain
+    greedy_lines = greedy_lines
+    sample_answers = sample_answers
+    engine_of_answers = engine_of_answers
+    mean_distribution = mean_distribution
+    complete_answers = complete_answers
+    squared_gradients = squared_gradients
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """How a model is asked: by which template, with a system turn or not; control: token texts that must stay text.
+if TYPE_CHECKING:
 
-    options: keywords of the template, that which switches thinking on or off among them where there is one;
-    start: the tokens before what the template writes, which a chat template writes itself.
-    """
-
-    template: str
-    system_turn: bool
-    control: tuple[str, ...]
-    options: Mapping[str, Any]
-    start: tuple[int, ...]
-
-
-@dataclass(eq=False)
-class Engine:
-    """What is known of one loaded model; None for what has not been needed yet.
-
-    verdicts: on the ways of reading it, by their names and whether prompts are so long that positions are computed
-    otherwise; prompts_at_once: most prompts that are answered at once, set where memory ran out with more;
-    start_tokens: what its tokenizer puts before a text; vocabulary: what each token adds to a text, by its id;
-    conversations: how it is asked with each of the prompts that were used.
-    """
-
-    verdicts: dict[tuple[str, bool], Verdict] = field(default_factory=dict)
-    prompts_at_once: int | None = None
-    start_tokens: tuple[int, ...] | None = None
-    vocabulary: tuple[str, ...] | None = None
-    conversations: dict[AnswerPrompts, Conversation] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class LanguageModel:
-    """A language model and its tokenizer, ready to be asked; revision: of the weights.
-
-    dtype: what it computes in, such as "float32" or "4bit"; device: where its inputs are put, such as "cpu" or
-    "cuda:0"; forward_passes: calls of the network so far, each of them one batch.
-    """
-
-    model: "PreTrainedModel"
-    tokenizer: "PreTrainedTokenizerBase"
-    name: str
-    revision: str
-    dtype: str
-    device: str
-    forward_passes: int = field(default=0, init=False)
-    engine: Engine = field(default_factory=Engine, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self.model.train(False)
-        self.model.register_forward_pre_hook(self._count)
-
-    @property
-    def has_chat_template(self) -> bool:
-        """Whether the tokenizer knows how a conversation with this model is written."""
-        return bool(self.tokenizer.chat_template)
-
-    @property
-    def context_window(self) -> int | None:
-        """How many tokens the model can read; from its configuration, since a tokenizer may say 1e30."""
-        return context_window(self.model.config)
-
-    @property
-    def parameters(self) -> int:
-        """How many numbers the model has learnt; packed ones are counted one by one."""
-        return int(self.model.num_parameters())
-
-    @property
-    def placement(self) -> str:
-        """Where the model lies, as the database keeps it: "cpu", "cuda:0", or "cuda:0+cuda:1" when it is spread."""
-        devices = {weights.device for weights in self.model.parameters()}
-        return "+".join(str(device) for device in sorted(devices, key=lambda device: (device.type, device.index or 0)))
-
-    @property
-    def hardware(self) -> str:
-        """The names of the processor or GPUs that it lies on."""
-        return hardware_of(self.placement)
-
-    @property
-    def reading(self) -> str | None:
-        """Which ways of reading are not used for this model, and why; None where all that were needed are."""
-        verdicts = list(self.engine.verdicts.items())  # another thread may add to them
-        reasons = [f"not by {way}: {verdict.reason}" for (way, _), verdict in verdicts if verdict.reason]
-        return "; ".join(dict.fromkeys(reasons)) or None
-
-    def _count(self, module: Any, inputs: Any) -> None:
-        self.forward_passes += 1
+    def _capabilities_of(model: LanguageModel) -> tuple[NextTokenLogits, Samples, AnswerScores, Differentiable]:
+        return model, model, model, model

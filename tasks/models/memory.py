@@ -7,8 +7,8 @@ from contextlib import contextmanager
 import torch
 
 from swaymeter.data.errors import ScoreError
-from swaymeter.tasks.models.heap import give_freed_memory_back
-from swaymeter.tasks.models.language_model import LanguageModel
+from swaymeter.tasks.models.machine import give_freed_memory_back
+from swaymeter.tasks.models.network import Network
 
 log = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ class Halving:
     `attempt`, and does it again where it `ran_out` of memory.
     """
 
-    def __init__(self, model: LanguageModel, work: str, *amounts: int) -> None:
+    def __init__(self, model: Network, work: str, *amounts: int) -> None:
         """Starts with these amounts; work: what is done, such as "prompts are read", for the warning."""
         self.amounts = amounts
         self.ran_out = False

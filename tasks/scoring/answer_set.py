@@ -23,12 +23,9 @@ import torch
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import UsageError
-from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.scoring.answer_ends import end_tokens, vocabulary_texts
-from swaymeter.tasks.scoring.next_token.broken import check_contexts_matter, check_scores
-from swaymeter.tasks.scoring.next_token.by_query import engine
-from swaymeter.tasks.scoring.next_token.complete_answers import complete_answers
-from swaymeter.tasks.scoring.next_token.prompts import no_distribution, tokenized, tokenized_prompts
+from swaymeter.tasks.models.capabilities import AnswerScores
+from swaymeter.tasks.models.next_token.broken import check_contexts_matter, check_scores
+from swaymeter.tasks.models.next_token.prompts import no_distribution, tokenized, tokenized_prompts
 from swaymeter.tasks.scoring.persuasion import Persuasion, counted, divergence_from_mixture
 
 
@@ -40,7 +37,7 @@ class AnswerSetPersuasion(Persuasion):
 
 
 def answer_set_persuasion(
-    model: LanguageModel,
+    model: AnswerScores,
     contexts: Sequence[str],
     queries: Sequence[str],
     answers: Sequence[Sequence[str]],
@@ -67,25 +64,22 @@ def answer_set_persuasion(
         ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
     """
     aliases, groups = _aliases(model, answers)
-    stops = _stops(model, terminators)
     distinct, weights, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries, start_token=start_token)
-    longest = max(map(len, tokenized(model, [f" {alias}" for alias in aliases], start_token=False)))
-    engine_name = engine(model, prompts, to_come=longest)
-    log_probs, sound = complete_answers(
-        model, distinct, queries, aliases, stops=stops, engine=engine_name, start_token=start_token
+    log_probs, sound, engine = model.complete_answers(
+        distinct, queries, aliases, terminators=terminators, prompts=prompts, start_token=start_token
     )
     scores, log_mass = _persuasion(log_probs, groups, weights)
     checks = (
         (~sound.numpy(), no_distribution(model)),
         (~np.isfinite(log_mass), f"{model.name} gives no answer of the set any probability"),
     )
-    check_scores(model, checks, prompts, queries, distinct)
+    check_scores(model.is_broken, checks, prompts, queries, distinct)
     unmoved = (log_probs == log_probs[:, :1]).all(dim=2).all(dim=1)
     check_contexts_matter(model, unmoved.numpy(), prompts, queries)
     # A context that changes nothing may come out as -1e-17, and a whole mass as 1 + 1e-7: rounding.
     scores, mass = np.maximum(scores, 0.0), np.minimum(np.exp(log_mass), 1.0)
-    return AnswerSetPersuasion(scores[:, rows], scores @ weights, engine_name, mass[:, rows])
+    return AnswerSetPersuasion(scores[:, rows], scores @ weights, engine, mass[:, rows])
 
 
 def _persuasion(
@@ -99,7 +93,7 @@ def _persuasion(
     return scores.numpy(), log_mass.numpy()
 
 
-def _aliases(model: LanguageModel, answers: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
+def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[list[str], list[list[int]]]:
     """All aliases of all answers, and for each answer the places of its own."""
     if not answers:
         raise UsageError("an answer set has no answers; give at least one")
@@ -119,14 +113,3 @@ def _aliases(model: LanguageModel, answers: Sequence[Sequence[str]]) -> tuple[li
             )
         known[tuple(tokens)] = alias
     return aliases, groups
-
-
-def _stops(model: LanguageModel, terminators: Sequence[str]) -> list[int]:
-    if "" in terminators:
-        raise UsageError("a terminator is an empty text, with which every token begins; remove it")
-    # A tokenizer may know more tokens than its model.
-    texts = vocabulary_texts(model)[: model.model.config.get_text_config().vocab_size]
-    stops = end_tokens(model) | {token for token, text in enumerate(texts) if text.startswith(tuple(terminators))}
-    if not stops:
-        raise UsageError(f"no token of {model.name} ends an answer; use other terminators than {list(terminators)}")
-    return sorted(stops)

@@ -11,20 +11,18 @@ sentence says "The" first, whatever it goes on to say.
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import torch
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
-from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.scoring.answer_prompts import filled, template_options
-from swaymeter.tasks.scoring.next_token.broken import first_broken, is_broken
-from swaymeter.tasks.scoring.next_token.distributions import Distributions
-from swaymeter.tasks.scoring.next_token.plain import BATCH, read_plain
-from swaymeter.tasks.scoring.next_token.prompts import Tokens, no_distribution, shortened
-from swaymeter.tasks.scoring.template_options import Turns, prompt_form, rendered
+from swaymeter.tasks.models.capabilities import Model, NextTokenLogits, Tokens
+from swaymeter.tasks.models.next_token.broken import first_broken
+from swaymeter.tasks.models.next_token.distributions import Distributions
+from swaymeter.tasks.models.next_token.prompts import no_distribution, shortened
+from swaymeter.tasks.models.prompts.answer_prompts import filled, template_options
+from swaymeter.tasks.models.prompts.template_options import Turns, prompt_form, rendered
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,18 +47,18 @@ class NextTokens:
         return min(1.0, float(distribution[sorted(set(tokens))].sum()))
 
 
-def next_tokens(model: LanguageModel, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> NextTokens:
+def next_tokens(model: NextTokenLogits, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> NextTokens:
     """The next token after every prompt, read `batch_size` at once; ScoreError where a prompt has no distribution."""
-    logits = read_plain(model, prompts, batch_size=batch_size or BATCH)
+    logits = model.next_token_logits(prompts, batch_size=batch_size)
     broken = (~torch.isfinite(Distributions.of(logits).log_normaliser)).nonzero().flatten().tolist()
     if broken:
-        prompt = first_broken([prompts[place] for place in broken], partial(is_broken, model))
+        prompt = first_broken([prompts[place] for place in broken], model.is_broken)
         text = shortened(str(model.tokenizer.decode(list(prompt))))
         raise ScoreError(f"{no_distribution(model)} after the prompt {text}")
     return NextTokens(logits)
 
 
-def first_tokens(model: LanguageModel, answers: Iterable[str], prompts: AnswerPrompts | None = None) -> dict[str, int]:
+def first_tokens(model: Model, answers: Iterable[str], prompts: AnswerPrompts | None = None) -> dict[str, int]:
     """The token that each answer begins with after a prompt; ScoreError where none does.
 
     prompts: None for the catalog's.
@@ -86,7 +84,7 @@ def first_tokens(model: LanguageModel, answers: Iterable[str], prompts: AnswerPr
     return found
 
 
-def _space(model: LanguageModel, turns: Turns, prompt: str) -> str:
+def _space(model: Model, turns: Turns, prompt: str) -> str:
     """The space that the chat template writes before the assistant's text, or nothing."""
     answer = "xyzzy"
     try:
@@ -96,6 +94,6 @@ def _space(model: LanguageModel, turns: Turns, prompt: str) -> str:
     return " " if whole.startswith(f"{prompt} {answer}") else ""
 
 
-def _tokens(model: LanguageModel, text: str) -> list[int]:
+def _tokens(model: Model, text: str) -> list[int]:
     tokens: list[int] = model.tokenizer(text, add_special_tokens=False)["input_ids"]
     return tokens

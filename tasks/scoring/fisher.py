@@ -13,37 +13,19 @@ random signs eps_a and z_a = sqrt(p_a) eps_a held constant,
 What it is not: it needs no context; the factor 1/2 of the expansion is dropped; position embeddings are not part of
 theta; values of different models are not comparable.
 Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, Eq. 10 and 11.
-
-A batch of queries is read once, padded on the right where no token attends to it, and all derivatives go through that
-one graph. Where that gives other answers than a query read alone, batches are of equal length, or of one query
-(tasks/scoring/next_token/alone.py). The model is not changed meanwhile, so that other threads may use it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch.nn import functional
-from torch.overrides import TorchFunctionMode
 
 from swaymeter.data.errors import ScoreError, UsageError
-from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.models.memory import Halving, memory_budget
-from swaymeter.tasks.scoring.generation.sampling import generator
-from swaymeter.tasks.scoring.next_token.alone import Probe, long_positions, way_of
-from swaymeter.tasks.scoring.next_token.prompts import Tokens, shortened, start_tokens, tokenized
-from swaymeter.tasks.scoring.next_token.shared import inner_size
+from swaymeter.tasks.models.capabilities import Differentiable
+from swaymeter.tasks.models.next_token.prompts import shortened
 
 LEAST_DRAWS = 32
-_PADDED, _EQUAL, _ALONE = (
-    f"{way} of Fisher susceptibility" for way in ("padded batches", "batches of equal length", "embeddings")
-)
-# A batch's longest query over its shortest: on a CPU padding costs as much as text, on a GPU a pass costs more.
-_PADDING = {"cpu": 1.0, "cuda": 2.0}
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +41,7 @@ class Fisher:
 
 
 def fisher_susceptibility(
-    model: LanguageModel,
+    model: Differentiable,
     queries: Sequence[str],
     *,
     top_k: int | None,
@@ -87,7 +69,7 @@ def fisher_susceptibility(
     if not queries:
         raise UsageError("Fisher susceptibility needs queries, and the list is empty; give at least one")
     name, n_top = ("exact", exact) if top_k is None else ("top_k", top_k)
-    vocabulary = int(model.model.config.get_text_config().vocab_size)
+    vocabulary = model.vocabulary_size
     if not 1 <= n_top <= vocabulary:
         raise UsageError(
             f"{name} is {n_top}; it must be at least 1 and at most {vocabulary}, {model.name}'s vocabulary"
@@ -95,7 +77,8 @@ def fisher_susceptibility(
     if top_k is None and draws < LEAST_DRAWS:
         raise UsageError(f"draws is {draws}; an estimate and its standard error need at least {LEAST_DRAWS}")
     texts = list(dict.fromkeys(queries))
-    squares = _squares(model, texts, n_top, draws if top_k is None else 0, seed, start_token)
+    directions = draws if top_k is None else 0
+    squares = model.squared_gradients(texts, n_top=n_top, draws=directions, seed=seed, start_token=start_token)
     top, drawn = squares[:, :n_top].sum(axis=1), squares[:, n_top:]
     trace, error = top, np.zeros_like(top)
     if top_k is None:
@@ -109,167 +92,3 @@ def fisher_susceptibility(
     row_of = {text: row for row, text in enumerate(texts)}
     rows = [row_of[query] for query in queries]
     return Fisher(trace[rows], error[rows], top[rows])
-
-
-def _squares(
-    model: LanguageModel, queries: list[str], n_top: int, draws: int, seed: int, start_token: bool
-) -> NDArray[np.float64]:
-    """||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""
-    tokens = tokenized(model, queries, start_token=start_token)
-    begin = len(start_tokens(model)) if start_token else 0
-    budget = memory_budget(model.device)
-    squares = np.empty((len(queries), n_top + draws))
-    waiting = sorted(range(len(queries)), key=lambda place: len(tokens[place]))
-    halving = Halving(model, "Fisher susceptibility is computed", len(queries), n_top + draws)
-    while waiting:
-        most, derivatives = halving.amounts
-        batch, at_once = _fitting(model, tokens, waiting[:most], derivatives, budget)
-        texts, ids = [queries[place] for place in batch], [tokens[place] for place in batch]
-        single = f"a single derivative at the query {shortened(texts[0])}"
-        with halving.attempt(len(batch), at_once, smallest=partial(str, single)):
-            directions = partial(_Directions, queries=texts, n_top=n_top, draws=draws, seed=seed)
-            squares[batch] = _squares_of_batch(model, ids, begin, directions, at_once)
-            waiting = waiting[len(batch) :]
-    return squares
-
-
-def _fitting(
-    model: LanguageModel, tokens: list[list[int]], places: list[int], derivatives: int, memory: int
-) -> tuple[list[int], int]:
-    """The first places, in order of length, that fit the memory; and the number of derivatives of each at once."""
-    long = long_positions(model, len(tokens[places[0]]))
-    alike = [place for place in places if long_positions(model, len(tokens[place])) == long]
-    way = _way(model, [tokens[place] for place in alike])
-    longest = (_PADDING[torch.device(model.device).type] if way == _PADDED else 1) * len(tokens[places[0]])
-    alike = [place for place in alike if len(tokens[place]) <= longest][: 1 if way == _ALONE else None]
-    length = len(tokens[alike[-1]])
-    config = model.model.config.get_text_config()
-    width, heads = config.hidden_size, getattr(config, "num_attention_heads", 1)
-    inner = inner_size(config)
-    # Measured bytes: of a query's graph, and of a derivative while it is computed.
-    layer = length * (16 * width + 4 * inner + 4 * heads * length) * model.model.dtype.itemsize
-    graph, derivative = config.num_hidden_layers * layer, layer // 2 + 12 * config.vocab_size
-    queries = memory // (graph + derivatives * derivative)
-    if queries:
-        return alike[:queries], derivatives
-    return alike[:1], min(max(1, (memory - graph) // derivative), derivatives)
-
-
-def _way(model: LanguageModel, queries: Sequence[Tokens]) -> str:
-    """How queries are batched; ScoreError where even one alone gives other answers from embeddings than from tokens."""
-    sizes = {_PADDED: 4, _EQUAL: 2, _ALONE: 1}
-    if _PADDING[torch.device(model.device).type] == 1:
-        del sizes[_PADDED]
-    way = way_of(model, queries, {way: partial(_of_probe, model, size) for way, size in sizes.items()}, "")
-    reasons = [verdict.reason for (of, _), verdict in list(model.engine.verdicts.items()) if of == _ALONE]
-    if not way and any(reasons):
-        raise ScoreError(
-            f"Fisher susceptibility cannot be computed for {model.name}: with embeddings in place of tokens, "
-            f"{reasons[-1]}; leave fisher_susceptibility out for this model"
-        )
-    return way or _ALONE  # without a verdict, an answer is not finite, and is reported with its query
-
-
-def _of_probe(model: LanguageModel, size: int, probe: Probe) -> torch.Tensor:
-    """Log p after the prompts of a probe, two of which are of each length, read so many at once."""
-    prompts = [list(prompt) for prompt in probe.all]
-    batches = [prompts[start : start + size] for start in range(0, len(prompts), size)]
-    return torch.cat([_read(model, batch)[1].detach() for batch in batches])
-
-
-def _squares_of_batch(
-    model: LanguageModel,
-    tokens: list[list[int]],
-    begin: int,
-    directions_of: Callable[[torch.Tensor], "_Directions"],
-    at_once: int,
-) -> NDArray[np.float64]:
-    """begin: where the queries' own tokens begin; those before it are not varied."""
-    embeddings, log_p = _read(model, tokens)
-    directions = directions_of(log_p.detach())
-    squares: list[torch.Tensor] = []
-    for start in range(0, directions.count, at_once):
-        stop = min(start + at_once, directions.count)
-        (gradients,) = torch.autograd.grad(
-            log_p, embeddings, directions.part(start, stop), is_grads_batched=True, retain_graph=stop < directions.count
-        )
-        squares.append(gradients[:, :, begin:].float().square().sum(dim=(2, 3)))
-    broken = ~torch.isfinite(log_p).all(dim=1)  # the derivatives of an infinite logit may be finite
-    result: NDArray[np.float64] = (
-        torch.cat(squares).T.masked_fill(broken.unsqueeze(1), torch.nan).double().cpu().numpy()
-    )
-    return result
-
-
-def _read(model: LanguageModel, tokens: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-    """The embeddings of queries, (n, longest, width), and log p of every answer in their graph, (n, V) float32."""
-    network: Any = model.model
-    ids = torch.zeros((len(tokens), max(map(len, tokens))), dtype=torch.int64)
-    for row, ids_of_query in enumerate(tokens):
-        ids[row, : len(ids_of_query)] = torch.tensor(ids_of_query)
-    with torch.enable_grad(), _Derivable(network, [len(ids_of_query) - 1 for ids_of_query in tokens]) as read:
-        embeddings = network.get_input_embeddings()(ids.to(model.device)).detach().requires_grad_()
-        logits = network(inputs_embeds=embeddings.clone(), use_cache=False).logits  # some change them in place
-        last = logits[:, 0] if logits.shape[1] == 1 else read.at_last_tokens(logits)
-        return embeddings, torch.log_softmax(last.float(), dim=-1)
-
-
-class _Derivable(TorchFunctionMode):
-    """Makes this thread's forward pass differentiable in many directions at once, with logits of last tokens alone."""
-
-    def __init__(self, network: Any, last: list[int]) -> None:
-        super().__init__()
-        self._output = getattr(network.get_output_embeddings(), "weight", None)
-        self._last = torch.tensor(last)
-
-    def at_last_tokens(self, states: torch.Tensor) -> torch.Tensor:
-        """The states of each query's last token, (n, width), of states (n, longest, width)."""
-        return states[torch.arange(len(states), device=states.device), self._last.to(states.device)]
-
-    def __torch_function__(
-        self, func: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-    ) -> Any:
-        kwargs = kwargs or {}
-        if func is functional.scaled_dot_product_attention:
-            return _attention(*args, **kwargs)
-        if func is functional.linear and len(args) > 1 and args[1] is self._output:
-            return func(self.at_last_tokens(args[0]).unsqueeze(1), *args[1:], **kwargs)
-        return func(*args, **kwargs)
-
-
-def _attention(
-    query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attn_mask: torch.Tensor | None = None, **options: Any
-) -> torch.Tensor:
-    if attn_mask is not None and attn_mask.dtype == torch.bool:  # the operation below would add it as 0 and 1
-        attn_mask = torch.zeros_like(attn_mask, dtype=query.dtype).masked_fill_(~attn_mask, -torch.inf)
-    output: torch.Tensor = torch.ops.aten._scaled_dot_product_attention_math(query, key, value, attn_mask, **options)[0]
-    return output
-
-
-class _Directions:
-    """The directions z of a batch: sqrt(p) of each of the most probable answers, then signed ones of all others."""
-
-    def __init__(self, log_p: torch.Tensor, queries: list[str], n_top: int, draws: int, seed: int) -> None:
-        root = (log_p / 2).exp()
-        top = root.topk(n_top, dim=1)
-        self._values, self._places = top.values.T.unsqueeze(2), top.indices.T.unsqueeze(2)
-        self._others = root.scatter(1, top.indices, 0.0)
-        signs = np.stack([_signs(draws, log_p.shape[1], seed, query) for query in queries], axis=1)
-        self._negative = torch.from_numpy(signs).to(log_p.device)
-        self.count = n_top + draws
-
-    def part(self, start: int, stop: int) -> torch.Tensor:
-        """The directions from start to stop: (stop - start, n, V)."""
-        n_top = len(self._places)
-        directions = torch.zeros((stop - start, *self._others.shape), device=self._others.device)
-        places, values = self._places[start:stop], self._values[start:stop]
-        directions[: len(places)].scatter_(2, places, values)
-        negative = self._negative[max(0, start - n_top) : max(0, stop - n_top)]
-        torch.where(negative, -self._others, self._others, out=directions[len(places) :])
-        return directions
-
-
-def _signs(draws: int, answers: int, seed: int, query: str) -> NDArray[np.bool_]:
-    """Whether a sign is negative, (draws, answers); fewer draws are the first of more."""
-    packed = generator(seed, query).integers(256, size=(draws, -(-answers // 8)), dtype=np.uint8)
-    return np.unpackbits(packed, axis=1, count=answers).view(np.bool_)

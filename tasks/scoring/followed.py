@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, cast, get_args
 
 from swaymeter.data.errors import InputError
-from swaymeter.tasks.scoring.thoughts import without_thoughts
+from swaymeter.tasks.models.prompts.thoughts import without_thoughts
 from swaymeter.tasks.scoring.wording import yes_no
 from swaymeter.tasks.scoring.wording.clauses import in_a_sentence
 from swaymeter.tasks.scoring.wording.denials import (

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swaymeter.data.errors import ScoreError, UsageError
-from swaymeter.tasks.scoring.generation.sampling import generator
+from swaymeter.tasks.models.generation.sampling import generator
 
 
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:

@@ -16,10 +16,8 @@ from typing import Literal
 
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import ContextKind, QueryType
-from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.scoring.generation.greedy import GreedyLines
-from swaymeter.tasks.scoring.next_token import PLAIN, engine, tokenized_prompts
-from swaymeter.tasks.scoring.next_token.shared import SharedPrefixes
+from swaymeter.tasks.models.capabilities import NextTokenLogits
+from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
 from swaymeter.tasks.scoring.persuasion import counted
 
 Conflict = Literal["substitution", "negation"]
@@ -27,7 +25,7 @@ Follows = Literal["original", "context", "other"]
 
 
 def greedy_answers(
-    model: LanguageModel,
+    model: NextTokenLogits,
     contexts: Sequence[str],
     queries: Sequence[str],
     *,
@@ -52,17 +50,8 @@ def greedy_answers(
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
     distinct, _, rows = counted(contexts)
     prompts = tokenized_prompts(model, distinct, queries, start_token=start_token, reserved_tokens=max_new_tokens)
-    engine_name = engine(model, prompts, to_come=max_new_tokens)
-    answers = GreedyLines(model, len(queries), len(distinct), max_new_tokens)
-    if engine_name == PLAIN:
-        for place in range(len(queries)):
-            answers.take_plain(place, [of_context[place] for of_context in prompts])
-    else:
-        shared = SharedPrefixes(model, prompts, entries=max_new_tokens, keep=True)
-        for _ in shared.read(answers.take):
-            pass
-    answers.check(prompts, queries, distinct)
-    return [[texts[row] for row in rows] for texts in answers.texts()], engine_name
+    answers, engine = model.greedy_lines(prompts, queries, distinct, most=max_new_tokens)
+    return [[texts[row] for row in rows] for texts in answers], engine
 
 
 def conflict(kind: ContextKind, about_entity: bool, context_object: str, answer: str) -> Conflict | None:

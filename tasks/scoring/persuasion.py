@@ -18,11 +18,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.scoring.next_token.broken import check_contexts_matter, check_scores
-from swaymeter.tasks.scoring.next_token.by_query import engine_of_next_token, next_token_by_query
-from swaymeter.tasks.scoring.next_token.distributions import Distributions
-from swaymeter.tasks.scoring.next_token.prompts import Tokens, no_distribution, tokenized_prompts
+from swaymeter.tasks.models.capabilities import NextTokenLogits, Tokens
+from swaymeter.tasks.models.next_token.broken import check_contexts_matter, check_scores
+from swaymeter.tasks.models.next_token.distributions import Distributions
+from swaymeter.tasks.models.next_token.prompts import no_distribution, tokenized_prompts
 
 _ROUNDING = 1e-6
 _TINY = torch.finfo(torch.float32).tiny
@@ -38,7 +37,7 @@ class Persuasion:
 
 
 def persuasion(
-    model: LanguageModel,
+    model: NextTokenLogits,
     contexts: Sequence[str],
     queries: Sequence[str],
     *,
@@ -68,7 +67,7 @@ def persuasion(
         tokens = tokenized_prompts(model, distinct, queries, start_token=start_token)
     # Nothing is copied to the host before the end: a GPU would wait for it.
     results: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
-    for place, of_query in next_token_by_query(model, tokens, memory=memory):
+    for place, of_query in model.next_token_by_query(tokens, memory=memory):
         results[place] = (persuasion_scores(of_query, of_contexts), of_query.log_normaliser, of_query.are_alike())
     in_order = [results[place] for place in range(len(queries))]
     scores, normalisers, unmoved = (torch.stack(parts).cpu().numpy() for parts in zip(*in_order, strict=True))
@@ -77,11 +76,11 @@ def persuasion(
         (~np.isfinite(normalisers), no_distribution(model)),
         (~(scores >= -_ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is not a valid score"),
     )
-    check_scores(model, checks, tokens, queries, distinct)
+    check_scores(model.is_broken, checks, tokens, queries, distinct)
     check_contexts_matter(model, unmoved, tokens, queries)
     # A context that changes nothing may come out as -1e-8: rounding, not a score.
     scores = np.maximum(scores, 0.0)
-    return Persuasion(scores[:, rows], scores @ weights, engine_of_next_token(model, tokens))
+    return Persuasion(scores[:, rows], scores @ weights, model.engine_of_next_token(tokens))
 
 
 def counted(contexts: Sequence[str]) -> tuple[list[str], NDArray[np.float64], list[int]]:

@@ -1,11 +1,46 @@
-"""The embedded model, loaded once for all tests of this folder."""
+"""Models and reference values that several tests of these folders share."""
+
+import json
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from swaymeter.tasks.models import LanguageModel, load_language_model
+from tests.tasks.models.tiny import CHAT, tiny_language_model
+
+ORACLE = Path(__file__).parents[1] / "oracle"
 
 
 @pytest.fixture(scope="session")
 def smollm2() -> LanguageModel:
     """The embedded model in float32 on the CPU; converted when a machine first runs this."""
     return load_language_model("smollm2-135m-instruct", dtype="float32", device="cpu")
+
+
+@pytest.fixture(scope="session")
+def tiny() -> LanguageModel:
+    return tiny_language_model()
+
+
+@pytest.fixture(scope="session")
+def tiny_chat() -> LanguageModel:
+    """A model whose answers often end: a third of its tokens are end tokens."""
+    model = tiny_language_model(chat_template=CHAT)
+    model.model.generation_config.eos_token_id = [1, *range(170, 261)]
+    return model
+
+
+@pytest.fixture(scope="session")
+def oracle_persuasion() -> Any:
+    return json.loads((ORACLE / "persuasion.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def oracle_answers() -> Any:
+    return json.loads((ORACLE / "answers.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def oracle_fisher() -> Any:
+    return json.loads((ORACLE / "fisher.json").read_text(encoding="utf-8"))

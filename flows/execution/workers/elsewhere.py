@@ -13,8 +13,8 @@ from swaymeter.data.errors import UsageError
 from swaymeter.flows.execution.workers.workers import Outcome, attempt, failed
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections.model import ModelPart
-from swaymeter.tasks.models.heap import keep_freed_memory
 from swaymeter.tasks.models.loading import forget_models
+from swaymeter.tasks.models.machine import keep_freed_memory
 
 _one_at_a_time = threading.Lock()
 """A model and its tokenizer are for one thread; somebody may start a worker with several."""

@@ -14,10 +14,10 @@ from swaymeter.data.records import Dispute, Question, Rejected, identity
 from swaymeter.data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
 from swaymeter.tasks.contexts.disputes.of_page import RELATION
 from swaymeter.tasks.contexts.questions import BuiltQuestions
+from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.language_model import LanguageModel
-from swaymeter.tasks.scoring.answer_prompts import filled, turn_prompt
-from swaymeter.tasks.scoring.generation import sample_answers
-from swaymeter.tasks.scoring.template_options import prompt_form
+from swaymeter.tasks.models.prompts.answer_prompts import filled, turn_prompt
+from swaymeter.tasks.models.prompts.template_options import prompt_form
 
 TEMPERATURE = 0.6
 TOP_P = 0.9

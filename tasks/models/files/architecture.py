@@ -1,6 +1,6 @@
 """Whether a model writes from left to right, as its config.json says, before its weights are loaded or downloaded.
 
-What a configuration does not show is found once the weights are there: see tasks/models/transformers_backend.py.
+What a configuration does not show is found once the weights are there: see tasks/models/backends.py.
 """
 
 import re

@@ -61,7 +61,7 @@ def model(name: str, folder: Path, mark: Path) -> str:
     """Loads a model and asks it; what it brings along would write the mark."""
     from swaymeter.data.errors import ModelError
     from swaymeter.tasks.models import load_language_model
-    from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+    from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 
     try:
         loaded = load_language_model(str(folder), dtype="float32", device="cpu")

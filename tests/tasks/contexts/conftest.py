@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring.generation import Answer, SampledAnswers
+from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 Say = Callable[..., list[dict[str, Any]]]

@@ -11,7 +11,7 @@ from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.tasks.measures.context_utilisation import compute
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.measures.conftest import Row, Study
 
 ASKED = "What is the capital of Norway?"

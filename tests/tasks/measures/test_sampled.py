@@ -13,10 +13,11 @@ from swaymeter.data.sources import sample
 from swaymeter.tasks.measures import chunks
 from swaymeter.tasks.measures.sampled import page_of
 from swaymeter.tasks.models import LanguageModel, load_entailment
-from swaymeter.tasks.scoring import answer_prompts
-from swaymeter.tasks.scoring.answer_prompts import AnswerPrompt, answer_prompt
+from swaymeter.tasks.models.capabilities import SampledAnswers
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.prompts import answer_prompts
+from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt, answer_prompt
 from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasion, coherent_persuasions
-from swaymeter.tasks.scoring.generation import SampledAnswers, sample_answers
 from swaymeter.tasks.scoring.half_samples import draw_halves
 from swaymeter.tasks.scoring.semantic_entropy import group_answers, semantic_entropy, semantic_entropy_error
 from tests.tasks.measures.conftest import Row, Study
@@ -153,7 +154,7 @@ def test_answers_that_rounding_changes_are_read_as_stored(study: Study, monkeypa
         sampled = sample_answers(*arguments, **options)
         return [replace(one, samples=(sampled[0].greedy,) * len(one.samples)) for one in sampled]
 
-    monkeypatch.setattr("swaymeter.tasks.scoring.generation.sample_answers", otherwise)
+    monkeypatch.setattr(LanguageModel, "sample_answers", otherwise)
     for row, other in zip(study.rows("coherent_persuasion"), joint, strict=True):
         assert row == {name: _to_rounding(value) for name, value in other.items()}
 
@@ -236,7 +237,7 @@ def test_questions_are_put_as_the_study_says(study: Study, monkeypatch: pytest.M
         asked.append((model.tokenizer.decode(prompts[0]), options["form"]))
         return sample_answers(model, prompts, *others, **options)
 
-    monkeypatch.setattr("swaymeter.tasks.scoring.generation.sample_answers", seen)
+    monkeypatch.setattr(LanguageModel, "sample_answers", seen)
     replace(study, inputs=replace(study.inputs, answer_prompts=own)).score("answers")
     assert asked[0] == (f"Say {study.inputs.questions[0].question}", "plain")
 

@@ -9,10 +9,10 @@ import pytest
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.measures.measure import Inputs
-from swaymeter.tasks.scoring.generation.answers import Ends
+from swaymeter.tasks.models.generation.answers import Ends
 from tests.tasks.measures.conftest import Row, Study
+from tests.tasks.models.generation.test_thoughts import OPENED, thinking_model
 from tests.tasks.models.tiny import CHAT
-from tests.tasks.scoring.generation.test_thoughts import OPENED, thinking_model
 
 OF_ANSWERS = ("clusters", "coherent_persuasion", "semantic_entropy", "accuracy", "persuaded", "whose_answer")
 CLOSES = 262

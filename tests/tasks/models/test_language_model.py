@@ -11,9 +11,8 @@ from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from swaymeter.data.errors import ModelError, UnknownName, UsageError
-from swaymeter.tasks.models import backends, load_language_model, transformers_backend
-from swaymeter.tasks.models.backend import Backend
-from swaymeter.tasks.models.backends import capabilities
+from swaymeter.tasks.models import backends, load_language_model
+from swaymeter.tasks.models.backends import Backend, capabilities
 from swaymeter.tasks.models.files.identity import ModelIdentity
 from swaymeter.tasks.models.loading import chosen_device, forget_models, loaded_once, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
@@ -106,7 +105,7 @@ class Linear4bit(torch.nn.Linear):
 def _gives(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
     """Whatever is asked for, transformers gives this network."""
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: (network, {"missing_keys": []}))
-    monkeypatch.setattr(transformers_backend, "_loaded", loaded_once(transformers_backend._load))
+    monkeypatch.setattr(backends, "_loaded", loaded_once(backends._load_pretrained))
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
 
 

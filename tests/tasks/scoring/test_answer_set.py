@@ -10,11 +10,11 @@ from transformers import PreTrainedTokenizerFast
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.models.next_token import complete_answers, shared
+from swaymeter.tasks.models.prompts.answer_ends import end_tokens
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
-from swaymeter.tasks.scoring.next_token import complete_answers, shared
+from tests.tasks.models.alone import break_token, steps, tokens_of
 from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model
-from tests.tasks.scoring.alone import break_token, steps, tokens_of
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", ""]
 # The last token of the second one joins the space behind it. All are short, since one model sees eight tokens back.

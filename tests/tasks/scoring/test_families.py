@@ -8,14 +8,14 @@ import pytest
 import torch
 
 from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.next_token.plain import ALONE, EQUAL, PADDED, read_plain
+from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
-from swaymeter.tasks.scoring.generation import sample_answers
 from swaymeter.tasks.scoring.memorization import greedy_answers
-from swaymeter.tasks.scoring.next_token import tokenized_prompts
-from swaymeter.tasks.scoring.next_token.plain import ALONE, EQUAL, PADDED, read_plain
 from swaymeter.tasks.scoring.persuasion import persuasion
+from tests.tasks.models.alone import every, log_probs, steps, tokens_of
 from tests.tasks.models.families import family_model
-from tests.tasks.scoring.alone import every, log_probs, steps, tokens_of
 
 CONTEXTS = [
     "Oslo is big.\n",

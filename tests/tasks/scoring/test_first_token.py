@@ -8,10 +8,10 @@ import torch
 from swaymeter.data.catalog import prompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.scoring.first_token import first_tokens, next_tokens
+from tests.tasks.models.chat_templates import FAMILIES, family_model
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
-from tests.tasks.scoring.chat_templates import FAMILIES, family_model
 
 CONTEXTS = (None, "Oslo is the capital of Norway.", "The capital of Norway is Lima, says a book. " * 5)
 

@@ -6,12 +6,11 @@ import torch
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError, UsageError
-from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring import fisher
+from swaymeter.tasks.models import LanguageModel, gradients
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
+from tests.tasks.models.alone import break_token
 from tests.tasks.models.families import family_model
 from tests.tasks.models.tiny import tiny_language_model
-from tests.tasks.scoring.alone import break_token
 
 QUERIES = ["Q: Where is Oslo?\nA:", "x", "The capital of Peru is", "Q: Where is Lima?\nA:"]
 FAMILIES = ["llama", "llama3", "gpt2", "gpt_neox", "mistral", "qwen2", "bloom", "mamba"]
@@ -50,7 +49,7 @@ def test_estimate_agrees_with_the_reference(smollm2: LanguageModel, oracle_fishe
 def test_every_architecture_agrees_with_plain_autograd(
     family: str, padding: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(fisher._PADDING, "cpu", padding)
+    monkeypatch.setitem(gradients._PADDING, "cpu", padding)
     model = tiny_language_model(family)
     by_hand = [_terms(model, query, 7).sum() for query in QUERIES]
     fisher_susceptibility(model, QUERIES, top_k=7)  # is compared with queries read alone
@@ -99,7 +98,7 @@ def test_order_batches_and_memory_change_nothing(tiny: LanguageModel, monkeypatc
     turned = fisher_susceptibility(tiny, [*QUERIES[::-1], QUERIES[0]], top_k=None)
     np.testing.assert_allclose(turned.trace, [*found.trace[::-1], found.trace[0]], rtol=1e-5)
     for memory in (1, 1_000_000):
-        monkeypatch.setattr(fisher, "memory_budget", lambda device, budget=memory: budget)
+        monkeypatch.setattr(gradients, "memory_budget", lambda device, budget=memory: budget)
         alone = fisher_susceptibility(tiny, QUERIES[:1], top_k=None)
         np.testing.assert_allclose(alone.trace, found.trace[:1], rtol=1e-5)
         np.testing.assert_allclose(alone.standard_error, found.standard_error[:1], rtol=1e-4)
@@ -111,7 +110,7 @@ def test_memory_decides_how_many_queries_are_read_at_once(monkeypatch: pytest.Mo
     before = model.forward_passes
     fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3)
     assert model.forward_passes == before + 1
-    monkeypatch.setattr(fisher, "memory_budget", lambda device: 1)
+    monkeypatch.setattr(gradients, "memory_budget", lambda device: 1)
     fisher_susceptibility(model, ["one", "two", "six", "ten"], top_k=3)
     assert model.forward_passes == before + 1 + 4
 
@@ -121,13 +120,13 @@ def test_signs_come_from_seed_and_text(tiny: LanguageModel) -> None:
     assert (found.trace == again.trace).all()
     assert (found.trace != other.trace).all()
     assert (found.top_k_trace == other.top_k_trace).all()
-    assert (fisher._signs(32, 99, 1, "a") == fisher._signs(64, 99, 1, "a")[:32]).all()
-    assert (fisher._signs(64, 99, 1, "a") != fisher._signs(64, 99, 1, "b")).mean() == pytest.approx(0.5, abs=0.03)
+    assert (gradients._signs(32, 99, 1, "a") == gradients._signs(64, 99, 1, "a")[:32]).all()
+    assert (gradients._signs(64, 99, 1, "a") != gradients._signs(64, 99, 1, "b")).mean() == pytest.approx(0.5, abs=0.03)
 
 
 @pytest.mark.parametrize("family", ["phi3 with LongRoPE", "rwkv"])
 def test_a_query_is_as_susceptible_in_a_batch_as_alone(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(fisher._PADDING, "cpu", 2.0)
+    monkeypatch.setitem(gradients._PADDING, "cpu", 2.0)
     model = family_model(family)
     queries = [*QUERIES, "Q: Where is the capital of Peru, if not in Lima?\nA:", "x" * 39, "x" * 41]
     found = fisher_susceptibility(model, queries, top_k=3)

@@ -7,12 +7,13 @@ from transformers import PreTrainedTokenizerFast
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.data.records import ContextKind, QueryType
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring import memorization
-from swaymeter.tasks.scoring.answer_ends import end_tokens
+from swaymeter.tasks.models.generation import greedy
+from swaymeter.tasks.models.next_token import shared
+from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
+from swaymeter.tasks.models.prompts.answer_ends import end_tokens
 from swaymeter.tasks.scoring.memorization import Conflict, Follows, conflict, count, follows, greedy_answers
-from swaymeter.tasks.scoring.next_token import PLAIN, PREFIX_TREE, shared
+from tests.tasks.models.alone import log_probs, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
-from tests.tasks.scoring.alone import log_probs, tokens_of
 
 CONTEXTS = ["Oslo is big.\n", "Norway's capital is Rome.\n", "Lima.\n", "", "Without any doubt, it is the place.\n"]
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is", "Where"]
@@ -89,7 +90,7 @@ def test_what_cannot_be_answered_is_refused(tiny: LanguageModel) -> None:
 @pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])
 def test_nan_within_an_answer_is_raised_with_its_prompt(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A token that only one of the answers begins with has no embedding."""
-    monkeypatch.setattr(memorization, "engine", lambda *_, **__: way)
+    monkeypatch.setattr(greedy, "engine", lambda *_, **__: way)
     model = tiny_language_model()
     contexts, queries = ["the context\n", "another\n"], ["first query", "second query", "third query"]
     prompts = [tokens_of(model, context + query) for query in queries for context in contexts]

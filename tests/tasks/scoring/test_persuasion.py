@@ -6,11 +6,13 @@ import torch
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.language_model import Verdict
-from swaymeter.tasks.scoring.next_token import PLAIN, PREFIX_TREE, Distributions, distributions
+from swaymeter.tasks.models.network import Verdict
+from swaymeter.tasks.models.next_token import distributions
+from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
+from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.scoring.persuasion import persuasion, persuasion_scores
+from tests.tasks.models.alone import break_token
 from tests.tasks.models.tiny import tiny_language_model
-from tests.tasks.scoring.alone import break_token
 
 CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "Norway's capital is Rome.\n", "Nothing.\n"]
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is"]

@@ -9,16 +9,16 @@ import pytest
 import torch
 
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.scoring.answer_prompts import answer_prompt
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.first_token import next_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
-from swaymeter.tasks.scoring.generation import sample_answers
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
+from tests.tasks.models.alone import every
 from tests.tasks.models.tiny import tiny_language_model
 from tests.tasks.models.two_devices import spread
-from tests.tasks.scoring.alone import every
 
 CONTEXTS = ["Oslo is big.\n", "Lima is small.\n", "Norway's capital is Rome.\n", "Nothing.\n"]
 QUERIES = ["Q: What is the capital of Norway?\nA:", "The capital of Peru is", "Where"]

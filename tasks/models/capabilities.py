@@ -1,0 +1,173 @@
+"""What a measure asks of a model: it names a capability, and receives an object with the methods of its protocol.
+
+    NextTokenLogits   full-vocabulary distributions of the next token      persuasion, susceptibility
+    Samples           sampled and greedy answers with log-probabilities    semantic entropy, accuracy
+    AnswerScores      log-probabilities of given answers                   answer sets
+    Differentiable    gradients with respect to input embeddings           Fisher susceptibility
+
+`LanguageModel`, a network on this machine, has all of them. The functions that the methods call document them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swaymeter.tasks.models.network import Engine
+
+if TYPE_CHECKING:
+    import torch
+
+    from swaymeter.tasks.models.next_token.distributions import Distributions
+
+Capability = Literal["next_token_logits", "samples", "answer_scores", "gradients"]
+Tokens = Sequence[int]
+Prompts = Sequence[Sequence[Tokens]]
+"""[context][query] tokens."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """One answer: its text, without special tokens and stripped, so it may be empty; its tokens, end step included.
+
+    token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps; finished: whether it ended
+    before the limit of tokens. All of these are of the answer behind its thoughts.
+    thoughts: their text, "" where there are none; thought_ids: their tokens, marks included; unfinished_thoughts:
+    whether they did not end, so that there is no answer: then it has no text, no tokens and no distribution.
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    token_log_probs: tuple[float, ...]
+    mean_distribution: NDArray[np.float32]
+    finished: bool
+    thoughts: str = ""
+    thought_ids: tuple[int, ...] = ()
+    unfinished_thoughts: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class SampledAnswers:
+    """The answers to one prompt; those with the same tokens are one object, so that its distribution is kept once."""
+
+    samples: tuple[Answer, ...]
+    greedy: Answer
+
+
+class Speaker(Protocol):
+    """A model whose chat template can be read."""
+
+    @property
+    def name(self) -> str:
+        """As people know it."""
+
+    @property
+    def tokenizer(self) -> Any:
+        """Of transformers."""
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether the tokenizer knows how a conversation with this model is written."""
+
+
+class Model(Speaker, Protocol):
+    """What every language model says of itself, as scores store it; engine: what was learnt about it while in use."""
+
+    revision: str
+    dtype: str
+    device: str
+    forward_passes: int
+    engine: Engine
+
+    @property
+    def context_window(self) -> int | None:
+        """How many tokens the model can read; None where nothing says so."""
+
+    @property
+    def vocabulary_size(self) -> int:
+        """V: the entries of a next-token distribution."""
+
+
+class Diagnosable(Model, Protocol):
+    """What finds the prompt behind a score that is not valid."""
+
+    def is_broken(self, prompt: Tokens) -> bool:
+        """Whether the model gives no distribution after this prompt read alone."""
+
+    def in_reach(self, prompts: Sequence[Tokens]) -> bool:
+        """Whether the last tokens of prompts can attend to a difference of the prompts."""
+
+
+class NextTokenLogits(Diagnosable, Protocol):
+    """Distributions of the next token."""
+
+    def next_token_by_query(
+        self, prompts: Prompts, *, memory: int | None = None
+    ) -> "Iterator[tuple[int, Distributions]]":
+        """For each query its place and the distributions after every context, (n_contexts, V)."""
+
+    def engine_of_next_token(self, prompts: Prompts) -> str:
+        """What reads these prompts, for the rows of scores."""
+
+    def next_token_logits(self, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> "torch.Tensor":
+        """The logits after prompts, (n, V)."""
+
+    def greedy_lines(
+        self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, most: int
+    ) -> tuple[list[list[str]], str]:
+        """The greedy answers of one line, [query][context], of at most so many tokens; and what read them."""
+
+
+class Samples(Model, Protocol):
+    """Sampled and greedy answers."""
+
+    def sample_answers(
+        self,
+        prompts: Sequence[Tokens],
+        identities: Sequence[tuple[str, ...]],
+        *,
+        samples: int = 10,
+        max_new_tokens: int = 20,
+        max_thoughts: int | None = None,
+        temperature: float = 0.5,
+        top_p: float = 1.0,
+        top_k: int = 0,
+        seed: int = 0,
+        batch_size: int | None = None,
+        form: Literal["chat", "plain"] | None = None,
+        header: str = "",
+    ) -> list[SampledAnswers]:
+        """The answers to every prompt, in the order of the prompts; generation.sample says what the options are."""
+
+    def engine_of_answers(self, prompts: Sequence[Tokens], *, to_come: int) -> str:
+        """What reads the answers to these prompts, of so many tokens, for the rows of scores."""
+
+    def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
+        """The mean of the unscaled softmax over a known answer's steps: (V,)."""
+
+
+class AnswerScores(Diagnosable, Protocol):
+    """Log-probabilities of complete answers."""
+
+    def complete_answers(
+        self,
+        contexts: Sequence[str],
+        queries: Sequence[str],
+        answers: Sequence[str],
+        *,
+        terminators: Sequence[str],
+        prompts: Prompts,
+        start_token: bool = True,
+    ) -> "tuple[torch.Tensor, torch.Tensor, str]":
+        """(n_queries, n_contexts, n_answers) nats; (n_queries, n_contexts) whether they are finite; what read them."""
+
+
+class Differentiable(Model, Protocol):
+    """Gradients with respect to a query's input embeddings."""
+
+    def squared_gradients(
+        self, queries: list[str], *, n_top: int, draws: int, seed: int, start_token: bool
+    ) -> NDArray[np.float64]:
+        """||d/dtheta sum_a z_a log p(a|q)||^2 for every query and direction z: (n_queries, n_top + draws)."""

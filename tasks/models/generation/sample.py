@@ -1,0 +1,278 @@
+"""Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended.
+
+Thoughts are decoded first, to their end; the answer is then sampled behind prompt and thoughts, with further numbers of
+its own, as if these were a prompt: so all of its probabilities are those given the thoughts. Where it begins with
+thoughts once more, there is no answer. Where models are not let think, replies are decoded as answers at once, and only
+those that begin with thoughts are sampled again behind these.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models.capabilities import Answer, SampledAnswers, Tokens
+from swaymeter.tasks.models.generation.answers import Ends
+from swaymeter.tasks.models.generation.readers import PLAIN, PlainReader, SlotReader, engine_of_answers, rounding
+from swaymeter.tasks.models.generation.sampling import Sampling, generator
+from swaymeter.tasks.models.generation.steps import Sums, step
+from swaymeter.tasks.models.generation.thoughts import Thoughts
+from swaymeter.tasks.models.generation.tree import Node, Tree, live
+from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
+from swaymeter.tasks.models.network import Network
+from swaymeter.tasks.models.next_token.broken import first_broken, is_broken
+from swaymeter.tasks.models.next_token.plain import read_plain
+from swaymeter.tasks.models.next_token.prompts import check_length, no_distribution, shortened
+from swaymeter.tasks.models.next_token.shared import cache_per_token
+from swaymeter.tasks.models.prompts.template_options import PromptForm, prompt_form
+
+PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
+TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
+
+
+def sample_answers(
+    model: Network,
+    prompts: Sequence[Tokens],
+    identities: Sequence[tuple[str, ...]],
+    *,
+    samples: int = 10,
+    max_new_tokens: int = 20,
+    max_thoughts: int | None = None,
+    temperature: float = 0.5,
+    top_p: float = 1.0,
+    top_k: int = 0,
+    seed: int = 0,
+    batch_size: int | None = None,
+    form: PromptForm | None = None,
+    header: str = "",
+) -> list[SampledAnswers]:
+    """Samples answers to every prompt, in the order of the prompts: `samples` of them and a greedy one.
+
+    prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
+    the model's name; max_new_tokens: of an answer, its end step included; max_thoughts: tokens of the thoughts before
+    it, None where models are not let think; temperature, top_p, top_k: see `Sampling`;
+    batch_size: prompts that are answered at once, None for the device's default; form: of the prompts, which decides
+    whether an answer ends with its line, None for the model's own; header: what the text of an answer is without, as
+    `answer_header` gives it. UsageError for a parameter that is not valid,
+    ScoreError where a prompt does not fit the context window, or the model gives a NaN.
+    """
+    sampling = Sampling(temperature, top_p, top_k)
+    at_once = batch_size if batch_size is not None else PROMPTS_AT_ONCE[torch.device(model.device).type]
+    for name, value in (("samples", samples), ("max_new_tokens", max_new_tokens), ("batch_size", at_once)):
+        if value < 1:
+            raise UsageError(f"{name} is {value}; it must be at least 1")
+    if len(prompts) != len(identities):
+        raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
+    if not prompts:
+        return []
+    first = max_thoughts or max_new_tokens
+    for prompt, identity in zip(prompts, identities, strict=True):
+        check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens + (max_thoughts or 0))
+    points = [_points(seed, (model.name, *identity), samples, first + max_new_tokens) for identity in identities]
+    ends, thoughts = Ends(model, form or prompt_form(model), header), Thoughts(model, prompts[0])
+    further = Thoughts(model, ())  # those that a reply begins with behind its thoughts
+    decode = partial(_decoded, model, sampling=sampling, at_once=at_once)
+    replies = decode(prompts, identities, [one[:, :first] for one in points], thoughts if max_thoughts else ends)
+    behind: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+    for number, of_prompt in enumerate(replies):
+        for member, reply in enumerate(of_prompt):
+            thought, is_finished = thoughts.split(reply.token_ids)
+            length = len(prompts[number]) + len(thought) + max_new_tokens
+            if not is_finished or (thought and model.context_window and length > model.context_window):
+                of_prompt[member] = thoughts.unfinished(reply, thought)
+            elif thought or max_thoughts:
+                behind.setdefault((number, thought), []).append(member)
+    found = decode(
+        [(*prompts[number], *thought) for number, thought in behind],
+        [identities[number] for number, _ in behind],
+        [points[number][members, first:] for (number, _), members in behind.items()],
+        ends,
+    )
+    for ((number, thought), members), of_members in zip(behind.items(), found, strict=True):
+        words = thoughts.text(thought)
+        for member, answer in zip(members, of_members, strict=True):
+            more, is_finished = further.split(answer.token_ids)
+            replies[number][member] = (
+                thoughts.unfinished(answer, (*thought, *answer.token_ids))
+                if more or not is_finished
+                else replace(answer, thoughts=words, thought_ids=thought)
+            )
+    return [SampledAnswers(tuple(of_prompt[:samples]), of_prompt[samples]) for of_prompt in replies]
+
+
+def _points(seed: int, identity: tuple[str, ...], samples: int, steps: int) -> NDArray[np.float64]:
+    """The random numbers of each sample, (samples + 1, steps): NaN in the last row, which is the greedy answer's."""
+    drawn = [generator(seed, *identity, sample).random(steps) for sample in range(samples)]
+    return np.array([*drawn, np.full(steps, np.nan)])
+
+
+def _decoded(
+    model: Network,
+    prompts: Sequence[Tokens],
+    identities: Sequence[tuple[str, ...]],
+    points: Sequence[NDArray[np.float64]],
+    ends: Ends | Thoughts,
+    *,
+    sampling: Sampling,
+    at_once: int,
+) -> list[list[Answer]]:
+    """The answers to each prompt, as many as it has rows of points, (answers, steps), NaN for greedy ones."""
+    if not prompts:
+        return []
+    trees = [Tree(number, list(prompt), points[number]) for number, prompt in enumerate(prompts)]
+    most, answers = points[0].shape[1], max(map(len, points))
+    slot_tokens = max(map(len, prompts)) + most * answers
+    at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
+    engine_name = engine_of_answers(model, prompts, to_come=most)
+    if engine_name != PLAIN:
+        at_once = min(at_once, _most_slots(model, slot_tokens, answers))
+    trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
+    decoding = _Decoding(model, engine_name, identities, sampling, most, ends)
+    ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
+    return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
+
+
+def _most_slots(model: Network, slot_tokens: int, answers: int) -> int:
+    """The number of prompts that the budget allows, a fifth of it left for shared prefixes."""
+    budget = memory_budget(model.device)
+    config = model.model.config.get_text_config()
+    size = model.model.dtype.itemsize
+    sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # sums are copied when there are more of them
+    return max(1, budget * 4 // 5 // (slot_tokens * cache_per_token(config) * size + sums_and_logits))
+
+
+@dataclass(eq=False)
+class _Decoding:
+    """How the answers to prompts are decoded; most: tokens of each; sums: of the nodes that are decoded."""
+
+    model: Network
+    engine: str
+    identities: Sequence[tuple[str, ...]]
+    sampling: Sampling
+    most: int
+    ends: Ends | Thoughts
+    sums: Sums = field(default_factory=Sums)
+
+    def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int) -> Iterator[Tree]:
+        """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""
+        waiting, growing = deque(trees), list[Tree]()
+        halving = Halving(self.model, "prompts are answered", slots)
+        while waiting:
+            (slots,) = halving.amounts
+            with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
+                prompts = [tree.prompt for tree in waiting]
+                plain = self.engine == PLAIN
+                reader = PlainReader(self.model) if plain else SlotReader(self.model, prompts, slots, slot_tokens)
+                yield from self._finished(reader, waiting, growing, slots)
+            if halving.ran_out:
+                (self.model.engine.prompts_at_once,) = halving.amounts
+                waiting.extendleft(Tree(tree.number, tree.prompt, tree.points) for tree in reversed(growing))
+                growing.clear()
+            self.sums = Sums()
+            release_memory(self.model.device)
+
+    def _finished(
+        self, reader: PlainReader | SlotReader, waiting: deque[Tree], growing: list[Tree], slots: int
+    ) -> Iterator[Tree]:
+        free = list(range(slots))
+        while waiting or growing:
+            # A few prompts are prefilled at once, unless nothing else is to do: a pass for each would be slower.
+            if waiting and (len(free) >= max(1, slots // 8) or not growing):
+                entering = self._entering(waiting, free)
+                growing += entering
+                logits = reader.prefill(entering)
+                for tree, row in zip(entering, self.sums.new(len(entering), logits), strict=True):
+                    tree.live = [Node(tree, list(range(len(tree.points))), row=row)]
+                self._step(logits, live(entering))
+            else:
+                growing.sort(key=lambda tree: tree.slot)
+                nodes = live(growing)
+                self._step(reader.decode(nodes), nodes)
+            for tree in [tree for tree in growing if not tree.live]:
+                growing.remove(tree)
+                free.append(tree.slot)
+                yield tree
+
+    def _entering(self, waiting: deque[Tree], free: list[int]) -> list[Tree]:
+        """The trees that are prefilled next, each with the lowest free slot."""
+        most = TOKENS_PER_PASS[torch.device(self.model.device).type]
+        free.sort(reverse=True)
+        entering: list[Tree] = []
+        tokens = 0
+        while waiting and free and (not entering or tokens + len(waiting[0].prompt) <= most):
+            tree = waiting.popleft()
+            tree.slot = free.pop()
+            tokens += len(tree.prompt)
+            entering.append(tree)
+        return entering
+
+    def _step(self, logits: torch.Tensor, nodes: list[Node]) -> None:
+        """All answers of these nodes get one more token: some end, and nodes split where answers differ."""
+        parts: list[dict[int, _Part]] = [{} for _ in nodes]
+        for number, member, token, log_prob in self._chosen(logits, nodes):
+            parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
+        ended: list[tuple[Node, list[tuple[int, _Part]]]] = []
+        parted: list[Node] = []
+        for node, of_node in zip(nodes, parts, strict=True):
+            last = len(node.tokens) + 1 == self.most
+            is_last = {token: last or self.ends.ends((*node.tokens, token)) for token in of_node}
+            over = [(token, part) for token, part in of_node.items() if is_last[token]]
+            on = [node.child(token, *part) for token, part in of_node.items() if not is_last[token]]
+            node.tree.live = [other for other in node.tree.live if other is not node] + on
+            if over:
+                ended.append((node, over))
+            if not on:
+                self.sums.free.append(node.row)
+            parted += on[1:]
+        # Before their rows are used again:
+        means = self.sums.means([node.row for node, _ in ended], [len(node.tokens) + 1 for node, _ in ended])
+        for (node, over), mean in zip(ended, means, strict=True):
+            for token, part in over:
+                answer = self.ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
+                node.tree.ended.update(dict.fromkeys(part.members, answer))
+        for node, row in zip(parted, self.sums.copies([node.row for node in parted]), strict=True):
+            node.row = row
+
+    def _chosen(self, logits: torch.Tensor, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
+        """For every answer its node's place, its number, its next token, and that token's log-probability."""
+        answers = [(place, member) for place, node in enumerate(nodes) for member in node.members]
+        points = np.array([nodes[place].point(member) for place, member in answers])
+        rows, places = [node.row for node in nodes], [place for place, _ in answers]
+        # Plain reading has been compared, and its rounding is known, since these logits were read.
+        drawn = step(logits, self.sums, rows, places, points, self.sampling, rounding=rounding(self.model))
+        if drawn.broken:
+            self._raise_broken([nodes[place] for place in drawn.broken])
+        unsure: dict[int, list[int]] = {}
+        for number, (place, _) in enumerate(answers):
+            if not drawn.sure[number]:
+                unsure.setdefault(place, []).append(number)
+        for place, numbers in unsure.items():
+            alone = read_plain(self.model, [nodes[place].prompt])
+            again = step(alone, None, [], [0] * len(numbers), points[numbers], self.sampling)
+            if again.broken:
+                self._raise_broken([nodes[place]])
+            for number, token, log_prob in zip(numbers, again.tokens, again.log_probs, strict=True):
+                drawn.tokens[number], drawn.log_probs[number] = token, log_prob
+        for (place, member), token, log_prob in zip(answers, drawn.tokens, drawn.log_probs, strict=True):
+            yield place, member, token, log_prob
+
+    def _raise_broken(self, nodes: Sequence[Node]) -> None:
+        tree = first_broken(nodes, lambda node: is_broken(self.model, node.prompt)).tree
+        prompt = shortened(str(self.model.tokenizer.decode(list(tree.prompt))))
+        raise ScoreError(
+            f"{no_distribution(self.model)} while it answers {' / '.join(self.identities[tree.number])}, "
+            f"with the prompt {prompt}"
+        )
+
+
+class _Part(NamedTuple):
+    """The answers of a node that chose the same token, and its log-probability."""
+
+    log_prob: float
+    members: list[int]

@@ -1,0 +1,272 @@
+"""Many prompts and the trees of tokens behind them, read together without padding; every key is computed once.
+
+A prompt has a cache slot: its KV cache, followed by that of its answers' tokens. The new tokens of all slots go through
+the model as one sequence, so that its matrix products, nearly all of the work, have no padding. Only attention is
+computed slot by slot: a token attends to its own slot, under a mask, and not to others. An attention function of this
+module does that, which transformers calls in place of the model's during a pass.
+What it is not: for every model. A model that computes attention differently is detected by `unreadable` or an error,
+and by the comparison with the plain reader.
+"""
+
+import itertools
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from transformers import AttentionInterface
+
+from swaymeter.tasks.models.capabilities import Tokens
+from swaymeter.tasks.models.generation.tree import Node
+from swaymeter.tasks.models.network import Network
+from swaymeter.tasks.models.next_token.reading import has_sliding_window
+
+Keys = tuple[torch.Tensor, torch.Tensor]
+"""A layer's KV cache: keys and values, (slots, heads, tokens of a slot, size of a head) each."""
+
+_NAME = "swaymeter_slots"
+_STEP = 8  # the number of keys is rounded up to this, as attention kernels of GPUs require
+_AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in one call of attention: few have little padding, many keep a GPU busy
+_MASK = 1 << 26  # entries of a call's mask, so that one long prompt does not make all of them long
+
+
+class Slots:
+    """Cache slots for prompts of at most `slot_tokens` tokens, their answers included."""
+
+    def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
+        self._model, self._shape = model, (slots, -(-slot_tokens // _STEP) * _STEP)
+        self._at_once = _AT_ONCE[torch.device(model.device).type]
+        self._layers: dict[int, Keys] = {}
+        self._positions = np.zeros(self._shape, dtype=np.int64)
+
+    def prefill(self, slots: Sequence[int], prompts: Sequence[Tokens], starts: Sequence[int]) -> torch.Tensor:
+        """Prefills prompts, from `starts` on, what their slots hold already: the logits after each, (n, V)."""
+        news = []
+        for slot, prompt, start in zip(slots, prompts, starts, strict=True):
+            places = np.arange(start, len(prompt))
+            seen = np.arange(len(prompt)) <= places[:, None]
+            news.append(_New(slot, list(prompt[start:]), places, places, seen))
+        ends = np.cumsum([len(new.tokens) for new in news]) - 1
+        return self._read(news, ends.tolist())
+
+    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
+        """Reads the last token of every node, those of a slot one after the other: the logits after it, (n, V)."""
+        news = []
+        for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
+            of_slot = list(group)
+            start = len(of_slot[0].tree.prompt)
+            places = np.array([node.places[-1] for node in of_slot])
+            positions = np.array([start + len(node.tokens) - 1 for node in of_slot])
+            seen = np.zeros((len(of_slot), 1 + max(int(node.places.max()) for node in of_slot)), dtype=bool)
+            seen[:, :start] = True
+            for row, node in enumerate(of_slot):
+                seen[row, node.places] = True
+            news.append(_New(slot, [node.tokens[-1] for node in of_slot], places, positions, seen))
+        return self._read(news, list(range(len(nodes))))
+
+    @torch.inference_mode()
+    def copy(self, source: int, targets: Sequence[int], tokens: int) -> None:
+        """Copies the keys and values of the first tokens of a slot into others."""
+        for layer in self._layers.values():
+            for whole in layer:
+                whole[list(targets), :, :tokens] = whole[source, :, :tokens]
+        self._positions[list(targets), :tokens] = self._positions[source, :tokens]
+
+    @torch.inference_mode()
+    def _read(self, news: Sequence["_New"], ends: list[int]) -> torch.Tensor:
+        """One pass over new tokens; ends: the tokens after which logits are returned."""
+        for new in news:
+            self._positions[new.slot, new.places] = new.positions
+        tokens, positions = (np.concatenate([getattr(new, name) for new in news]) for name in ("tokens", "positions"))
+        device = self._model.device
+        forward_pass = _Pass(self._layers, self._shape, _calls(news, self._at_once, self._positions))
+        with _own_attention(self._model, forward_pass):
+            out = self._model.model(
+                input_ids=torch.from_numpy(tokens).unsqueeze(0).to(device),
+                position_ids=torch.from_numpy(positions).unsqueeze(0).to(device),
+                past_key_values=forward_pass,
+                use_cache=True,
+                logits_to_keep=ends,  # a tensor would be moved to another GPU than the states of a spread model
+            )
+        if not forward_pass.windows:
+            raise NotImplementedError("its attention cannot be replaced")
+        if has_sliding_window(self._model) and forward_pass.windows == {None}:
+            raise NotImplementedError("its attention does not receive its window")
+        logits: torch.Tensor = out.logits[0]
+        return logits
+
+
+@dataclass(frozen=True, eq=False)
+class _New:
+    """New tokens of a slot: n tokens, their places there, positions in the text, and what each attends to: (n, _)."""
+
+    slot: int
+    tokens: list[int]
+    places: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    seen: NDArray[np.bool_]
+
+
+class _Call:
+    """A call of attention for a few slots: its tokens of the pass, and (rows, columns, places) what each has seen."""
+
+    def __init__(self, news: Sequence[_New], start: int, positions: NDArray[np.int64]) -> None:
+        counts = [len(new.tokens) for new in news]
+        slots = [new.slot for new in news]
+        rows, columns = len(news), max(counts)
+        self.tokens = slice(start, start + sum(counts))
+        self._in_line = slice(slots[0], slots[0] + rows) if slots == [*range(slots[0], slots[0] + rows)] else None
+        indices = (
+            np.array(slots),
+            np.repeat(np.arange(rows), counts),
+            np.concatenate([np.arange(count) for count in counts]),
+            np.repeat(slots, counts),
+            np.concatenate([new.places for new in news]),
+        )
+        self._indices = {torch.device("cpu"): _Indices(*map(torch.from_numpy, indices))}
+        self._masks: dict[tuple[Any, ...], torch.Tensor] = {}
+        places = min(positions.shape[1], -(-max(new.seen.shape[1] for new in news) // _STEP) * _STEP)
+        self.seen = np.zeros((rows, columns, places), dtype=bool)
+        for row, new in enumerate(news):
+            self.seen[row, : len(new.tokens), : new.seen.shape[1]] = new.seen
+        self._positions = [(new.positions, positions[new.slot, :places].copy()) for new in news]
+
+    def slots(self, device: torch.device) -> slice | torch.Tensor:
+        """The slots: a slice where they follow each other, so that no key is copied."""
+        return self._in_line or self.on(device).slots
+
+    def on(self, device: torch.device) -> "_Indices":
+        """Where its tokens are, on a device."""
+        if device not in self._indices:
+            self._indices[device] = _Indices(*(tensor.to(device) for tensor in self._indices[torch.device("cpu")]))
+        return self._indices[device]
+
+    def mask(self, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
+        """The additive mask, (rows, 1, shared x columns, places): 0 where a token attends, else the dtype's minimum."""
+        key = (window, shared, like.dtype, like.device)
+        if key not in self._masks:
+            seen = self.seen
+            if window is not None:
+                seen = seen.copy()
+                for row, (own, cached) in enumerate(self._positions):
+                    seen[row, : len(own)] &= own[:, None] - cached < window
+            hidden = torch.from_numpy(~seen).to(like.device).unsqueeze(1).repeat(1, 1, shared, 1)
+            mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
+            self._masks[key] = mask.masked_fill_(hidden, torch.finfo(like.dtype).min)
+        return self._masks[key]
+
+
+class _Indices(NamedTuple):
+    """The slots of a call; and row, column, slot and place in the slot of every token: (n,) each."""
+
+    slots: torch.Tensor
+    row: torch.Tensor
+    column: torch.Tensor
+    slot: torch.Tensor
+    place: torch.Tensor
+
+
+def _calls(news: Sequence[_New], at_once: int, positions: NDArray[np.int64]) -> list[_Call]:
+    calls, start = list[_Call](), 0
+    together: list[_New] = []
+    for new in [*news, None]:
+        if together and (new is None or len(together) == at_once or _entries([*together, new]) > _MASK):
+            calls.append(_Call(together, start, positions))
+            together, start = [], calls[-1].tokens.stop
+        if new is not None:
+            together.append(new)
+    return calls
+
+
+def _entries(news: Sequence[_New]) -> int:
+    columns, places = max(len(new.tokens) for new in news), max(len(new.seen[0]) for new in news)
+    return len(news) * columns * places
+
+
+@contextmanager
+def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
+    """Within it, the model's attention is that of this pass."""
+    with _swapping:
+        before = model.model.config._attn_implementation
+        token = _reading.set(forward_pass)
+        try:
+            model.model.set_attn_implementation(_NAME)
+            yield
+        finally:
+            _reading.reset(token)
+            model.model.set_attn_implementation(before)
+
+
+class _Pass:
+    """The KV cache that the model gets in a pass."""
+
+    def __init__(self, layers: dict[int, Keys], shape: tuple[int, int], calls: Sequence[_Call]) -> None:
+        self._layers, self._shape, self._calls = layers, shape, calls
+        self._layer: Keys | None = None
+        self.windows: set[int | None] = set()
+
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Writes the new keys and values, (1, heads, n, size), to their places in the slots."""
+        if layer_idx not in self._layers:
+            slots, slot_tokens = self._shape
+            layer = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
+            self._layers[layer_idx] = (layer[0], layer[1])
+        self._layer = self._layers[layer_idx]
+        for whole, new in zip(self._layer, (keys, values), strict=True):
+            for call in self._calls:
+                at = call.on(new.device)
+                whole[at.slot, :, at.place] = new[0, :, call.tokens].transpose(0, 1)
+        return keys, values
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        """Unused by models that receive positions."""
+        return 0
+
+    def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
+        """Attention of the new tokens, query (1, heads, n, size), to their slots: (1, n, heads, size of a value)."""
+        assert self._layer is not None
+        self.windows.add(window)
+        keys, values = self._layer
+        _, heads, _, size = query.shape
+        shared = heads // keys.shape[1]
+        outputs = []
+        for call in self._calls:
+            rows, columns, places = call.seen.shape
+            padded = query.new_zeros((rows, columns, heads, size))
+            at, slots = call.on(query.device), call.slots(query.device)
+            padded[at.row, at.column] = query[0, :, call.tokens].transpose(0, 1)
+            # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
+            by_key = padded.view(rows, columns, -1, shared, size).permute(0, 2, 3, 1, 4).flatten(2, 3)
+            seen = keys[slots, :, :places], values[slots, :, :places]
+            mask = call.mask(window, shared, query)
+            out = torch.nn.functional.scaled_dot_product_attention(by_key, *seen, attn_mask=mask, scale=scaling)
+            by_token = out.reshape(rows, -1, shared, columns, out.shape[3]).permute(0, 3, 1, 2, 4).flatten(2, 3)
+            outputs.append(by_token[at.row, at.column])
+        return torch.cat(outputs).unsqueeze(0)
+
+
+_reading: ContextVar[_Pass] = ContextVar("_reading")
+_swapping = threading.Lock()
+
+
+_UNSUPPORTED = {"softcap": "a cap", "s_aux": "sinks", "position_bias": "a bias of positions"}
+
+
+def _attend(
+    module: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, attention_mask: torch.Tensor | None, *,
+    scaling: float | None = None, sliding_window: int | None = None, **options: Any,
+) -> tuple[torch.Tensor, None]:  # fmt: skip
+    for option, name in _UNSUPPORTED.items():
+        if options.get(option) is not None:
+            raise NotImplementedError(f"its attention has {name}")
+    return _reading.get().attend(query, scaling, sliding_window), None
+
+
+AttentionInterface.register(_NAME, _attend)

@@ -1,0 +1,77 @@
+"""The answers to one prompt while they are decoded: a tree, since answers with a shared prefix are read once.
+
+A node stands for the answers with the same tokens so far. The model computes one distribution after a node; each of its
+answers draws from it with a number of its own, and the node splits where they draw different tokens.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swaymeter.tasks.models.capabilities import Answer
+
+
+@dataclass(eq=False)
+class Node:
+    """Answers with a shared prefix: their numbers, their tokens so far and the log-probabilities of these, nats.
+
+    places: where the tokens' keys are in the tree's slot; row: where the distributions of their steps are summed.
+    """
+
+    tree: "Tree"
+    members: list[int]
+    tokens: tuple[int, ...] = ()
+    log_probs: tuple[float, ...] = ()
+    places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    row: int = 0
+
+    @property
+    def prompt(self) -> list[int]:
+        """All tokens before the next one."""
+        return [*self.tree.prompt, *self.tokens]
+
+    def point(self, member: int) -> float:
+        """The uniform number of an answer's next token; NaN for a greedy answer."""
+        return float(self.tree.points[member, len(self.tokens)])
+
+    def child(self, token: int, log_prob: float, members: list[int]) -> "Node":
+        """The node of those answers that continue with this token; it still has its parent's row."""
+        return Node(self.tree, members, (*self.tokens, token), (*self.log_probs, log_prob), self.places, self.row)
+
+
+@dataclass(eq=False)
+class Tree:
+    """The answers to one prompt, the prompt with this number, in this cache slot.
+
+    points: (answers, steps) uniform numbers, NaN for greedy answers; live: the nodes still decoded; ended: the ended
+    answers by their numbers.
+    """
+
+    number: int
+    prompt: Sequence[int]
+    points: NDArray[np.float64]
+    slot: int = 0
+    live: list[Node] = field(default_factory=list)
+    ended: dict[int, Answer] = field(default_factory=dict)
+    _free: Iterator[int] = field(init=False)
+    _ended: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._free = itertools.count(len(self.prompt))
+
+    def place(self) -> None:
+        """Gives the last tokens of the live nodes places that no live node still attends to: the lowest ones."""
+        if len(self.ended) > self._ended:  # only then are places free again
+            self._ended = len(self.ended)
+            taken = {place for node in self.live for place in node.places.tolist()}
+            self._free = (place for place in itertools.count(len(self.prompt)) if place not in taken)
+        for node in self.live:
+            node.places = np.append(node.places, next(self._free))
+
+
+def live(trees: Iterable[Tree]) -> list[Node]:
+    """The live nodes of all trees, those of a tree together."""
+    return [node for tree in trees for node in tree.live]

@@ -1,0 +1,192 @@
+"""Log-probabilities of complete answers: the tokens of an answer behind a query, and a token that ends it.
+
+tasks/scoring/answer_set.py has the formula. Context, query and answer are tokenized as one text. The answers to a query
+are looked up behind the shared prefix of their prompts and the query alone: the whole query, or a little less where a
+token spans the seam.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+
+import numpy as np
+import torch
+
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models.capabilities import Prompts, Tokens
+from swaymeter.tasks.models.network import Network
+from swaymeter.tasks.models.next_token.by_query import PREFIX_TREE, engine
+from swaymeter.tasks.models.next_token.distributions import Distributions
+from swaymeter.tasks.models.next_token.plain import read_plain
+from swaymeter.tasks.models.next_token.prompts import common_prefix_length, shortened, tokenized, tokenized_prompts
+from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
+from swaymeter.tasks.models.prompts.answer_ends import end_tokens, vocabulary_texts
+
+# Prompts whose tokens are in memory at once, and distributions whose float32 copies are.
+_PROMPTS_AT_ONCE = 50_000
+_DISTRIBUTIONS_AT_ONCE = 256
+
+
+def complete_answers(
+    model: Network,
+    contexts: Sequence[str],
+    queries: Sequence[str],
+    answers: Sequence[str],
+    *,
+    terminators: Sequence[str],
+    prompts: Prompts,
+    start_token: bool = True,
+) -> tuple[torch.Tensor, torch.Tensor, str]:
+    """The log-probabilities of complete answers, (n_queries, n_contexts, n_answers) in nats, float64, on the CPU.
+
+    With them (n_queries, n_contexts), whether all distributions behind them are finite, and the engine that read them.
+    answers: different texts, put behind a query after a space if it does not end with one; terminators: beginnings of
+    tokens that end an answer; prompts: [context][query] tokens; start_token: as for `tokenized_prompts`.
+    Raises UsageError where no token ends an answer, ScoreError for a prompt that does not fit the context window, or
+    shares no token with its answers.
+    """
+    longest = max(map(len, tokenized(model, [f" {answer}" for answer in answers], start_token=False)))
+    engine_name = engine(model, prompts, to_come=longest)
+    look_up = cache(partial(_LookUp, stops=_stops(model, terminators), device=model.device))
+    some = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
+    parts = []
+    for start in range(0, len(queries), some):
+        of_part = _prompts(model, contexts, queries[start : start + some], answers, start_token)
+        scores = _AnswerScores(model, of_part, len(answers), look_up)
+        if engine_name == PREFIX_TREE:
+            scores.read()
+        else:
+            scores.read_plain()
+        parts.append((scores.log_probs.cpu(), scores.sound.cpu()))
+    log_probs, sound = zip(*parts, strict=True)
+    return torch.cat(log_probs), torch.cat(sound), engine_name
+
+
+def _stops(model: Network, terminators: Sequence[str]) -> list[int]:
+    if "" in terminators:
+        raise UsageError("a terminator is an empty text, with which every token begins; remove it")
+    texts = vocabulary_texts(model)[: model.vocabulary_size]  # a tokenizer may know more tokens than its model
+    stops = end_tokens(model) | {token for token, text in enumerate(texts) if text.startswith(tuple(terminators))}
+    if not stops:
+        raise UsageError(f"no token of {model.name} ends an answer; use other terminators than {list(terminators)}")
+    return sorted(stops)
+
+
+class _AnswerScores:
+    """What `complete_answers` returns, for prompts as `_prompts` returns them, on the model's device."""
+
+    def __init__(
+        self,
+        model: Network,
+        prompts: list[list[Tokens]],
+        answers: int,
+        look_up: Callable[[tuple[tuple[int, ...], ...]], "_LookUp"],
+    ) -> None:
+        self._model, self._prompts, self._each, self._look_up = model, prompts, answers + 1, look_up
+        shape = (len(prompts[0]) // self._each, len(prompts))
+        self.log_probs = torch.zeros((*shape, answers), dtype=torch.float64, device=model.device)
+        self.sound = torch.zeros(shape, dtype=torch.bool, device=model.device)
+
+    def read(self) -> None:
+        """Computes them with shared prefixes read once: a query's answers are a tree behind its last token."""
+        starts = range(0, len(self._prompts[0]), self._each)
+        units = [range(start, start + self._each) for start in starts]
+        shared = SharedPrefixes(self._model, self._prompts, units=units, entries=self._each, inner=True)
+        for _ in shared.read(self._take):
+            pass
+
+    @torch.inference_mode()
+    def read_plain(self) -> None:
+        """Computes them from complete prompts, one for each token that is looked up."""
+        for query, context in np.ndindex(*self.sound.shape):
+            prefix, wholes, lookup = self._of(query, context)
+            prompts = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
+            self._keep([query], [context], [lookup], read_plain(self._model, prompts).unsqueeze(0))
+
+    @torch.inference_mode()
+    def _take(self, forward_pass: Pass) -> None:
+        lookups = [self._of(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
+        nodes = [
+            paths[answer][len(prefix) + depth - 1]
+            for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
+            for answer, depth in lookup.places
+        ]
+        self._keep(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(nodes))
+
+    def _of(self, query: int, context: int) -> tuple[Tokens, list[Tokens], "_LookUp"]:
+        """A prompt's prefix, the prompt with each of the answers, and the logits to look up for it."""
+        prefix, *wholes = self._prompts[context][query * self._each : (query + 1) * self._each]
+        return prefix, wholes, self._look_up(tuple(tuple(whole[len(prefix) :]) for whole in wholes))
+
+    def _keep(
+        self, queries: Sequence[int], contexts: Sequence[int], lookups: Sequence["_LookUp"], logits: torch.Tensor
+    ) -> None:
+        rows = torch.tensor(contexts, device=logits.device)
+        parts = torch.split(logits.flatten(0, 1), _DISTRIBUTIONS_AT_ONCE)
+        normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
+        places = [len(lookup.places) for lookup in lookups]
+        of_queries = zip(torch.split(logits, places, dim=1), torch.split(normaliser, places, dim=1), strict=True)
+        for query, lookup, (logits_of, normaliser_of) in zip(queries, lookups, of_queries, strict=True):
+            self.log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
+            self.sound[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
+
+
+class _LookUp:
+    """Which logits give the log-probabilities of answers with these tails, their tokens behind their shared prefix.
+
+    places: where tokens are looked up, each once, as an answer and how many of its tokens are before; first, none is.
+    """
+
+    def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:
+        row: dict[tuple[int, ...], int] = {}
+        self.places: list[tuple[int, int]] = []
+        for answer, tail in enumerate(tails):
+            for depth in range(len(tail) + 1):
+                if tail[:depth] not in row:
+                    row[tail[:depth]] = len(row)
+                    self.places.append((answer, depth))
+        shape = (len(tails), max(map(len, tails)))
+        before, tokens, real = np.zeros(shape, np.int64), np.zeros(shape, np.int64), np.zeros(shape, bool)
+        for answer, tail in enumerate(tails):
+            before[answer, : len(tail)] = [row[tail[:depth]] for depth in range(len(tail))]
+            tokens[answer, : len(tail)], real[answer, : len(tail)] = tail, True
+        goes_on = np.zeros((len(row), len(stops)), bool)
+        column = {stop: place for place, stop in enumerate(stops)}
+        for some in row:
+            if some and some[-1] in column:
+                goes_on[row[some[:-1]], column[some[-1]]] = True
+        ends = np.array([row[tail] for tail in tails])
+
+        self._before, self._tokens = torch.from_numpy(before).to(device), torch.from_numpy(tokens).to(device)
+        self._padding = torch.from_numpy(~real).to(device)
+        self._ends = torch.from_numpy(ends).to(device).unsqueeze(1)
+        self._stops = torch.tensor(stops, device=device)
+        self._goes_on = torch.from_numpy(goes_on[ends]).to(device)
+
+    def log_probs(self, logits: torch.Tensor, normaliser: torch.Tensor) -> torch.Tensor:
+        """The log p of every complete answer, (B, answers); logits: (B, places, V); normaliser: (B, places)."""
+        steps = logits[:, self._before, self._tokens].double() - normaliser[:, self._before]
+        ends = logits[:, self._ends, self._stops].float() - normaliser[:, self._ends]
+        ended = ends.masked_fill(self._goes_on, -torch.inf).logsumexp(dim=2)
+        return steps.masked_fill(self._padding, 0.0).sum(dim=2) + ended
+
+
+def _prompts(
+    model: Network, contexts: Sequence[str], queries: Sequence[str], answers: Sequence[str], start_token: bool
+) -> list[list[Tokens]]:
+    """[context][query x (1 + answers)]: the shared prefix of a query's prompts, then the prompt with each answer."""
+    texts: list[str] = []
+    for query in queries:
+        space = "" if query[-1:].isspace() else " "
+        texts += [query, *(f"{query}{space}{answer}" for answer in answers)]
+    prompts: list[list[Tokens]] = []
+    of_contexts = tokenized_prompts(model, contexts, texts, start_token=start_token)
+    for context, wholes in zip(contexts, of_contexts, strict=True):
+        for start in range(0, len(texts), len(answers) + 1):
+            wholes[start] = wholes[start][: common_prefix_length(wholes[start : start + len(answers) + 1], left=0)]
+            if not wholes[start]:
+                raise ScoreError(
+                    f"the query {shortened(texts[start])} after the context {shortened(context)} shares no token with "
+                    "its prompts with answers, so that answers cannot be scored after it; use a longer query"
+                )
+        prompts.append([*wholes])
+    return prompts

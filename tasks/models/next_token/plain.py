@@ -1,0 +1,105 @@
+"""The plain engine: complete prompts in batches, without a KV cache.
+
+Prompts are sorted by length and never cut. They are padded on the left where that gives what each gives alone, else
+batches are of prompts of equal length, or of one: tasks/models/next_token/alone.py decides.
+"""
+
+import inspect
+from collections import deque
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from swaymeter.tasks.models.capabilities import Tokens
+from swaymeter.tasks.models.memory import Halving
+from swaymeter.tasks.models.network import Network
+from swaymeter.tasks.models.next_token.alone import Probe, long_positions, read_equal, single, way_of
+
+BATCH = 32
+PADDED = "padded batches"
+EQUAL = "batches of equal length"
+ALONE = "one at a time"
+
+
+def read_plain(
+    model: Network, prompts: Sequence[Tokens], *, batch_size: int | None = None, to_come: int = 0
+) -> torch.Tensor:
+    """The logits after prompts, (n, V), in the model's dtype, on its device; ScoreError where none fits the memory.
+
+    to_come: most tokens that they grow by, if they are read again with each.
+    """
+    if len(prompts) == 1:
+        return _in_batches(model, prompts, ALONE, BATCH)
+    sides: dict[bool, list[int]] = {}
+    for place, prompt in enumerate(prompts):
+        sides.setdefault(long_positions(model, len(prompt)), []).append(place)
+    order = [place for places in sides.values() for place in places]
+    parts = []
+    for places in sides.values():
+        some = [prompts[place] for place in places]
+        ways = {way: partial(_read_probe, model, way) for way in (PADDED, EQUAL)}
+        parts.append(_in_batches(model, some, way_of(model, some, ways, ALONE, to_come=to_come), batch_size or BATCH))
+    back = sorted(range(len(order)), key=lambda row: order[row])
+    return torch.cat(parts)[back]
+
+
+def _read_probe(model: Network, way: str, probe: Probe) -> torch.Tensor:
+    # Padding is text here, so that a model that reads it gives another answer by far more than any dtype rounds.
+    return _in_batches(model, probe.all, way, len(probe.all), padding=probe.contexts[1])
+
+
+def _in_batches(
+    model: Network, prompts: Sequence[Tokens], way: str, batch_size: int, *, padding: Tokens = ()
+) -> torch.Tensor:
+    order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
+    waiting = deque(order)
+    parts: list[torch.Tensor] = []
+    halving = Halving(model, "prompts are read", 1 if way == ALONE else batch_size)
+    while waiting:
+        places = [place for _, place in zip(range(halving.amounts[0]), waiting, strict=False)]
+        batch = [prompts[place] for place in places if way == PADDED or len(prompts[place]) == len(prompts[waiting[0]])]
+        with halving.attempt(len(batch), smallest=partial(single, model, batch[0])):
+            parts.append(_read(model, batch, padding) if way == PADDED else read_equal(model, batch))
+            for _ in batch:
+                waiting.popleft()
+    back = sorted(range(len(order)), key=lambda row: order[row])
+    return torch.cat(parts)[back]
+
+
+def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> tuple[torch.Tensor, torch.Tensor]:
+    """Token ids padded on the left, and the mask of what is not padding: both (n, longest), int64.
+
+    padding: the tokens that stand beneath the padding, as far as there are any; the rest are 0.
+    """
+    longest = max(map(len, tokens))
+    ids: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
+    mask: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
+    for row, ids_of_prompt in enumerate(tokens):
+        ids[row, : len(padding)] = padding[:longest]
+        ids[row, longest - len(ids_of_prompt) :] = ids_of_prompt
+        mask[row, longest - len(ids_of_prompt) :] = 1
+    return torch.from_numpy(ids).to(device), torch.from_numpy(mask).to(device)
+
+
+def forward_options(model: Network, mask: torch.Tensor) -> dict[str, object]:
+    """The arguments of a padded batch besides its ids, as far as this model's forward has them.
+
+    Positions count from each prompt's own first token; a model without them reads the padding as text.
+    """
+    known = inspect.signature(model.model.forward).parameters
+    options: dict[str, object] = {"attention_mask": mask}
+    if "position_ids" in known:
+        options["position_ids"] = (mask.cumsum(dim=1) - 1).clamp(min=0)
+    if "logits_to_keep" in known:
+        options["logits_to_keep"] = 1
+    return options
+
+
+@torch.inference_mode()
+def _read(model: Network, tokens: Sequence[Tokens], padding: Tokens) -> torch.Tensor:
+    ids, mask = left_padded(tokens, model.device, padding=padding)
+    logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **forward_options(model, mask)).logits
+    return logits[:, -1].clone()  # a view would keep the logits of all positions alive

@@ -1,0 +1,201 @@
+"""A tree of tokens read after each of several contexts in one forward pass of the model.
+
+A context's KV cache is computed once and precedes every tree that is read after it. Within the tree a mask lets a token
+attend to its context and its own ancestors; its position is the context's length plus its depth, so that every path is
+read as if it were alone. The mask is additive and four-dimensional, which is exact in eager and sdpa attention alike;
+it includes a sliding window.
+"""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from swaymeter.tasks.models.capabilities import Tokens
+from swaymeter.tasks.models.network import Network
+from swaymeter.tasks.models.next_token.prompts import common_prefix_length
+from swaymeter.tasks.models.next_token.tree import PrefixTree
+
+LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
+"""The KV cache of each layer, (rows, heads, tokens, size of a head)."""
+
+
+def unreadable(model: Network) -> str | None:
+    """Why this model cannot read trees, as far as its configuration and forward show; None where it can."""
+    known = inspect.signature(model.model.forward).parameters
+    lacking = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in known]
+    if lacking:
+        return f"its forward pass does not take {', '.join(lacking)}"
+    # GPT-Neo's local layers mask keys by their place in memory, whatever the mask.
+    types = {*_layer_types(model), *getattr(model.model.config, "attention_layers", ())}
+    if strange := types - {"full_attention", "sliding_attention", "global"}:
+        return f"it has layers of {', '.join(sorted(strange))}"
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class ContextBatch:
+    """Contexts, padded on the right: rows: (B,) their places; lengths: (B,) their tokens; keys: their KV cache."""
+
+    rows: list[int]
+    lengths: torch.Tensor
+    keys: LayerCache
+
+    @property
+    def longest(self) -> int:
+        """Tokens of the longest context, to which the others are padded."""
+        return int(self.keys[0][0].shape[2]) if self.keys else 0
+
+    @property
+    def bytes(self) -> int:
+        """The size of the KV cache."""
+        return sum(part.numel() * part.element_size() for layer in self.keys for part in layer)
+
+
+class _Keys:
+    """The KV cache that a model's attention gets: earlier keys and values precede the new ones."""
+
+    def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
+        self._before, self._keep = before, keep
+        self.new: LayerCache = []
+
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if self._keep:
+            self.new.append((keys, values))
+        earlier = [layers[layer_idx] for layers in self._before if layers]
+        if not earlier:
+            return keys, values
+        return (
+            torch.cat([*(pair[0] for pair in earlier), keys], dim=2),
+            torch.cat([*(pair[1] for pair in earlier), values], dim=2),
+        )
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return sum(int(layers[layer_idx][0].shape[2]) for layers in self._before if layers)
+
+
+@torch.inference_mode()
+def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int]) -> ContextBatch:
+    """The KV cache of contexts, right-padded to the longest; rows: their places."""
+    longest = max(map(len, contexts))
+    ids = torch.zeros((len(contexts), longest), dtype=torch.int64)
+    for row, tokens in enumerate(contexts):
+        ids[row, : len(tokens)] = torch.tensor(tokens, dtype=torch.int64)
+    keys = _Keys([], keep=True)
+    if longest:
+        places = torch.arange(longest, device=model.device)
+        distance = places.unsqueeze(1) - places.unsqueeze(0)
+        positions = places.expand(len(contexts), -1)
+        _forward(model, ids.to(model.device), positions, distance.expand(len(contexts), -1, -1), keys, [0])
+    lengths = torch.tensor([len(tokens) for tokens in contexts], device=model.device)
+    return ContextBatch(list(rows), lengths, keys.new)
+
+
+class Reading:
+    """A tree that is read after every context of a batch; `keep`: more tokens will follow, so its KV cache is kept."""
+
+    def __init__(self, model: Network, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
+        self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
+        self._grown: list[LayerCache] = []
+
+    @torch.inference_mode()
+    def logits(self, nodes: Sequence[int]) -> torch.Tensor:
+        """The logits after these nodes of the tree: (B, len(nodes), V), in the model's dtype, on its device."""
+        tree = self._tree
+        depths = tree.depths.expand(len(self._contexts.rows), -1)
+        between = torch.where(tree.ancestors, tree.depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
+        return self._read(tree.tokens.expand_as(depths), depths, between, nodes)
+
+    @torch.inference_mode()
+    def following(self, tokens: torch.Tensor) -> torch.Tensor:
+        """The logits after one more token, (B, paths), at the end of every path of a kept tree: (B, paths, V)."""
+        tree, paths = self._tree, len(self._tree.paths)
+        step = len(self._grown)
+        ends = torch.tensor([path[-1] for path in tree.paths], device=tree.tokens.device)
+        depths = tree.depths[ends] + step
+        to_tree = torch.where(tree.ancestors[ends], depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
+        own = torch.eye(paths, dtype=torch.bool, device=tree.tokens.device)
+        to_grown = [torch.where(own, back, -1) for back in range(step - 1, -1, -1)]
+        between = torch.cat([to_tree, *to_grown], dim=1)
+        return self._read(tokens, depths.expand(len(self._contexts.rows), -1), between, range(paths))
+
+    def _read(
+        self, tokens: torch.Tensor, depths: torch.Tensor, between: torch.Tensor, nodes: Sequence[int]
+    ) -> torch.Tensor:
+        lengths, longest = self._contexts.lengths.unsqueeze(1), self._contexts.longest
+        positions = lengths + depths
+        places = torch.arange(longest, device=lengths.device).expand(len(lengths), -1)
+        back = positions.unsqueeze(2) - places.unsqueeze(1)
+        to_context = torch.where((places < lengths).unsqueeze(1), back, -1)
+        distance = torch.cat([to_context, between.expand(len(lengths), -1, -1)], dim=2)
+        keys = _Keys([self._contexts.keys, *self._grown], keep=self._keep)
+        logits = _forward(self._model, tokens, positions, distance, keys, nodes)
+        if self._keep:
+            self._grown.append(keys.new)
+        return logits
+
+
+def _forward(
+    model: Network,
+    tokens: torch.Tensor,
+    positions: torch.Tensor,
+    distance: torch.Tensor,
+    keys: _Keys,
+    nodes: Sequence[int],
+) -> torch.Tensor:
+    """One pass: tokens and positions (B, n); distance (B, n, seen): how far back a token is, negative if masked."""
+    out = model.model(
+        input_ids=tokens,
+        attention_mask=_masks(model, distance),
+        position_ids=positions,
+        past_key_values=keys,
+        use_cache=True,
+        logits_to_keep=list(nodes),  # a tensor would be moved to another GPU than the states of a model that is spread
+    )
+    logits: torch.Tensor = out.logits
+    return logits
+
+
+def _masks(model: Network, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
+    """The additive mask (B, 1, n, seen); one for each type of layer where the layers' windows differ."""
+    full = _additive(model, distance >= 0)
+    if not has_sliding_window(model):
+        return full
+    window = model.model.config.get_text_config().sliding_window
+    sliding = _additive(model, (distance >= 0) & (distance < window))
+    if set(_layer_types(model)) == {"full_attention", "sliding_attention"}:
+        return {"full_attention": full, "sliding_attention": sliding}
+    return sliding
+
+
+def has_sliding_window(model: Network) -> bool:
+    """Whether there are layers that look back no further than a window."""
+    types = _layer_types(model)
+    window = getattr(model.model.config.get_text_config(), "sliding_window", None)
+    return window is not None and (not types or "sliding_attention" in types)
+
+
+def in_reach(model: Network, prompts: Sequence[Tokens]) -> bool:
+    """Whether the last tokens of prompts can attend to a difference of the prompts; False where all are the same."""
+    first, *others = {tuple(prompt) for prompt in prompts}
+    if not others:
+        return False
+    if not has_sliding_window(model) or "full_attention" in _layer_types(model):
+        return True
+    config = model.model.config.get_text_config()
+    # Through layers with sliding windows, a token's reach grows by one window with every layer.
+    alike = min(common_prefix_length([first[::-1], other[::-1]], left=0) for other in others)
+    return bool(alike <= config.num_hidden_layers * (config.sliding_window - 1))
+
+
+def _additive(model: Network, seen: torch.Tensor) -> torch.Tensor:
+    mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)
+    return mask.masked_fill_(~seen, torch.finfo(mask.dtype).min).unsqueeze(1)
+
+
+def _layer_types(model: Network) -> tuple[str, ...]:
+    return tuple(getattr(model.model.config.get_text_config(), "layer_types", None) or ())

@@ -1,0 +1,317 @@
+"""The prompt for a short answer.
+
+Two forms, chosen by the tokenizer alone, so that a base model whose tokenizer has a chat template gets a chat prompt,
+unless a study never uses chat templates:
+    chat     with a chat template: the instruction as one turn of the user, after the system text where the template
+             takes one, else behind it in the same turn; an answer ends with an end-of-turn token
+    plain    without one: the question-answer form; an answer ends with the line, since a base model continues with
+             another question
+The texts are those of the catalog, or a study's own. A sentence may say which page the question is about: many disputed
+questions do not.
+Special tokens are those that the chat template writes; the plain form begins with the start token that the tokenizer
+itself puts before a text, unless a study wants none.
+
+Questions and contexts stay text: the letters of a control token, a slot or a template in them are tokenized as text;
+so are those of a control token in a study's own texts.
+Marks that a template writes in ordinary letters, such as [INST] for Llama 2, cannot be distinguished from the same
+letters in a context. A template that asks for the date always gets the same one. Of the model's own generation settings
+only the list of its end tokens is used.
+"""
+
+import inspect
+import json
+import re
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import transformers
+from transformers import PreTrainedTokenizerBase
+
+from swaymeter.data import catalog
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.errors import ModelError, ScoreError
+from swaymeter.tasks.models.capabilities import Model
+from swaymeter.tasks.models.network import Conversation
+from swaymeter.tasks.models.next_token.prompts import shortened, start_tokens
+from swaymeter.tasks.models.prompts.template_options import (
+    PROBE,
+    SWITCHES,
+    Turns,
+    applied,
+    cannot_write,
+    chat_template,
+    opens_thoughts,
+    options_of,
+    prompt_form,
+    rendered,
+)
+from swaymeter.tasks.models.prompts.thoughts import opened_thoughts
+
+_SLOT = re.compile(r"\{(\w+)\}")
+_ABOUT = re.compile(r"\{about\}\s?")
+# Older versions hand a keyword that they do not know to the template, which ignores it.
+_KEEPS_TEXT = "sanitize_control_tokens" in inspect.signature(PreTrainedTokenizerBase.apply_chat_template).parameters
+_AS_IT_IS = "{{ messages[0]['content'] }}"
+
+
+@dataclass(frozen=True)
+class AnswerPrompt:
+    """A prompt's token ids; context_cut: the tokens of the context's end that were cut."""
+
+    tokens: tuple[int, ...]
+    context_cut: int
+
+
+class _Asked(NamedTuple):
+    """What is put into the slots of a prompt; about: the sentence that says which page it is about, or nothing."""
+
+    question: str
+    context: str | None = None
+    about: str = ""
+
+
+class _Cut(NamedTuple):
+    """A place in a text where a token ends: the tokens and characters before it."""
+
+    tokens: int
+    characters: int
+
+
+def answer_prompt(
+    model: Model,
+    question: str,
+    context: str | None = None,
+    *,
+    page: str | None = None,
+    reserved_tokens: int = 0,
+    prompts: AnswerPrompts | None = None,
+) -> AnswerPrompt:
+    """The prompt for a short answer to a question, with or without (None) a context before it.
+
+    page: what the prompt says that the question is about, by the sentence of `prompts`; None where it says nothing.
+
+    A prompt that does not fit the context window with `reserved_tokens` more tokens has as many tokens of its context
+    as fit: its end is cut, and the rest is tokenized again as one text. ModelError where the chat template fails or
+    leaves the question out, ScoreError where the question does not fit even without its context. prompts: None for
+    the catalog's.
+    """
+    prompts = prompts or catalog.prompts()
+    asked = _Asked(question, context, filled(prompts.about, page=page) if page else "")
+    tokens = _tokens(model, prompts, asked)
+    window = model.context_window
+    if window is None or len(tokens) + reserved_tokens <= window:
+        return AnswerPrompt(tokens, context_cut=0)
+    if context is not None:
+        return _with_less_context(model, prompts, asked, context, reserved_tokens=reserved_tokens, window=window)
+    raise _too_long(model, tokens, question, reserved_tokens=reserved_tokens, without="")
+
+
+def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
+    """The prompt with a text as the user's turn and the begun answer or, in the plain form, the text as it is.
+
+    ModelError where the chat template opens thoughts before an answer.
+    """
+    turns = [{"role": "user", "content": text}]
+    tokens = _tokenized(model, _conversation(model, catalog.prompts()), turns, text, text)
+    if prompt_form(model) == "plain":
+        return tokens
+    if opened_thoughts(model.tokenizer, tokens):
+        raise ModelError(
+            f"the chat template of {model.name} opens thoughts, and a text that it is to continue would be a part of "
+            "them; use a model that can answer without"
+        )
+    return (*tokens, *model.tokenizer(begun, add_special_tokens=False)["input_ids"])
+
+
+def answer_header(model: Model, prompts: AnswerPrompts) -> str:
+    """What an answer begins with that is not the answer: the assistant's header, where the prompt does not write it.
+
+    It ends with a line break where the template writes one behind it, so that "assistant professor" is no header.
+    """
+    if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
+        return ""
+    turns = [{"role": "user", "content": "?"}]
+    options = template_options(model, prompts)
+    before = rendered(model, turns, generation_prompt=False, options=options)
+    header = rendered(model, turns, options=options).removeprefix(before)
+    tokens = model.tokenizer(header, add_special_tokens=False)["input_ids"]
+    text = str(model.tokenizer.decode(tokens, skip_special_tokens=True)).lstrip()
+    written = text.rstrip()
+    return f"{written}\n" if "\n" in text[len(written) :] else written
+
+
+def _tokens(model: Model, prompts: AnswerPrompts, asked: _Asked) -> tuple[int, ...]:
+    conversation = _conversation(model, prompts)
+    turns = _turns(model, prompts, conversation.system_turn, asked)
+    texts = [*(turn["content"] for turn in turns), str(prompts.template_options)]
+    own = "" if prompts == catalog.prompts() else "\n".join(texts)
+    untrusted = own or f"{asked.question}\n{asked.context or ''}\n{asked.about}"
+    return _tokenized(
+        model, conversation, turns, untrusted, asked.question, generation_prompt=prompts.generation_prompt
+    )
+
+
+def _tokenized(
+    model: Model,
+    conversation: Conversation,
+    turns: Turns,
+    untrusted: str,
+    question: str,
+    *,
+    generation_prompt: bool = True,
+) -> tuple[int, ...]:
+    """The tokens of turns; untrusted: the part whose control tokens stay text; question: for messages."""
+    holds_control = any(token in untrusted for token in conversation.control)
+    as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
+    if as_text and not _KEEPS_TEXT:
+        raise ModelError(
+            f"{model.name} cannot answer {shortened(question)}: its prompt has the letters of a control token, "
+            f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
+        )
+    options = {**conversation.options, "add_generation_prompt": generation_prompt, "return_dict": False, **as_text}
+    try:
+        ids = applied(model, turns, conversation.template, options)
+    except Exception as error:  # a template can raise anything
+        raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
+    return (*conversation.start, *ids)
+
+
+def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, asked: _Asked) -> Turns:
+    alone = asked.context is None
+    if prompt_form(model, prompts) == "plain":
+        template = prompts.plain_without_context if alone else prompts.plain_with_context
+        return [{"role": "user", "content": _request(template, asked)}]
+    request = _request(prompts.without_context if alone else prompts.with_context, asked)
+    with_context = prompts.system if prompts.system_with_context is None else prompts.system_with_context
+    system = prompts.system if alone else with_context
+    if system_turn and system:
+        return [{"role": "system", "content": system}, {"role": "user", "content": request}]
+    return [{"role": "user", "content": f"{system}\n\n{request}" if system else request}]
+
+
+def _request(template: str, asked: _Asked) -> str:
+    """The template with its slots filled; the page's sentence has its own or stands before the context or question."""
+    if not asked.about:
+        template = _ABOUT.sub("", template)
+    elif "{about}" not in template:
+        first = "{question}" if asked.context is None else "{context}"
+        template = template.replace(first, f"{{about}} {first}")
+    return filled(template, question=asked.question, context=asked.context or "", about=asked.about)
+
+
+def filled(template: str, **texts: str) -> str:
+    """The template with each slot's text, all at once, so that braces in a text stay text."""
+    return _SLOT.sub(lambda slot: texts.get(slot[1], slot[0]), template)
+
+
+def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
+    known = model.engine.conversations
+    if prompts not in known:
+        control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
+        is_chat = prompt_form(model, prompts) == "chat"
+        template, options = (chat_template(model) if is_chat else _AS_IT_IS), options_of(model, prompts)
+        system_turn = is_chat and _takes_system_turn(model, prompts, options)
+        start = () if is_chat or prompts.start_token == "never" else start_tokens(model)
+        known[prompts] = Conversation(template, system_turn, control, options, start)
+    return known[prompts]
+
+
+def template_options(model: Model, prompts: AnswerPrompts) -> Mapping[str, Any]:
+    """The keywords that the chat template is given; ModelError where it does not have one that `prompts` names."""
+    return _conversation(model, prompts).options
+
+
+def thinks_always(model: Model, prompts: AnswerPrompts) -> bool:
+    """Whether the chat template opens thoughts, and nothing turns them off."""
+    return opens_thoughts(model, prompts, template_options(model, prompts))
+
+
+def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | None) -> str | None:
+    """How a model is asked to think, such as "enable_thinking=false"; None where its template knows of no thoughts."""
+    options = template_options(model, prompts)
+    words = [f"{name}={json.dumps(options[name])}" for name in SWITCHES if name in options]
+    if not words and thinks_always(model, prompts):
+        words = ["the chat template has no switch"]
+    if max_thoughts is not None:
+        words.append(f"at most {max_thoughts} tokens of thoughts")
+    return ", ".join(words) or None
+
+
+def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
+    """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
+    required = (_letters(prompts.system), _letters(prompts.system_with_context or ""), PROBE)
+    problem: Exception | str = ""
+    probes = (_Asked(PROBE),) if prompts.system_with_context is None else (_Asked(PROBE), _Asked(PROBE, ""))
+    for system_turn in (True, False) if any(required[:2]) else (False,):
+        try:
+            written = (rendered(model, _turns(model, prompts, system_turn, one), options=options) for one in probes)
+            text = " ".join(map(_letters, written))
+        except (TimeoutError, MemoryError) as error:  # that is no refusal of a turn
+            raise cannot_write(model, error) from error
+        except Exception as error:  # a template can refuse a system turn with any exception
+            problem = error
+        else:
+            if all(text_part in text for text_part in required):
+                return system_turn
+            problem = "it leaves out the text of a turn"
+    raise cannot_write(model, problem)
+
+
+def _letters(text: str) -> str:
+    """A text without what templates change: capitals, and how much space there is between words."""
+    return " ".join(text.casefold().split())
+
+
+def _with_less_context(
+    model: Model, prompts: AnswerPrompts, asked: _Asked, context: str, *, reserved_tokens: int, window: int
+) -> AnswerPrompt:
+    """The prompt with the longest context that fits: too many tokens are removed first, then added again."""
+    cuts = _cuts(model.tokenizer, context)
+
+    def tokens_at(place: int) -> tuple[int, ...]:
+        return _tokens(model, prompts, asked._replace(context=context[: cuts[place].characters]))
+
+    place = len(cuts) - 1
+    tokens = tokens_at(place)
+    while (excess := len(tokens) + reserved_tokens - window) > 0:
+        if place == 0:
+            without = " without its context"
+            raise _too_long(model, tokens, asked.question, reserved_tokens=reserved_tokens, without=without)
+        place = max(bisect_right(cuts, cuts[place].tokens - excess, key=lambda cut: cut.tokens) - 1, 0)
+        tokens = tokens_at(place)
+    while len(more := tokens_at(place + 1)) + reserved_tokens <= window:
+        place, tokens = place + 1, more
+    return AnswerPrompt(tokens, context_cut=cuts[-1].tokens - cuts[place].tokens)
+
+
+def _too_long(
+    model: Model, tokens: tuple[int, ...], question: str, *, reserved_tokens: int, without: str
+) -> ScoreError:
+    return ScoreError(
+        f"a prompt of {len(tokens)} tokens{without}{f' and {reserved_tokens} to come' if reserved_tokens else ''} "
+        f"does not fit the window of {model.name}, {model.context_window} tokens; questions are never cut: "
+        f"{shortened(question)}"
+    )
+
+
+def _cuts(tokenizer: Any, text: str) -> list[_Cut]:
+    """Every place where a text can be cut, behind each of its tokens, from its start to its end.
+
+    A token that ends within a character counts as reaching to that character's end. A slow tokenizer has no offsets:
+    there a place is where the tokens before it decode to a prefix of the text.
+    """
+    cuts = [_Cut(0, 0)]
+    if tokenizer.is_fast:
+        spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+        count = len(spans)
+        cuts += [_Cut(place, end) for place, (_, end) in enumerate(spans[:-1], start=1)]
+    else:
+        ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+        count = len(ids)
+        for place in range(1, count):
+            before = tokenizer.decode(ids[:place], clean_up_tokenization_spaces=False)
+            if len(before) > cuts[-1].characters and text.startswith(before):
+                cuts.append(_Cut(place, len(before)))
+    return [*cuts, _Cut(count, len(text))]

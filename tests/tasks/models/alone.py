@@ -1,0 +1,56 @@
+"""What a model gives for prompts that it reads one at a time, without any engine; and models that fail."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
+
+
+def tokens_of(model: LanguageModel, text: str) -> list[int]:
+    return list(model.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def log_probs(model: LanguageModel, prompts: Iterable[Sequence[int]]) -> torch.Tensor:
+    """The log-distributions of the next token after prompts, each read alone: (n, V)."""
+    with torch.inference_mode():
+        logits = [model.model(torch.tensor([[*prompt]]), use_cache=False).logits[0, -1] for prompt in prompts]
+    return torch.log_softmax(torch.stack(logits).float(), dim=-1)
+
+
+def steps(model: LanguageModel, prompt: Sequence[int], answer: Sequence[int]) -> torch.Tensor:
+    """The log-distribution of every step of an answer, each from the whole text before it: (steps, V)."""
+    return log_probs(model, ([*prompt, *answer[:step]] for step in range(len(answer))))
+
+
+def every(answers: Iterable[SampledAnswers]) -> list[Answer]:
+    """All answers: the samples of each prompt, then its greedy answer."""
+    return [answer for of_prompt in answers for answer in (*of_prompt.samples, of_prompt.greedy)]
+
+
+def token_ids(answers: Iterable[SampledAnswers]) -> list[tuple[int, ...]]:
+    return [answer.token_ids for answer in every(answers)]
+
+
+def break_token(model: LanguageModel, text: str) -> None:
+    """The token of a letter gets no embedding."""
+    with torch.no_grad():
+        model.model.get_input_embeddings().weight[tokens_of(model, text)[0]] = float("nan")
+
+
+@contextmanager
+def running_out_of_memory(model: LanguageModel, *, over: int) -> Iterator[None]:
+    """The model has no memory for more tokens than so many in one pass."""
+
+    def check(module: Any, args: Any, options: dict[str, Any]) -> None:
+        if (args[0] if args else options["input_ids"]).numel() > over:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+    handle = model.model.register_forward_pre_hook(check, with_kwargs=True)
+    try:
+        yield
+    finally:
+        handle.remove()

@@ -1,0 +1,148 @@
+"""The same answers, token by token, whatever they are sampled beside."""
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from swaymeter.data.catalog import questions
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.capabilities import SampledAnswers
+from swaymeter.tasks.models.generation.readers import SLOTS, rounding
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.generation.slots import Slots
+from swaymeter.tasks.models.network import Verdict
+from swaymeter.tasks.models.next_token import plain
+from swaymeter.tasks.models.next_token.plain import PADDED
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
+from tests.tasks.models.alone import every, steps, token_ids, tokens_of
+from tests.tasks.models.tiny import tiny_language_model
+
+TEXTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
+IDENTITIES = [(f"question {number}", "none") for number in range(len(TEXTS))]
+NOISE = 5e-3
+REAL: dict[str, Any] = {"samples": 2, "max_new_tokens": 8}
+
+
+def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """From now on logits are off, as they are between batches, and more than that."""
+    generator = torch.Generator().manual_seed(seed)
+    for name in ("prefill", "decode"):
+        exact = getattr(Slots, name)
+
+        def off(self: Slots, *asked: Any, exact: Any = exact) -> torch.Tensor:
+            logits = exact(self, *asked)
+            noise: torch.Tensor = logits + NOISE * (2 * torch.rand(logits.shape, generator=generator) - 1)
+            return noise
+
+        monkeypatch.setattr(Slots, name, off)
+
+
+def test_rounding_is_of_the_ways_that_answers_are_read_by() -> None:
+    model = tiny_language_model()
+    small = rounding(model)
+    model.engine.verdicts |= {(SLOTS, False): Verdict(), (PADDED, False): Verdict(rounding=1.0)}
+    assert rounding(model) == small
+    model.engine.verdicts[SLOTS, False] = Verdict("for this test")
+    assert rounding(model) == 2.0
+
+
+def test_rounding_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_language_model()
+    asked = [tokens_of(model, text) for text in TEXTS]
+    settings: dict[str, Any] = {"samples": 8, "max_new_tokens": 8}
+    with monkeypatch.context() as patched:
+        patched.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda model: NOISE)
+        expected = sample_answers(model, asked, IDENTITIES, **settings)
+        for seed in (1, 2):
+            with monkeypatch.context() as off:
+                _noisy(off, seed)
+                found = sample_answers(model, asked, IDENTITIES, **settings)
+            assert token_ids(found) == token_ids(expected)
+            for one, other in zip(every(expected), every(found), strict=True):
+                np.testing.assert_allclose(one.token_log_probs, other.token_log_probs, atol=4 * NOISE)
+    _noisy(monkeypatch, 3)  # with the rounding of real batches alone, this much noise does decide some
+    assert token_ids(sample_answers(model, asked, IDENTITIES, **settings)) != token_ids(expected)
+
+
+def test_rounding_of_padded_batches_decides_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = [tokens_of(tiny_language_model(), text) for text in TEXTS]
+    settings: dict[str, Any] = {"samples": 24, "max_new_tokens": 8}
+    expected = sample_answers(tiny_language_model(), asked, IDENTITIES, **settings)
+    model, generator, exact = tiny_language_model(), torch.Generator().manual_seed(1), plain._read
+    model.engine.verdicts[SLOTS, False] = Verdict("for this test")
+
+    def off(*asked: Any) -> torch.Tensor:
+        logits = exact(*asked)
+        return logits + 1e-3 * (2 * torch.rand(logits.shape, generator=generator) - 1)
+
+    monkeypatch.setattr(plain, "_read", off)
+    assert token_ids(sample_answers(model, asked, IDENTITIES, **settings)) == token_ids(expected)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7])
+def test_many_answers_are_the_same_in_every_batch(batch_size: int) -> None:
+    model = tiny_language_model()
+    many = [tokens_of(model, f"{text} And {number}?") for number in range(2) for text in TEXTS]
+    names = [(f"prompt {number}",) for number in range(len(many))]
+    whole = sample_answers(model, many, names, samples=3, max_new_tokens=8, batch_size=len(many))
+    found = sample_answers(model, many[::-1], names[::-1], samples=3, max_new_tokens=8, batch_size=batch_size)
+    assert token_ids(found[::-1]) == token_ids(whole)
+
+
+@pytest.fixture(scope="module")
+def prompts(smollm2: LanguageModel) -> list[tuple[int, ...]]:
+    asked = [questions(partition)[0] for partition in ("static", "disputable")]
+    return [answer_prompt(smollm2, one.question, context).tokens for one in asked for context in (None, one.snippet)]
+
+
+@pytest.fixture(scope="module")
+def answered(smollm2: LanguageModel, prompts: list[tuple[int, ...]]) -> list[SampledAnswers]:
+    return sample_answers(smollm2, prompts, _names(prompts), **REAL)
+
+
+def _names(prompts: Sequence[tuple[int, ...]]) -> list[tuple[str, ...]]:
+    return [(f"prompt {number}",) for number in range(len(prompts))]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_real_answers_are_the_same_in_every_batch_and_order(
+    batch_size: int, smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
+) -> None:
+    order = random.Random(batch_size).sample(range(len(prompts)), len(prompts))
+    names = _names(prompts)
+    found = sample_answers(
+        smollm2, [prompts[place] for place in order], [names[place] for place in order], batch_size=batch_size, **REAL
+    )
+    for place, one in zip(order, found, strict=True):
+        expected = answered[place]
+        assert token_ids([one]) == token_ids([expected])
+        for answer, other in zip(every([one]), every([expected]), strict=True):
+            np.testing.assert_allclose(answer.token_log_probs, other.token_log_probs, atol=1e-4)
+            np.testing.assert_allclose(answer.mean_distribution, other.mean_distribution, atol=1e-4)
+
+
+def test_real_answers_have_the_probabilities_of_a_plain_pass(
+    smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
+) -> None:
+    for prompt, answer in ((prompts[1], answered[1].samples[1]), (prompts[3], answered[3].greedy)):
+        log_probs = steps(smollm2, prompt, answer.token_ids)
+        own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
+        np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
+        np.testing.assert_allclose(answer.mean_distribution, log_probs.exp().mean(dim=0), atol=1e-4)
+
+
+def test_an_answer_of_special_tokens_alone_is_empty_and_kept() -> None:
+    model = tiny_language_model()
+    with torch.no_grad():
+        model.model.lm_head.weight.zero_()
+        model.model.lm_head.bias = torch.nn.Parameter(torch.zeros(len(model.tokenizer)))
+        model.model.lm_head.bias[2] = 100.0  # <turn>, which ends nothing
+    (found,) = sample_answers(model, [[7]], IDENTITIES[:1], samples=2, max_new_tokens=5)
+    for answer in every([found]):
+        assert answer.text == ""
+        assert answer.token_ids == (2,) * 5
+        assert not answer.finished  # a model that never stops

@@ -1,0 +1,129 @@
+import numpy as np
+import pytest
+import torch
+
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.capabilities import SampledAnswers
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.prompts.answer_ends import end_tokens
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
+from swaymeter.tasks.models.prompts.template_options import PromptForm
+from tests.tasks.models.alone import every, steps, token_ids, tokens_of
+from tests.tasks.models.tiny import CHAT, tiny_language_model
+
+QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?", "When was that?", "Why?"]
+IDENTITIES = [(question, "none") for question in QUESTIONS]
+
+
+def _prompts(model: LanguageModel) -> list[tuple[int, ...]]:
+    return [answer_prompt(model, question).tokens for question in QUESTIONS]
+
+
+@pytest.fixture(scope="module")
+def answered(tiny_chat: LanguageModel) -> list[SampledAnswers]:
+    return sample_answers(tiny_chat, _prompts(tiny_chat), IDENTITIES, samples=6, seed=3, temperature=1.0)
+
+
+def test_answers_end_at_different_steps_and_say_so(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
+    ends = end_tokens(tiny_chat)
+    lengths = {len(answer.token_ids) for answer in every(answered)}
+    assert len(lengths) > 3
+    assert max(lengths) <= 20
+    for answer in every(answered):
+        assert answer.finished == (answer.token_ids[-1] in ends)
+        assert not ends & set(answer.token_ids[:-1])
+        assert answer.finished or len(answer.token_ids) == 20
+        assert len(answer.token_log_probs) == len(answer.token_ids)
+        assert answer.text == answer.text.strip()
+
+
+def test_fewer_samples_are_the_first_of_more(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
+    fewer = sample_answers(tiny_chat, _prompts(tiny_chat), IDENTITIES, samples=2, seed=3, temperature=1.0)
+    first = [SampledAnswers(more.samples[:2], more.greedy) for more in answered]
+    assert token_ids(fewer) == token_ids(first)
+
+
+def test_another_seed_or_identity_draws_other_answers(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
+    prompts = _prompts(tiny_chat)[:1]
+    others = [
+        sample_answers(tiny_chat, prompts, IDENTITIES[:1], samples=6, seed=4, temperature=1.0)[0],
+        sample_answers(tiny_chat, prompts, [("other",)], samples=6, seed=3, temperature=1.0)[0],
+    ]
+    for other in others:
+        assert other.greedy.token_ids == answered[0].greedy.token_ids
+        assert [one.token_ids for one in other.samples] != [one.token_ids for one in answered[0].samples]
+
+
+def test_probabilities_are_the_models_own_at_every_step(
+    tiny_chat: LanguageModel, answered: list[SampledAnswers]
+) -> None:
+    for prompt, found in zip(_prompts(tiny_chat)[:2], answered, strict=False):
+        for answer in every([found]):
+            log_probs = steps(tiny_chat, prompt, answer.token_ids)
+            own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
+            np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
+            np.testing.assert_allclose(answer.mean_distribution, log_probs.exp().mean(dim=0), atol=1e-4)
+            assert answer.mean_distribution.dtype == np.float32
+            assert answer.mean_distribution.sum() == pytest.approx(1, abs=1e-5)
+
+
+def test_greedy_answer_takes_the_most_probable_token(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
+    greedy = answered[2].greedy.token_ids
+    assert steps(tiny_chat, _prompts(tiny_chat)[2], greedy).argmax(dim=-1).tolist() == list(greedy)
+
+
+def test_models_own_generation_settings_are_not_inherited(
+    tiny_chat: LanguageModel, answered: list[SampledAnswers]
+) -> None:
+    other = tiny_language_model(chat_template=CHAT)
+    settings = other.model.generation_config
+    settings.eos_token_id = tiny_chat.model.generation_config.eos_token_id
+    settings.top_k, settings.repetition_penalty, settings.temperature, settings.do_sample = 1, 9.0, 0.1, True
+    again = sample_answers(other, _prompts(other), IDENTITIES, samples=6, seed=3, temperature=1.0)
+    assert token_ids(again) == token_ids(answered)
+
+
+def test_base_model_ends_with_its_line(tiny: LanguageModel) -> None:
+    [newline] = tokens_of(tiny, "\n")
+    prompts = [tokens_of(tiny, question) for question in QUESTIONS]
+    answers = every(sample_answers(tiny, prompts, IDENTITIES, samples=40, max_new_tokens=40, temperature=3.0))
+    ended = [answer for answer in answers if newline in answer.token_ids]
+    assert ended
+    for answer in ended:
+        assert answer.finished
+        assert answer.token_ids.index(newline) == len(answer.token_ids) - 1
+        assert "\n" not in answer.text
+
+
+@pytest.mark.parametrize("form", ["plain", "chat"])
+def test_form_decides_whether_a_line_ends_an_answer(form: PromptForm) -> None:
+    model = tiny_language_model(chat_template=CHAT)
+    [newline], options = tokens_of(model, "\n"), {"samples": 40, "max_new_tokens": 40, "temperature": 3.0}
+    answers = every(sample_answers(model, _prompts(model), IDENTITIES, form=form, **options))
+    assert any(newline in answer.token_ids[:-1] for answer in answers) is (form == "chat")
+
+
+def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
+    for wrong in ({"samples": 0}, {"max_new_tokens": 0}, {"batch_size": 0}, {"temperature": -1.0}, {"top_p": 2.0}):
+        with pytest.raises(UsageError, match=next(iter(wrong))):
+            sample_answers(tiny, [[7]], [("a",)], **wrong)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="identities"):
+        sample_answers(tiny, [[7]], [])
+
+
+def test_prompt_that_leaves_no_room_for_an_answer_is_refused() -> None:
+    with pytest.raises(ScoreError, match="and 20 to come"):
+        sample_answers(tiny_language_model(window=30), [[7] * 11], [("a",)])
+
+
+def test_nan_is_raised_with_what_was_asked() -> None:
+    model = tiny_language_model()
+    with torch.no_grad():
+        model.model.lm_head.weight[7] = float("nan")
+    with pytest.raises(ScoreError, match=r"question 7 / original.*Who is it"):
+        sample_answers(model, [tokens_of(model, "Who is it")], [("question 7", "original")])
+
+
+def test_no_prompts_have_no_answers(tiny: LanguageModel) -> None:
+    assert sample_answers(tiny, [], []) == []

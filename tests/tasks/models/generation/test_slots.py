@@ -1,0 +1,182 @@
+"""Slots against a plain pass over the same tokens, model family by family, and what they cannot serve."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import Gemma2Config, Gemma2ForCausalLM, GPTNeoConfig, GPTNeoForCausalLM, Qwen2Config, Qwen2ForCausalLM
+
+from swaymeter.data.errors import ScoreError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.capabilities import SampledAnswers
+from swaymeter.tasks.models.generation import readers
+from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
+from swaymeter.tasks.models.generation.sample import sample_answers
+from tests.tasks.models.alone import break_token, every, running_out_of_memory, steps, token_ids, tokens_of
+from tests.tasks.models.tiny import VOCABULARY, byte_tokenizer, tiny_language_model
+
+FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
+BEGUN = "Answer the question. Question: "
+PROMPTS = [
+    BEGUN + "Where is Oslo?", "Who?", BEGUN + "What is the capital of Norway, if it is not Lima any more?",
+    BEGUN + "When was that?", "W", BEGUN + "Why?", BEGUN + "Why?",
+]  # fmt: skip
+IDENTITIES = [(str(number),) for number in range(len(PROMPTS))]
+
+
+def _answered(model: LanguageModel, prompts: Sequence[str] = PROMPTS, **options: Any) -> list[SampledAnswers]:
+    settings = {"samples": 4, "max_new_tokens": 6, "temperature": 0.7, "batch_size": 3, **options}
+    return sample_answers(model, [tokens_of(model, text) for text in prompts], IDENTITIES, **settings)
+
+
+def _furthest(model: LanguageModel, found: Sequence[SampledAnswers]) -> float:
+    """The largest difference of a log-probability or a mean probability from a plain pass over the same tokens."""
+    apart = 0.0
+    for text, of_prompt in zip(PROMPTS, found, strict=True):
+        for answer in every([of_prompt]):
+            own = steps(model, tokens_of(model, text), answer.token_ids).numpy()
+            of_tokens = own[range(len(own)), list(answer.token_ids)]
+            apart = max(apart, float(np.abs(of_tokens - answer.token_log_probs).max()))
+            apart = max(apart, float(np.abs(np.exp(own).mean(axis=0) - answer.mean_distribution).max()))
+    return apart
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_slots_equal_a_plain_pass(family: str) -> None:
+    model = tiny_language_model(family)
+    assert _furthest(model, _answered(model)) < 1e-4
+    assert engine_of_answers(model, []) == SLOTS
+
+
+def test_layers_that_see_differently_far() -> None:
+    torch.manual_seed(0)
+    config = Qwen2Config(
+        hidden_size=32, intermediate_size=64, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
+        vocab_size=VOCABULARY, initializer_range=0.5, use_sliding_window=True, sliding_window=8, max_window_layers=2,
+        eos_token_id=1, bos_token_id=1, pad_token_id=0,
+    )  # fmt: skip
+    model = LanguageModel(Qwen2ForCausalLM(config), byte_tokenizer(), "mixed", "0", "float32", "cpu")
+    assert _furthest(model, _answered(model)) < 1e-4
+    assert engine_of_answers(model, []) == SLOTS
+
+
+@pytest.mark.parametrize("family", ["bloom", "mamba"])
+def test_what_slots_cannot_serve_is_read_plainly_and_said(family: str, caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model(family)
+    assert _furthest(model, _answered(model)) < 1e-4
+    assert engine_of_answers(model, []) == PLAIN
+    assert len([one for one in caplog.records if "is not read by slots" in one.message]) == 1
+
+
+def test_attention_with_something_of_its_own_is_read_plainly(caplog: pytest.LogCaptureFixture) -> None:
+    torch.manual_seed(0)
+    ends = {"eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 0, "vocab_size": VOCABULARY}
+    shape = {"hidden_size": 32, "num_attention_heads": 4, "max_position_embeddings": 512}
+    capped = Gemma2Config(
+        intermediate_size=64, num_hidden_layers=2, num_key_value_heads=2, head_dim=8, attn_implementation="eager",
+        **shape, **ends,
+    )  # fmt: skip
+    local = GPTNeoConfig(
+        num_layers=2, attention_types=[[["global", "local"], 1]], window_size=8, num_heads=4, hidden_size=32, **ends
+    )
+    for network in (Gemma2ForCausalLM(capped), GPTNeoForCausalLM(local)):
+        model = LanguageModel(network, byte_tokenizer(), type(network).__name__, "0", "float32", "cpu")
+        assert _furthest(model, _answered(model)) < 1e-4
+        assert engine_of_answers(model, []) == PLAIN
+    assert "has a cap" in caplog.text
+    assert "local" in caplog.text
+
+
+def test_a_model_that_computes_otherwise_in_slots_is_found_out(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model("gpt2")
+    embed = model.model.transformer.wpe.forward
+
+    def counted(positions: torch.Tensor) -> torch.Tensor:
+        return embed(torch.arange(positions.shape[-1]).expand_as(positions))  # whatever it is told
+
+    model.model.transformer.wpe.forward = counted  # type: ignore[method-assign]
+    _answered(model)
+    assert engine_of_answers(model, []) == PLAIN
+    assert "slots, which would be faster: it changes answers by" in caplog.text
+
+
+def test_the_models_own_attention_is_restored() -> None:
+    model = tiny_language_model()
+    before = model.model.config._attn_implementation
+    _answered(model)
+    assert model.model.config._attn_implementation == before
+    with torch.no_grad():
+        model.model.lm_head.weight[7] = float("nan")
+    with pytest.raises(ScoreError, match="NaN"):
+        _answered(model)
+    assert model.model.config._attn_implementation == before
+
+
+def test_only_the_prompt_that_breaks_the_model_is_blamed() -> None:
+    model = tiny_language_model()
+    _answered(model)
+    break_token(model, "#")
+    prompts = [tokens_of(model, text) for text in (*PROMPTS, "This # breaks it")]
+    identities = [*IDENTITIES, ("the broken one",)]
+    with pytest.raises(ScoreError, match=r"the broken one.*This # breaks it"):
+        sample_answers(model, prompts, identities, samples=3, max_new_tokens=4)
+
+
+def test_where_memory_runs_out_fewer_prompts_are_answered_at_once(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model()
+    begun_apart = [f"{number} {prompt}" for number, prompt in enumerate(PROMPTS)]  # no beginning to read once for all
+    expected = _answered(model, begun_apart, batch_size=7)
+    with running_out_of_memory(model, over=200):
+        found = _answered(model, begun_apart, batch_size=7)
+    assert "memory ran out; prompts are answered in smaller batches" in caplog.text
+    assert model.engine.prompts_at_once == 3
+    assert token_ids(found) == token_ids(expected)
+
+
+def test_a_prompt_that_fits_nowhere_is_an_error() -> None:
+    model = tiny_language_model()
+    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
+    with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="answers to a single prompt"):
+        _answered(model)
+
+
+def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    slots = readers.SlotReader
+
+    class Counted(slots):  # type: ignore[misc, valid-type]
+        def __init__(self, model: LanguageModel, prompts: Any, count: int, room: int) -> None:
+            made.append(count)
+            super().__init__(model, prompts, count, room)
+
+    model = tiny_language_model()
+    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
+    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.SlotReader", Counted)
+    _answered(model, batch_size=None)
+    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.memory_budget", lambda device: 150_000)
+    _answered(model, batch_size=None)
+    assert made[0] == len(PROMPTS)
+    assert 1 <= made[1] < len(PROMPTS)
+
+
+def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_language_model()
+    engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
+    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # none is read alone
+    read: list[int] = []
+    model.model.register_forward_pre_hook(
+        lambda module, args, options: read.append(options["input_ids"].numel()), with_kwargs=True
+    )
+    found = _answered(model, batch_size=7)
+    tokens = [list(map(ord, text)) for text in PROMPTS]  # a byte is a token
+    nodes = sum(len({answer[:step] for answer in token_ids([one]) for step in range(1, len(answer))}) for one in found)
+    begun = BEGUN + "Wh"
+    shared = sum(text.startswith(begun) for text in PROMPTS) - 1
+    assert shared == 4
+    assert sum(read) == sum(map(len, tokens)) - shared * len(begun) + nodes
+    answers = every(found)
+    assert len({id(answer) for answer in answers}) == len(
+        {(place // 5, answer.token_ids) for place, answer in enumerate(answers)}
+    )

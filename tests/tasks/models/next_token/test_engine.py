@@ -1,0 +1,237 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from transformers import GPTNeoConfig, GPTNeoForCausalLM, Qwen2Config, Qwen2ForCausalLM
+
+from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.next_token import shared
+from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
+from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+from tests.tasks.models.alone import log_probs, running_out_of_memory, tokens_of
+from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
+
+FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
+CONTEXTS = [
+    "Oslo is big.\n",
+    "Lima is small, and it lies by the sea, as everybody in Peru will tell you.\n",
+    "x",
+    "Oslo is big.\n",
+    "",
+    "Norway's capital is Rome\nT",
+]
+QUERIES = [
+    "Q: What is the capital of Norway?\nA:",
+    "The capital of Peru is",
+    "Q: What is",
+    "T",
+    "The capital of Peru is",
+]
+
+
+def _furthest(model: LanguageModel, contexts: list[str], queries: list[str], memory: int | None = None) -> float:
+    """The largest difference of a log-probability from that of the prompt read alone."""
+    prompts = tokenized_prompts(model, contexts, queries)
+    apart, seen = 0.0, set()
+    for place, found in next_token_by_query(model, prompts, memory=memory):
+        expected = log_probs(model, [of_context[place] for of_context in prompts])
+        apart = max(apart, float((found.log_probs() - expected).abs().max()))
+        seen.add(place)
+    assert seen == set(range(len(queries)))
+    return apart
+
+
+def _engine(model: LanguageModel) -> str:
+    return engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))
+
+
+@pytest.mark.parametrize("seam", [False, True], ids=["bytes", "tokens over the seam"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_engine_equals_prompts_read_alone(family: str, seam: bool) -> None:
+    model = tiny_language_model(family, tokenizer=byte_pair_tokenizer() if seam else byte_tokenizer())
+    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(model) == PREFIX_TREE
+
+
+def test_a_token_does_span_the_seam() -> None:
+    model = tiny_language_model(tokenizer=byte_pair_tokenizer())
+    (whole,) = tokenized_prompts(model, ["Rome.\n"], ["Q: x"])[0]
+    assert whole != tokens_of(model, "Rome.\n") + tokens_of(model, "Q: x")
+
+
+def test_one_context_or_one_query() -> None:
+    model = tiny_language_model()
+    assert _furthest(model, CONTEXTS[:1], QUERIES) < 1e-4
+    assert _furthest(model, CONTEXTS, QUERIES[:1]) < 1e-4
+    assert _furthest(model, CONTEXTS[:1], QUERIES[:1]) < 1e-4
+
+
+def test_smollm2_equals_prompts_read_alone(smollm2: LanguageModel) -> None:
+    assert _furthest(smollm2, CONTEXTS[:3], QUERIES[:3]) < 1e-4
+    assert engine(smollm2, tokenized_prompts(smollm2, CONTEXTS[:3], QUERIES[:3])) == PREFIX_TREE
+
+
+@pytest.mark.parametrize("attention", ["eager", "sdpa"])
+def test_layers_that_see_differently_far(attention: str) -> None:
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    config = Qwen2Config(
+        **shape, vocab_size=VOCABULARY, num_key_value_heads=2, initializer_range=0.5, use_sliding_window=True,
+        sliding_window=8, layer_types=["full_attention", "sliding_attention"], attn_implementation=attention,
+    )  # fmt: skip
+    model = LanguageModel(Qwen2ForCausalLM(config), byte_tokenizer(), "mixed", "0", "float32", "cpu")
+    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(model) == PREFIX_TREE
+
+
+def test_every_context_is_read_once_and_queries_after_it_together() -> None:
+    model = tiny_language_model()
+    _engine(model)
+    before = model.forward_passes
+    queries = [f"The capital of {number} is" for number in range(20)]
+    list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS[:2], queries)))
+    assert model.forward_passes - before == 2
+
+
+def test_prompts_are_compared_again_where_longer_or_shorter() -> None:
+    model = tiny_language_model()
+    passes = []
+    for contexts in (CONTEXTS[:3], CONTEXTS[1:3], [*CONTEXTS[:3], "x" * 90], [""]):
+        before = model.forward_passes
+        assert engine(model, tokenized_prompts(model, contexts, QUERIES)) == PREFIX_TREE
+        passes.append(model.forward_passes > before)
+    assert passes == [True, False, True, True]
+
+
+def test_a_comparison_is_as_long_as_prompts_become() -> None:
+    model = tiny_language_model(window=128)
+    prompts = tokenized_prompts(model, CONTEXTS[:1], QUERIES)
+    longest = max(map(len, prompts[0]))
+    for to_come, reached in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
+        assert engine(model, prompts, to_come=to_come) == PREFIX_TREE
+        assert len(model.engine.verdicts[PREFIX_TREE, False].compared[1]) == reached
+
+
+def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _furthest(tiny_language_model(), CONTEXTS, QUERIES, memory=1) < 1e-4
+    monkeypatch.setitem(shared.NODES_PER_BATCH, "cpu", 12)
+    assert _furthest(tiny_language_model(), CONTEXTS, QUERIES) < 1e-4
+
+
+def test_never_more_than_the_budget_at_once() -> None:
+    model = tiny_language_model()
+    entry = VOCABULARY * 4
+    contexts = [f"{number} is a number.\n" for number in range(10)]
+    queries = [f"Is it {number}?" for number in range(100)]
+    budget = 2 * 7 * len(contexts) * entry
+    prompts = tokenized_prompts(model, contexts, queries)
+    largest = 0
+
+    def watch(one: Any) -> None:
+        nonlocal largest
+        assert len(one.contexts) * len(one.units) * entry <= budget / 4
+        largest = max(largest, len(one.units))
+
+    done = list(shared.SharedPrefixes(model, prompts, memory=budget).read(watch))
+    assert largest == 7
+    assert sorted(unit for units in done for unit in units) == list(range(100))
+
+
+def test_out_of_memory_halves_the_work_and_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model()
+    contexts = [f"{number} is a number.\n" for number in range(10)]
+    queries = [f"Is it {number}?" for number in range(40)]
+    prompts = tokenized_prompts(model, contexts, queries)
+    expected = [log_probs(model, [of_context[place] for of_context in prompts]) for place in range(len(queries))]
+    _engine(model)
+    with running_out_of_memory(model, over=64):
+        for place, found in next_token_by_query(model, prompts):
+            torch.testing.assert_close(found.log_probs(), expected[place], atol=1e-4, rtol=0)
+    assert [record.levelname for record in caplog.records if "memory ran out" in record.message] == ["WARNING"]
+
+
+def test_what_fits_nowhere_is_an_error() -> None:
+    model = tiny_language_model()
+    _engine(model)
+    with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="single context and query"):
+        list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)))
+
+
+def _local() -> LanguageModel:
+    """A model with layers that mask keys in a way of their own."""
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 512}
+    types = {"attention_types": [[["global", "local"], 1]], "window_size": 8}
+    config = GPTNeoConfig(**shape, **types, vocab_size=VOCABULARY, initializer_range=0.5)
+    return LanguageModel(GPTNeoForCausalLM(config), byte_tokenizer(), "neo", "0", "float32", "cpu")
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: tiny_language_model("bloom"), "its forward pass does not take position_ids"),
+        (lambda: tiny_language_model("mamba"), "its forward pass does not take position_ids, past_key_values"),
+        (_local, "it has layers of local"),
+    ],
+    ids=["bloom", "mamba", "gpt_neo"],
+)
+def test_models_that_read_no_trees_are_read_plainly(
+    make: Callable[[], LanguageModel], reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = make()
+    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(model) == PLAIN
+    warnings = [record.message for record in caplog.records if "would be faster" in record.message]
+    assert warnings == [f"{model.name} is not read by prefix tree, which would be faster: {reason}"]
+    assert model.reading == f"not by prefix tree: {reason}"
+
+
+def test_a_model_with_positions_of_its_own_is_detected(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model("gpt2")
+    embed = model.model.transformer.wpe.forward
+
+    def in_order(positions: torch.Tensor) -> torch.Tensor:
+        return embed(torch.arange(positions.shape[1]).expand_as(positions))
+
+    model.model.transformer.wpe.forward = in_order
+    assert engine(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)) == PLAIN
+    assert "prefix tree, which would be faster: it changes answers by" in caplog.text
+
+
+def test_running_out_of_memory_is_no_verdict() -> None:
+    model = tiny_language_model()
+    with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match="memory runs out"):
+        engine(model, tokenized_prompts(model, CONTEXTS, QUERIES))
+
+
+def test_short_formats_are_served_too() -> None:
+    model = tiny_language_model()
+    model.model.to(torch.bfloat16)
+    model.dtype = "bfloat16"
+    assert _engine(model) == PREFIX_TREE
+    for _, found in next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)):
+        assert found.logits.dtype == torch.bfloat16
+        torch.testing.assert_close(found.log_probs().exp().sum(dim=1), torch.ones(len(CONTEXTS)), atol=1e-5, rtol=0)
+
+
+def test_prompts_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
+    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
+        with pytest.raises(UsageError, match="contexts and queries"):
+            tokenized_prompts(tiny, contexts, queries)
+    model = tiny_language_model(window=16)
+    with pytest.raises(ScoreError, match=r"17 tokens.*never cut.*xxxx"):
+        tokenized_prompts(model, ["short\n", "x" * 10], ["seven!!"])
+    with pytest.raises(ScoreError, match="no tokens"):
+        tokenized_prompts(model, [""], [""])
+
+
+def test_plain_way_halves_its_batches_too(caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model("bloom")
+    _engine(model)
+    with running_out_of_memory(model, over=400):
+        assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert "prompts are read" in caplog.text
+    with running_out_of_memory(model, over=3), pytest.raises(ScoreError, match=r"single prompt.*Oslo is big"):
+        list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)))

@@ -1,0 +1,92 @@
+"""Keywords of chat templates: which there are, which switches thinking, and what a study may ask for."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from swaymeter.data.catalog import prompts
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt, template_options, thinks_always, turn_prompt
+from swaymeter.tasks.models.prompts.template_options import keywords
+from tests.tasks.models.tiny import CHAT, tiny_language_model
+
+TAIL = "{% if add_generation_prompt %}<turn>assistant\n{% endif %}"
+EMPTY = "<think>\n\n</think>\n\n"
+# As the templates of these families decide: on unless told otherwise, off unless told otherwise, by a word, or never.
+ON = CHAT + "{% if enable_thinking is defined and not enable_thinking %}" + EMPTY + "{% endif %}"
+OFF = "{% if not thinking is defined %}{% set thinking = false %}{% endif %}" + CHAT
+OFF += "{% if thinking %}<think>{% else %}</think>{% endif %}"
+EFFORT = "{% if reasoning_effort not in ['none', 'high'] %}{{ raise_exception('') }}{% endif %}"
+EFFORT += "{{ reasoning_effort }}" + CHAT
+ALWAYS = CHAT.replace(TAIL, TAIL.replace("{% endif %}", "{{ style }}{{ reasoning_effort }}<think>\n{% endif %}"))
+
+
+def _ends(model: LanguageModel, **changes: Any) -> str:
+    prompt = answer_prompt(model, "Where is Oslo?", prompts=replace(prompts(), **changes))
+    return str(model.tokenizer.decode(list(prompt.tokens)))
+
+
+@pytest.mark.parametrize(
+    ("template", "off", "on"),
+    [
+        (ON, {"enable_thinking": False}, {"enable_thinking": True}),
+        (OFF, {"thinking": False}, {"thinking": True}),
+        (EFFORT, {"reasoning_effort": "none"}, {"reasoning_effort": "high"}),
+        (ALWAYS, {}, {}),  # its effort has no "none"
+        (CHAT, {}, {}),
+        (CHAT + "{{ enable_thinking | length * 0 }}", {}, {}),  # a name that changes no prompt
+    ],
+)
+def test_thinking_is_off_where_a_template_can(template: str, off: dict[str, Any], on: dict[str, Any]) -> None:
+    model = tiny_language_model(chat_template=template)
+    assert template_options(model, prompts()) == off
+    assert template_options(model, replace(prompts(), thinking=True)) == on
+
+
+def test_another_keyword_leaves_the_switch_as_it_is() -> None:
+    both = tiny_language_model(chat_template=ON + "{{ reasoning_effort }}")
+    low = replace(prompts(), template_options={"reasoning_effort": "low"})
+    assert template_options(both, low) == {"enable_thinking": False, "reasoning_effort": "low"}
+    assert template_options(both, replace(low, thinking=True))["enable_thinking"] is True
+    own = replace(prompts(), template_options={"enable_thinking": True})
+    assert template_options(both, own)["enable_thinking"] is True
+
+
+def test_models_think_whose_template_opens_thoughts_and_turns_none_off() -> None:
+    low = replace(prompts(), template_options={"reasoning_effort": "low"})
+    on = replace(prompts(), template_options={"enable_thinking": True})
+    removes = CHAT + "{% set last = messages[-1]['content'].split('</think>')[-1] %}"
+    cases = ((ALWAYS, prompts(), True), (ALWAYS, low, True), (ON, prompts(), False), (ON, on, True),
+             (removes, prompts(), False), (CHAT, prompts(), False))  # fmt: skip
+    for template, asked, thinks in cases:
+        assert thinks_always(tiny_language_model(chat_template=template), asked) is thinks
+    with pytest.raises(ModelError, match="opens thoughts"):
+        turn_prompt(tiny_language_model(chat_template=ALWAYS), "Names of towns", begun="-")
+
+
+def test_prompt_is_written_with_the_keywords() -> None:
+    model = tiny_language_model(chat_template=ON)
+    assert _ends(model).endswith(f"<turn>assistant\n{EMPTY}")
+    assert _ends(model, thinking=True).endswith("<turn>assistant\n")
+    assert _ends(model, template_options={"enable_thinking": True}).endswith("<turn>assistant\n")
+    loud = tiny_language_model(chat_template=ON.replace("message['content']", "message['content'] ~ (style or '')"))
+    text = _ends(loud, template_options={"style": "<end> {{ 6 * 7 }}"})
+    assert text.endswith(EMPTY)
+    assert "<end> {{ 6 * 7 }}" in text
+    styles = [replace(prompts(), template_options={"style": style}) for style in ("a", "<end>")]
+    marks = [answer_prompt(loud, "Where?", prompts=asked).tokens.count(loud.tokenizer.eos_token_id) for asked in styles]
+    assert marks[0] == marks[1]
+
+
+def test_keyword_that_a_template_lacks_is_refused() -> None:
+    assert keywords(ALWAYS) == {"style", "reasoning_effort"}
+    asked = replace(prompts(), template_options={"enable_thinking": False})
+    for template, message in (
+        (ALWAYS, "no keyword 'enable_thinking'; it has: reasoning_effort, style"),
+        (CHAT, "it has: none"),
+        (None, "without a chat template"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            answer_prompt(tiny_language_model(chat_template=template), "Where is Oslo?", prompts=asked)
