@@ -40,8 +40,8 @@ from swaymeter.tasks.models.capabilities import Answer
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
-from swaymeter.tasks.models.prompts.answer_ends import end_tokens
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
+from swaymeter.tasks.models.prompts.template_options import end_tokens
 
 REFERENCE = "float32"
 SAMPLES, STEPS, TEMPERATURE = 10, 20, 0.5

@@ -1,6 +1,6 @@
 """Persuaded and stubborn: what a context does to the stored greedy answer; no model is needed.
 
-swaymeter.tasks.scoring.persuaded has the rules. An empty answer equals nothing, not even another empty one: it is
+swaymeter.tasks.scoring.accuracy has the rules. An empty answer equals nothing, not even another empty one: it is
 neither persuaded nor stubborn.
 """
 
@@ -31,7 +31,7 @@ class Persuaded(QuestionScore):
 
 def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Compares every greedy answer with a context with that without it, and with the context's answer."""
-    from swaymeter.tasks.scoring.persuaded import compare_answers
+    from swaymeter.tasks.scoring.accuracy import compare_answers
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
     greedy = greedy_answers(inputs, questions)

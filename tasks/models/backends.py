@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from swaymeter.data.errors import ModelError, UnknownName
 from swaymeter.tasks.models.capabilities import Capability
-from swaymeter.tasks.models.files.architecture import not_left_to_right
 from swaymeter.tasks.models.files.conversion import converted_folder
-from swaymeter.tasks.models.files.identity import ModelIdentity, aliases, identify_model, is_model_name
+from swaymeter.tasks.models.files.identity import (
+    ModelIdentity,
+    aliases,
+    identify_model,
+    is_model_name,
+    not_left_to_right,
+)
 from swaymeter.tasks.models.loading import (
     BALANCED,
     QUANTISED,

@@ -18,7 +18,7 @@ from filelock import FileLock, Timeout
 
 from swaymeter.data.errors import ModelError
 from swaymeter.data.storage.sealed import json_object
-from swaymeter.tasks.models.files.digests import cache_folder, sha256_of
+from swaymeter.tasks.models.files.hub import cache_folder, sha256_of
 
 _log = logging.getLogger(__name__)
 _FORM = "1"  # raise it when the same GGUF file has to give another folder

@@ -1,24 +1,56 @@
-"""What the hub's cache holds of a model, held against the digests that the hub gave.
+"""Digests of files as they are now, and what the hub's cache holds of a model, held against the digests of the hub.
 
 The cache names the content of a file by the hub's digest of it: the SHA-256 of a large file, git's SHA-1 of another.
 Large files take minutes to read, so what was verified is remembered in our own cache by path, size and times of change.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import re
 import sys
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 
 from swaymeter.data.errors import ModelError
 from swaymeter.data.storage.sealed import json_object
-from swaymeter.tasks.models.files.digests import cache_folder, file_state, git_sha1_of, sha256_of
 
-_HASHES = {40: git_sha1_of, 64: sha256_of}
 _OFFLINE = "HF_HUB_OFFLINE"
 _IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # as the hub reads it
+
+State = tuple[int, int, int]
+
+
+def cache_folder() -> Path:
+    """$SWAYMETER_CACHE, else ~/.cache/swaymeter."""
+    chosen = os.environ.get("SWAYMETER_CACHE")
+    return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "swaymeter"
+
+
+def file_state(path: Path) -> State:
+    """What changes when a file is written: its size, and its times of change in nanoseconds."""
+    status = os.stat(path)
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file in hex; remembered for as long as the file's state stays the same."""
+    return _digest(str(path), file_state(path), "sha256", b"")
+
+
+def git_sha1_of(path: Path) -> str:
+    """The SHA-1 in hex by which git, and the hub for files that are not large, names a file's content."""
+    state = file_state(path)
+    return _digest(str(path), state, "sha1", f"blob {state[0]}\0".encode())
+
+
+@lru_cache(maxsize=2048)
+def _digest(path: str, state: State, name: str, header: bytes) -> str:
+    digest = hashlib.new(name, header, usedforsecurity=False)
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, lambda: digest).hexdigest()
 
 
 def leave_alone(offline: bool) -> None:
@@ -45,7 +77,7 @@ def verify_snapshot(name: str, folder: Path) -> None:
         if not blob.is_file() or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
             continue  # a system without symbolic links has no blobs
         state = list(file_state(blob))
-        if known.get(str(blob)) != state and _HASHES[len(blob.name)](blob) != blob.name:
+        if known.get(str(blob)) != state and (sha256_of if len(blob.name) == 64 else git_sha1_of)(blob) != blob.name:
             raise ModelError(
                 f"model {name!r}: the hub's cache is damaged: {file.name} does not have the digest that the hub gave; "
                 f"delete {blob} so that it is downloaded again"

@@ -1,7 +1,8 @@
-"""Where an answer ends, and the distributions along a known answer."""
+"""Where an answer ends, where thoughts end in the tokens of a reply, and the distributions along a known answer."""
 
 import inspect
 from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 
 from swaymeter.tasks.models.capabilities import Answer
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.prompts.answer_ends import end_tokens
-from swaymeter.tasks.models.prompts.template_options import PromptForm
+from swaymeter.tasks.models.prompts.template_options import PromptForm, end_tokens
+from swaymeter.tasks.models.prompts.thoughts import WINDOW, Marks, marks_of, opened_thoughts, text_of
 
 
 class Ends:
@@ -57,3 +58,105 @@ def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[in
     logits = model.model(input_ids=ids, use_cache=False, **options).logits[0, -len(answer) :]
     mean: NDArray[np.float32] = torch.softmax(logits.float(), dim=-1).mean(dim=0).cpu().numpy()
     return mean
+
+
+_LONGEST = 40  # letters that a reply begins with, among which the mark is that opens thoughts
+_Place = Literal["before", "within", "closed", "answer"]
+
+
+class Split(NamedTuple):
+    """The tokens of a reply that are thoughts, and whether they end.
+
+    Where the token that ends them begins the answer, too, they end with the tokens of its first part alone.
+    """
+
+    tokens: tuple[int, ...]
+    finished: bool
+
+
+class Thoughts:
+    """The thoughts of replies to prompts that all end alike: they begin where the reply does, or within the prompt.
+
+    As the end of what is decoded, a reply ends with the first letter behind its thoughts, or where it has none.
+    """
+
+    def __init__(self, model: Network, prompt: Sequence[int]) -> None:
+        self._tokenizer, self._ends, self._marks = model.tokenizer, end_tokens(model), marks_of(model.tokenizer)
+        self._opened = opened_thoughts(model.tokenizer, prompt)
+        self._known: dict[tuple[int, ...], Marks | None] = {}
+
+    def ends(self, tokens: tuple[int, ...]) -> bool:
+        """Whether the last of these tokens is the last one that is decoded."""
+        return tokens[-1] in self._ends or self._place(tokens) == "answer"
+
+    def answer(
+        self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
+    ) -> Answer:
+        """The reply of these tokens, its thoughts included."""
+        return Answer("", tokens, log_probs, mean_distribution, self.ends(tokens))
+
+    def split(self, tokens: tuple[int, ...]) -> Split:
+        """The thoughts of a reply; none where it has no mark that opens them."""
+        reply = tokens[:-1] if tokens[-1] in self._ends else tokens
+        if not reply or (marks := self._of(reply)) is None:
+            return Split((), finished=self._opened is None)
+        for count in range(self._before_close(reply, marks) + 1, len(reply) + 1):
+            if self._place(reply[:count]) == "answer":
+                is_closed = self._place(reply[: count - 1]) == "closed"
+                return Split(reply[: count - 1], True) if is_closed else self._ended_within(reply[:count], marks)
+        return Split(reply, finished=self._place(reply) == "closed")
+
+    def unfinished(self, reply: Answer, tokens: tuple[int, ...]) -> Answer:
+        """A reply that is nothing but thoughts, of these tokens."""
+        nothing = reply.mean_distribution[:0]
+        return Answer("", (), (), nothing, False, self.text(tokens), tokens, unfinished_thoughts=True)
+
+    def text(self, tokens: tuple[int, ...]) -> str:
+        """The words of thoughts, without the marks around them."""
+        text, marks = self._text(tokens), self._of(tokens)
+        if marks is not None:
+            closed = marks.close.search(text)
+            text = text[: closed.start()] if closed else text
+            opened = marks.open.search(text, 0, _LONGEST)
+            text = text[opened.end() :] if opened else text
+        return text.strip()
+
+    def _place(self, tokens: tuple[int, ...]) -> _Place:
+        """Where a reply is behind these tokens."""
+        marks = self._of(tokens)
+        text = self._text(tokens[-WINDOW:])
+        if marks is None:
+            return "before" if len(text.strip()) < _LONGEST else "answer"
+        closed = marks.close.search(text)
+        if closed is None:
+            return "within"
+        return "answer" if text[closed.end() :].strip() else "closed"
+
+    def _ended_within(self, tokens: tuple[int, ...], marks: Marks) -> Split:
+        """Thoughts that end within their last token; unfinished where no tokens have the letters up to there."""
+        text, before = self._text(tokens), tokens[:-1]
+        closed = marks.close.search(text)
+        assert closed is not None
+        letters = text[len(self._text(before)) : closed.end()]
+        rest = (self._tokenizer.convert_tokens_to_ids(letter) for letter in letters)
+        whole = (*before, *(token for token in rest if isinstance(token, int)))  # None: not in the vocabulary
+        return Split(whole, True) if self._text(whole) == text[: closed.end()] else Split(tokens, False)
+
+    def _before_close(self, reply: tuple[int, ...], marks: Marks) -> int:
+        """How many tokens of a reply stand before the window in which its thoughts end; all where they do not end."""
+        starts = range(0, len(reply), WINDOW)
+        parts = (self._text(reply[max(0, start - WINDOW) : start + WINDOW]) for start in starts)
+        return next((start for start, part in zip(starts, parts, strict=True) if marks.close.search(part)), len(reply))
+
+    def _of(self, tokens: tuple[int, ...]) -> Marks | None:
+        """The marks of the thoughts that a reply begins with, or its prompt ends with; None where there are none."""
+        if self._opened is not None:
+            return self._opened
+        start = tokens[:WINDOW]
+        if start not in self._known:
+            text = self._text(start)
+            self._known[start] = next((marks for marks in self._marks if marks.open.search(text, 0, _LONGEST)), None)
+        return self._known[start]
+
+    def _text(self, tokens: Sequence[int]) -> str:
+        return text_of(self._tokenizer, tokens)

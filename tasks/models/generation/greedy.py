@@ -17,7 +17,7 @@ from swaymeter.tasks.models.next_token.by_query import PLAIN, engine
 from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.next_token.prompts import no_distribution
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
-from swaymeter.tasks.models.prompts.answer_ends import end_tokens, vocabulary_texts
+from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 
 # Checking whether all answers have ended synchronises a GPU.
 _STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}

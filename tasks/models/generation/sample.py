@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models.capabilities import Answer, SampledAnswers, Tokens
-from swaymeter.tasks.models.generation.answers import Ends
+from swaymeter.tasks.models.generation.answers import Ends, Thoughts
 from swaymeter.tasks.models.generation.readers import PLAIN, PlainReader, SlotReader, engine_of_answers, rounding
 from swaymeter.tasks.models.generation.sampling import Sampling, generator
 from swaymeter.tasks.models.generation.steps import Sums, step
-from swaymeter.tasks.models.generation.thoughts import Thoughts
 from swaymeter.tasks.models.generation.tree import Node, Tree, live
 from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
 from swaymeter.tasks.models.network import Network

@@ -19,7 +19,7 @@ from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.next_token.prompts import common_prefix_length, shortened, tokenized, tokenized_prompts
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
-from swaymeter.tasks.models.prompts.answer_ends import end_tokens, vocabulary_texts
+from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 
 # Prompts whose tokens are in memory at once, and distributions whose float32 copies are.
 _PROMPTS_AT_ONCE = 50_000

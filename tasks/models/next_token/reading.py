@@ -16,10 +16,48 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.prompts import common_prefix_length
-from swaymeter.tasks.models.next_token.tree import PrefixTree
 
 LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
 """The KV cache of each layer, (rows, heads, tokens, size of a head)."""
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixTree:
+    """Sequences of tokens, merged at their shared prefixes.
+
+    tokens, depths: (n,) of the nodes, a parent before its children; ancestors: (n, n) whether the column's node is the
+    row's node or an ancestor of it; paths: for each sequence its nodes from the first token to the last.
+    """
+
+    tokens: torch.Tensor
+    depths: torch.Tensor
+    ancestors: torch.Tensor
+    paths: list[list[int]]
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @classmethod
+    def of(cls, sequences: Sequence[Tokens], *, device: str = "cpu") -> "PrefixTree":
+        """The tree of sequences, none of them empty, with its tensors on a device."""
+        nodes: dict[tuple[int, int], int] = {}
+        parents: list[int] = []
+        paths: list[list[int]] = []
+        for sequence in sequences:
+            path: list[int] = []
+            for token in sequence:
+                edge = (path[-1] if path else -1, token)
+                if edge not in nodes:
+                    nodes[edge] = len(nodes)
+                    parents.append(edge[0])
+                path.append(nodes[edge])
+            paths.append(path)
+        ancestors = torch.eye(len(nodes), dtype=torch.bool)
+        for node, parent in enumerate(parents):
+            if parent >= 0:
+                ancestors[node] |= ancestors[parent]
+        tokens = torch.tensor([token for _, token in nodes])
+        return cls(tokens.to(device), (ancestors.sum(dim=1) - 1).to(device), ancestors.to(device), paths)
 
 
 def unreadable(model: Network) -> str | None:

@@ -21,8 +21,7 @@ from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.prompts import common_prefix_length
-from swaymeter.tasks.models.next_token.reading import ContextBatch, Reading, read_contexts
-from swaymeter.tasks.models.next_token.tree import PrefixTree, unit_batches
+from swaymeter.tasks.models.next_token.reading import ContextBatch, PrefixTree, Reading, read_contexts
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
@@ -137,6 +136,24 @@ class _Group:
     def forget(self) -> None:
         """Frees the KV cache."""
         self._batches = {}
+
+
+def unit_batches(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, most: int) -> list[list[int]]:
+    """The places of units, sequences that stay together, in batches of at most `most` units and about `nodes` nodes."""
+    order = sorted(range(len(units)), key=lambda unit: tuple(sequences[units[unit][0]]))
+    batches: list[list[int]] = []
+    known: set[tuple[int, ...]] = set()
+    for unit in order:
+        prefixes = {
+            tuple(sequences[place][:end]) for place in units[unit] for end in range(1, len(sequences[place]) + 1)
+        }
+        if batches and len(batches[-1]) < most and len(known | prefixes) <= nodes:
+            batches[-1].append(unit)
+            known |= prefixes
+        else:
+            batches.append([unit])
+            known = prefixes
+    return batches
 
 
 def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]:

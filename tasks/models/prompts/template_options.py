@@ -1,12 +1,18 @@
-"""A model's chat template: what it writes, the keywords that it takes, and which of them switches thinking on and off.
+"""A model's chat template: what it writes, the keywords that it takes, what switches thinking, and what ends a turn.
 
 Templates are programs of their authors, and nothing declares what they take: a keyword is a name that the template
 uses and does not set itself. A switch is a keyword of `SWITCHES` with which the template writes another prompt when
 thinking is off than when it is on.
 """
 
+import ctypes
+import os
 import re
-from collections.abc import Callable, Mapping
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
 
 from jinja2 import Environment, TemplateError, meta, nodes
@@ -14,8 +20,8 @@ from jinja2 import Environment, TemplateError, meta, nodes
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.capabilities import Speaker
+from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.prompts.thoughts import opens_marks
-from swaymeter.tasks.models.prompts.time_limit import at_most
 
 TEMPLATE_SECONDS = 10.0
 """Most seconds that a chat template may take for a prompt; a sound one takes milliseconds."""
@@ -39,6 +45,10 @@ _CALENDAR = (
     "{% macro strftime_now(form) %}{{ form | replace('%Y', '2024') | replace('%m', '07') | replace('%d', '26')"
     " | replace('%B', 'July') | replace('%b', 'Jul') }}{% endmacro %}\n"
 )
+MOST_BYTES = 1 << 30
+"""Memory that the process may take on while a template writes, where /proc says how much it has."""
+_LOOK_SECONDS = 0.05
+_raise_in_thread = ctypes.pythonapi.PyThreadState_SetAsyncExc
 _GENERATION = re.compile(r"\{%-?\s*(?:end)?generation\s*-?%\}")
 
 
@@ -147,3 +157,83 @@ def _parsed(template: str) -> nodes.Template:
 
 def _texts(template: str) -> set[Any]:
     return {constant.value for constant in _parsed(template).find_all(nodes.Const)}
+
+
+def end_tokens(model: Network) -> frozenset[int]:
+    """The ids that end an answer: all of the model's end-of-sequence tokens, and its chat template's end of turn."""
+    ids: set[int] = set()
+    for holder in (model.model.config, model.tokenizer, model.model.generation_config):
+        of_holder = getattr(holder, "eos_token_id", None)
+        ids.update([of_holder] if isinstance(of_holder, int) else of_holder or [])
+    end_of_turn = _end_of_turn(model) if model.has_chat_template else None
+    return frozenset(ids if end_of_turn is None else ids | {end_of_turn})
+
+
+def vocabulary_texts(model: Network) -> tuple[str, ...]:
+    """The text that each token id adds: (len(tokenizer),); decoded once for each model.
+
+    Each is decoded behind a letter, since some tokenizers drop a leading space. Special tokens add nothing; a token
+    with a part of a character adds the replacement character.
+    """
+    if model.engine.vocabulary is None:
+        tokenizer = model.tokenizer
+        letter: list[int] = tokenizer("a", add_special_tokens=False)["input_ids"]
+        options = {"skip_special_tokens": True, "clean_up_tokenization_spaces": False}
+        before = str(tokenizer.decode(letter, **options))
+        texts = tokenizer.batch_decode([[*letter, token] for token in range(len(tokenizer))], **options)
+        model.engine.vocabulary = tuple(text.removeprefix(before) for text in texts)
+    return model.engine.vocabulary
+
+
+def _end_of_turn(model: Network) -> int | None:
+    """The special token that the template writes directly behind the assistant's text."""
+    turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PROBE}]
+    try:
+        _, found, behind = rendered(model, turns, generation_prompt=False).rpartition(PROBE)
+    except Exception:  # then only the end-of-sequence tokens count
+        return None
+    tokens = model.tokenizer(behind.lstrip(), add_special_tokens=False)["input_ids"]
+    return tokens[0] if found and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
+
+
+class _Late(Exception):
+    """Raised in the middle of what takes too long, or too much."""
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """TimeoutError where the block takes longer, MemoryError where it fills the memory.
+
+    It is stopped between two steps of Python code, in any thread.
+    """
+    thread, lock, is_over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), threading.Event()
+    until, before, is_full = time.monotonic() + seconds, _resident_bytes(), False
+
+    def watch() -> None:
+        nonlocal is_full
+        while not is_over.wait(min(_LOOK_SECONDS, max(0.0, until - time.monotonic()))):
+            is_full = _resident_bytes() - before > MOST_BYTES
+            if is_full or time.monotonic() >= until:
+                with lock:
+                    if not is_over.is_set():
+                        _raise_in_thread(thread, ctypes.py_object(_Late))
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    except _Late:
+        if is_full:
+            raise MemoryError(f"it takes more than {MOST_BYTES >> 20:,} MiB of memory") from None
+        raise TimeoutError(f"it does not end within {seconds:g} s") from None
+    finally:
+        with lock:
+            is_over.set()
+            _raise_in_thread(thread, None)  # what was not raised yet must not be raised later
+
+
+def _resident_bytes() -> int:
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0

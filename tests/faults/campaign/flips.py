@@ -34,7 +34,7 @@ from swaymeter.flows.stages.plan import plan_of
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.study.reading import read_study
 from swaymeter.tasks.contexts.annotation.judging import read_annotations
-from swaymeter.tasks.models.files import conversion, digests, hub
+from swaymeter.tasks.models.files import conversion, hub
 from swaymeter.tasks.models.files.identity import identify_model
 from tests.data.sources.graph.dumps import ALL, TURTLE, written
 from tests.end_to_end.tiny_study import new_study
@@ -169,13 +169,13 @@ def _artifact(artifact: Artifact) -> dict[object, object]:
 
 def _of_models(folder: Path) -> Iterator[Kept]:
     """A converted folder, a folder of the user's, and the hub's cache."""
-    converted, digest = digests.cache_folder() / "models" / "some-0123456789abcdef-1", "0123456789abcdef" * 4
+    converted, digest = hub.cache_folder() / "models" / "some-0123456789abcdef-1", "0123456789abcdef" * 4
 
     def convert(gguf: Path, into: Path) -> None:
         save_language_model(into)
 
     def of_converted(path: Path) -> Parts:
-        digests._digest.cache_clear()  # as in the next process
+        hub._digest.cache_clear()  # as in the next process
         with mock.patch.object(conversion, "_convert", _refused):
             assert conversion.converted_folder(Path("some.gguf"), digest) == converted
         return {file.name: file.read_bytes() for file in files if file.name != "manifest.json"}
@@ -189,7 +189,7 @@ def _of_models(folder: Path) -> Iterator[Kept]:
     revision = identify_model(str(own), "language_model").revision
 
     def of_own(path: Path) -> Parts:
-        digests._digest.cache_clear()
+        hub._digest.cache_clear()
         if identify_model(str(own), "language_model").revision != revision:
             raise SwaymeterError("another revision, whose scores have other keys")
         return {file.name: file.read_bytes() for file in own.iterdir()}
@@ -200,12 +200,12 @@ def _of_models(folder: Path) -> Iterator[Kept]:
     snapshot.mkdir(parents=True)
     blobs.mkdir()
     for file in own.iterdir():
-        blob = blobs / (digests.sha256_of if file.suffix == ".safetensors" else digests.git_sha1_of)(file)
+        blob = blobs / (hub.sha256_of if file.suffix == ".safetensors" else hub.git_sha1_of)(file)
         blob.write_bytes(file.read_bytes())
         (snapshot / file.name).symlink_to(blob)
 
     def of_hub(path: Path) -> Parts:
-        digests._digest.cache_clear()
+        hub._digest.cache_clear()
         with mock.patch.object(hub, "_remember"):  # what was verified is not read again while it seems unchanged
             hub.verify_snapshot("somebody/some-model", snapshot)
         return {file.name: file.read_bytes() for file in snapshot.iterdir()}
@@ -246,7 +246,7 @@ def _of_downloads(folder: Path) -> Iterator[Kept]:
         content_digest.cache_clear()
         return {"digest": dump_digest([dump], graphs)}
 
-    yield Kept("digests of dumps", (graphs / "digests.json",), of_digests)
+    yield Kept("digests of dumps", (graphs / "hub.json",), of_digests)
 
 
 def _notes(folder: Path) -> Iterator[Kept]:

@@ -11,7 +11,7 @@ from transformers import PreTrainedTokenizerFast
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import complete_answers, shared
-from swaymeter.tasks.models.prompts.answer_ends import end_tokens
+from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from tests.tasks.models.alone import break_token, steps, tokens_of
 from tests.tasks.models.tiny import byte_pair_tokenizer, byte_tokenizer, tiny_language_model

@@ -10,7 +10,7 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation import greedy
 from swaymeter.tasks.models.next_token import shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
-from swaymeter.tasks.models.prompts.answer_ends import end_tokens
+from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.scoring.memorization import Conflict, Follows, conflict, count, follows, greedy_answers
 from tests.tasks.models.alone import log_probs, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model

@@ -7,7 +7,7 @@ import pytest
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.files import conversion
 from swaymeter.tasks.models.files.conversion import converted_folder
-from swaymeter.tasks.models.files.digests import cache_folder
+from swaymeter.tasks.models.files.hub import cache_folder
 from tests.tasks.models.files.conftest import flip_bit
 
 DIGEST = "0123456789abcdef" * 4

@@ -6,9 +6,8 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.prompts.answer_ends import end_tokens
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from swaymeter.tasks.models.prompts.template_options import PromptForm
+from swaymeter.tasks.models.prompts.template_options import PromptForm, end_tokens
 from tests.tasks.models.alone import every, steps, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 

@@ -13,9 +13,8 @@ from tokenizers import AddedToken
 
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.capabilities import SampledAnswers
-from swaymeter.tasks.models.generation.answers import Ends
+from swaymeter.tasks.models.generation.answers import Ends, Thoughts
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.generation.thoughts import Thoughts
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.models.alone import every, steps, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model

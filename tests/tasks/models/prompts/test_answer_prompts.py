@@ -11,10 +11,9 @@ from swaymeter.data.catalog import AnswerPrompts, prompts
 from swaymeter.data.errors import ModelError, ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation.answers import Ends
-from swaymeter.tasks.models.prompts import template_options, time_limit
-from swaymeter.tasks.models.prompts.answer_ends import end_tokens
+from swaymeter.tasks.models.prompts import template_options
 from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt, answer_header, answer_prompt
-from swaymeter.tasks.models.prompts.template_options import prompt_form
+from swaymeter.tasks.models.prompts.template_options import end_tokens, prompt_form
 from tests.tasks.models.chat_templates import FAMILIES, Family, family_model
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 
@@ -240,7 +239,7 @@ def test_template_that_never_ends_is_stopped(when: str, monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("doubled", ["ns.x ~ ns.x", "ns.x + ns.x"])
 def test_template_that_fills_the_memory_is_stopped(doubled: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(time_limit, "MOST_BYTES", 50 << 20)
+    monkeypatch.setattr(template_options, "MOST_BYTES", 50 << 20)
     grows = f"{{% set ns = namespace(x='x') %}}{{% for a in range(34) %}}{{% set ns.x = {doubled} %}}{{% endfor %}}"
     with pytest.raises(ModelError, match=r"the chat template of tiny .*: it takes more than 50 MiB of memory"):
         answer_prompt(tiny_language_model(chat_template=grows + CHAT), "Where is Lima?")
