@@ -99,7 +99,7 @@ def _of_probe(model: Network, probe: Probe) -> torch.Tensor:
         reader = SlotReader(model, probe.contexts, len(trees), max(map(len, probe.contexts)) + 8)
         reader.prefill(trees)
         for tree in trees:
-            tree.live = [Node(tree, [0], tail[:1]) for tail in probe.tails]
+            tree.live = [Node(tree, [0], torch.empty(0), tail[:1]) for tail in probe.tails]
         reader.decode(live(trees))
         for tree in trees:
             for node, tail in zip(tree.live, probe.tails, strict=True):

@@ -8,7 +8,7 @@ those that begin with thoughts are sampled again behind these.
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -20,8 +20,7 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models.capabilities import Answer, SampledAnswers, Tokens
 from swaymeter.tasks.models.generation.answers import Ends, Thoughts
 from swaymeter.tasks.models.generation.readers import PLAIN, PlainReader, SlotReader, engine_of_answers, rounding
-from swaymeter.tasks.models.generation.sampling import Sampling, generator
-from swaymeter.tasks.models.generation.steps import Sums, step
+from swaymeter.tasks.models.generation.sampling import Sampling, generator, step
 from swaymeter.tasks.models.generation.tree import Node, Tree, live
 from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
 from swaymeter.tasks.models.network import Network
@@ -142,13 +141,13 @@ def _most_slots(model: Network, slot_tokens: int, answers: int) -> int:
     budget = memory_budget(model.device)
     config = model.model.config.get_text_config()
     size = model.model.dtype.itemsize
-    sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # sums are copied when there are more of them
+    sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # and as much for a step
     return max(1, budget * 4 // 5 // (slot_tokens * cache_per_token(config) * size + sums_and_logits))
 
 
 @dataclass(eq=False)
 class _Decoding:
-    """How the answers to prompts are decoded; most: tokens of each; sums: of the nodes that are decoded."""
+    """How the answers to prompts are decoded; most: tokens of each."""
 
     model: Network
     engine: str
@@ -156,7 +155,6 @@ class _Decoding:
     sampling: Sampling
     most: int
     ends: Ends | Thoughts
-    sums: Sums = field(default_factory=Sums)
 
     def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int) -> Iterator[Tree]:
         """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""
@@ -173,7 +171,6 @@ class _Decoding:
                 (self.model.engine.prompts_at_once,) = halving.amounts
                 waiting.extendleft(Tree(tree.number, tree.prompt, tree.points) for tree in reversed(growing))
                 growing.clear()
-            self.sums = Sums()
             release_memory(self.model.device)
 
     def _finished(
@@ -186,8 +183,9 @@ class _Decoding:
                 entering = self._entering(waiting, free)
                 growing += entering
                 logits = reader.prefill(entering)
-                for tree, row in zip(entering, self.sums.new(len(entering), logits), strict=True):
-                    tree.live = [Node(tree, list(range(len(tree.points))), row=row)]
+                for tree in entering:
+                    sums = torch.zeros(logits.shape[1], device=logits.device)
+                    tree.live = [Node(tree, list(range(len(tree.points))), sums=sums)]
                 self._step(logits, live(entering))
             else:
                 growing.sort(key=lambda tree: tree.slot)
@@ -216,35 +214,34 @@ class _Decoding:
         parts: list[dict[int, _Part]] = [{} for _ in nodes]
         for number, member, token, log_prob in self._chosen(logits, nodes):
             parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
-        ended: list[tuple[Node, list[tuple[int, _Part]]]] = []
-        parted: list[Node] = []
+        ended: list[tuple[Node, dict[int, _Part]]] = []
         for node, of_node in zip(nodes, parts, strict=True):
-            last = len(node.tokens) + 1 == self.most
-            is_last = {token: last or self.ends.ends((*node.tokens, token)) for token in of_node}
-            over = [(token, part) for token, part in of_node.items() if is_last[token]]
-            on = [node.child(token, *part) for token, part in of_node.items() if not is_last[token]]
+            over: dict[int, _Part] = {}
+            on: list[Node] = []
+            for token, part in of_node.items():
+                if len(node.tokens) + 1 == self.most or self.ends.ends((*node.tokens, token)):
+                    over[token] = part
+                else:
+                    on.append(node.child(token, *part, node.sums.clone() if on else node.sums))
             node.tree.live = [other for other in node.tree.live if other is not node] + on
             if over:
                 ended.append((node, over))
-            if not on:
-                self.sums.free.append(node.row)
-            parted += on[1:]
-        # Before their rows are used again:
-        means = self.sums.means([node.row for node, _ in ended], [len(node.tokens) + 1 for node, _ in ended])
-        for (node, over), mean in zip(ended, means, strict=True):
-            for token, part in over:
+        if not ended:
+            return
+        counts = torch.tensor([len(node.tokens) + 1 for node, _ in ended], device=logits.device)
+        means = torch.stack([node.sums for node, _ in ended]) / counts[:, None]
+        for (node, over), mean in zip(ended, means.cpu().numpy(), strict=True):
+            for token, part in over.items():
                 answer = self.ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
                 node.tree.ended.update(dict.fromkeys(part.members, answer))
-        for node, row in zip(parted, self.sums.copies([node.row for node in parted]), strict=True):
-            node.row = row
 
     def _chosen(self, logits: torch.Tensor, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
         """For every answer its node's place, its number, its next token, and that token's log-probability."""
         answers = [(place, member) for place, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[place].point(member) for place, member in answers])
-        rows, places = [node.row for node in nodes], [place for place, _ in answers]
+        places, sums = [place for place, _ in answers], [node.sums for node in nodes]
         # Plain reading has been compared, and its rounding is known, since these logits were read.
-        drawn = step(logits, self.sums, rows, places, points, self.sampling, rounding=rounding(self.model))
+        drawn = step(logits, places, points, self.sampling, sums=sums, rounding=rounding(self.model))
         if drawn.broken:
             self._raise_broken([nodes[place] for place in drawn.broken])
         unsure: dict[int, list[int]] = {}
@@ -253,7 +250,7 @@ class _Decoding:
                 unsure.setdefault(place, []).append(number)
         for place, numbers in unsure.items():
             alone = read_plain(self.model, [nodes[place].prompt])
-            again = step(alone, None, [], [0] * len(numbers), points[numbers], self.sampling)
+            again = step(alone, [0] * len(numbers), points[numbers], self.sampling)
             if again.broken:
                 self._raise_broken([nodes[place]])
             for number, token, log_prob in zip(numbers, again.tokens, again.log_probs, strict=True):

@@ -9,13 +9,17 @@ Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nu
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from swaymeter.data.errors import UsageError
+from swaymeter.tasks.models.next_token.distributions import normaliser_of
 
+_ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
 _BLOCK = 256  # tokens whose probabilities are summed first; a whole sum in float64 would cost ten times as much
 
 
@@ -99,3 +103,67 @@ def _in_blocks(weights: torch.Tensor) -> torch.Tensor:
     lacking = -weights.shape[1] % _BLOCK
     padded = torch.nn.functional.pad(weights, (0, lacking)) if lacking else weights
     return padded.view(len(weights), -1, _BLOCK)
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """For every answer the token that it draws, its log-probability in nats, and whether rounding cannot change it.
+
+    broken: nodes without a distribution, since a logit is NaN or infinite; then the other fields are not valid.
+    """
+
+    tokens: list[int]
+    log_probs: list[float]
+    sure: list[bool]
+    broken: list[int]
+
+
+@torch.inference_mode()
+def step(
+    logits: torch.Tensor,
+    nodes: Sequence[int],
+    points: NDArray[np.float64],
+    sampling: Sampling,
+    *,
+    sums: Sequence[torch.Tensor] = (),
+    rounding: float = 0.0,
+) -> Step:
+    """One step of answers, a few distributions at a time: they stay in a processor's cache, or use little of a GPU.
+
+    logits: (n, V) after each node, in any dtype; nodes: (k,) the node of each answer; points: (k,) the uniform number
+    of each answer, NaN for the most probable token; sums: of the nodes' distributions, (V,) float32 each, to which
+    these are added; rounding: the largest error of a logit.
+    """
+    device = logits.device
+    node_of, point_of = torch.tensor(list(nodes)), torch.from_numpy(points)
+    tokens = torch.zeros(len(node_of), dtype=torch.int64, device=device)
+    sure = torch.ones(len(node_of), dtype=torch.bool, device=device)
+    some = max(1, _ENTRIES_AT_ONCE[logits.device.type] // logits.shape[1])
+    normalisers = []
+    for start in range(0, len(logits), some):
+        part = logits[start : start + some].float()
+        normaliser = normaliser_of(part)
+        normalisers.append(normaliser)
+        if not torch.isfinite(normaliser).all():
+            continue
+        if sums:
+            for total, p in zip(sums[start : start + some], (part - normaliser.unsqueeze(1)).exp_(), strict=True):
+                total += p
+        inside = (node_of >= start) & (node_of < start + some)
+        for greedy in (False, True):
+            chosen = (inside & (point_of.isnan() == greedy)).nonzero().squeeze(1)
+            if not len(chosen):
+                continue
+            of = (node_of[chosen] - start).to(device)
+            place = chosen.to(device)
+            if greedy:
+                best = part[of].topk(2, dim=1)
+                tokens[place] = best.indices[:, 0]
+                sure[place] = best.values[:, 0] - best.values[:, 1] >= 2 * rounding
+            else:
+                tokens[place], sure[place] = draw(part, of, point_of[chosen].to(device), sampling, rounding=rounding)
+    normaliser = torch.cat(normalisers)
+    of = node_of.to(device)
+    log_probs = logits[of, tokens].float() - normaliser[of]
+    broken = (~torch.isfinite(normaliser)).nonzero().squeeze(1)
+    return Step(tokens.tolist(), log_probs.tolist(), sure.tolist(), broken.tolist())

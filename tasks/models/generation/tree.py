@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from swaymeter.tasks.models.capabilities import Answer
@@ -18,15 +19,15 @@ from swaymeter.tasks.models.capabilities import Answer
 class Node:
     """Answers with a shared prefix: their numbers, their tokens so far and the log-probabilities of these, nats.
 
-    places: where the tokens' keys are in the tree's slot; row: where the distributions of their steps are summed.
+    places: where the tokens' keys are in the tree's slot; sums: of the distributions of their steps, (V,) float32.
     """
 
     tree: "Tree"
     members: list[int]
+    sums: torch.Tensor
     tokens: tuple[int, ...] = ()
     log_probs: tuple[float, ...] = ()
     places: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    row: int = 0
 
     @property
     def prompt(self) -> list[int]:
@@ -37,9 +38,9 @@ class Node:
         """The uniform number of an answer's next token; NaN for a greedy answer."""
         return float(self.tree.points[member, len(self.tokens)])
 
-    def child(self, token: int, log_prob: float, members: list[int]) -> "Node":
-        """The node of those answers that continue with this token; it still has its parent's row."""
-        return Node(self.tree, members, (*self.tokens, token), (*self.log_probs, log_prob), self.places, self.row)
+    def child(self, token: int, log_prob: float, members: list[int], sums: torch.Tensor) -> "Node":
+        """The node of those answers that continue with this token."""
+        return Node(self.tree, members, sums, (*self.tokens, token), (*self.log_probs, log_prob), self.places)
 
 
 @dataclass(eq=False)

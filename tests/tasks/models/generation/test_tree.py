@@ -1,6 +1,7 @@
 import time
 
 import numpy as np
+import torch
 
 from swaymeter.tasks.models.capabilities import Answer
 from swaymeter.tasks.models.generation.tree import Node, Tree
@@ -8,7 +9,7 @@ from swaymeter.tasks.models.generation.tree import Node, Tree
 
 def tree_of(answers: int) -> Tree:
     tree = Tree(0, [1, 2], np.zeros((answers, 1)))
-    tree.live = [Node(tree, [answer]) for answer in range(answers)]
+    tree.live = [Node(tree, [answer], torch.empty(0)) for answer in range(answers)]
     return tree
 
 
