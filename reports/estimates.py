@@ -7,15 +7,19 @@ alone three.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
 
 from swaymeter.data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.reports.frames import records
+from swaymeter.reports.models import Model, models, rows_of
 
 FEWEST_FOR_R = 20
 """The fewest points of a panel whose correlation is shown: r of 20 lies within 0.44 of 0 where there is none."""
+EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
+"""The measures that rest on which sampled answers mean the same."""
 _MOST_DECIMALS = 7
 
 
@@ -77,6 +81,59 @@ def verdict(row: Mapping[str, Any]) -> str:
         return str(row["verdict"] or row["untestable"] or "")
     unit, factor = ("points", 100) if row["unit"] == SHARE else (row["unit"], 1)
     return f"equal ±{factor * row['margin']:.2g} {unit}".rstrip()
+
+
+def stood_in(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
+    """What stood in for what in these measures, in words; empty where nothing did."""
+    if stand_ins.empty:
+        return ""
+    of_measures = stand_ins[stand_ins["measure"].isin(list(measures))]
+    return "; ".join(sorted({str(text) for text in of_measures["stand_in"].dropna() if str(text)}))
+
+
+def cut_off(unfinished: pd.DataFrame) -> str:
+    """How many greedy answers of each model reached the limit of tokens, as a sentence; empty where none did."""
+    words = [
+        f"{row['unfinished']} of {row['greedy_answers']} greedy answers of {Model(row['model'], row['dtype'])} ended "
+        f"at the limit of {row['tokens']} tokens"
+        for row in records(unfinished)
+        if row["unfinished"]
+    ]
+    return f" Judged as they are: {'; '.join(words)}." if words else ""
+
+
+def lost_in_thoughts(unfinished: pd.DataFrame) -> str:
+    """How many greedy answers of each model did not get past their thoughts, as a sentence; empty where all did."""
+    words = [
+        f"{row['unfinished_thoughts']} of {row['greedy_answers']} greedy answers of "
+        f"{Model(row['model'], row['dtype'])}, whose thoughts did not end"
+        for row in records(unfinished)
+        if row["unfinished_thoughts"]
+    ]
+    return f" Not judged: {'; '.join(words)}." if words else ""
+
+
+def thinking(unfinished: pd.DataFrame) -> str:
+    """How each model was asked to think, as a sentence; empty where no chat template knows of thoughts."""
+    rows = [row for row in records(unfinished) if not pd.isna(row["thinking"])]
+    words = [f"{Model(row['model'], row['dtype'])}, {row['thinking']}" for row in rows]
+    return f" Thinking before answers: {'; '.join(words)}." if words else ""
+
+
+def limits(unfinished: pd.DataFrame) -> str:
+    """What kept greedy answers from being judged whole, or at all, as sentences."""
+    return cut_off(unfinished) + lost_in_thoughts(unfinished)
+
+
+def stating_neither(answers: pd.DataFrame) -> str:
+    """How many greedy answers state neither answer, and why, as a sentence a model."""
+    sentences = []
+    for model in models(answers):
+        rows = rows_of(answers, model)
+        reasons = ", ".join(f"{row['reason']} {row['answers']}" for row in records(rows))
+        count, total = rows["answers"].sum(), rows["greedy_answers"].iloc[0]
+        sentences.append(f" Neither answer is stated by {count} of {total} greedy answers of {model} ({reasons}).")
+    return "".join(sentences)
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

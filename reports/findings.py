@@ -15,7 +15,7 @@ import pandas as pd
 
 from swaymeter.data.records import OWN_KINDS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import estimate, percent, plural
+from swaymeter.reports.estimates import EQUIVALENCE, estimate, limits, lost_in_thoughts, percent, plural, stood_in
 from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, correlation, masses
 from swaymeter.reports.figures.how_known import COUNTS, DEGREES, spearman
 from swaymeter.reports.figures.labels import tones
@@ -23,25 +23,17 @@ from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.figures.persuasion import EVERY
 from swaymeter.reports.figures.reliability import cost
 from swaymeter.reports.frames import (
-    EQUIVALENCE,
-    RUNS,
     Frames,
-    Model,
     are_own,
     as_published,
     by_entity,
-    by_size,
     in_order,
-    limits,
-    lost_in_thoughts,
-    models,
     partitions,
     records,
-    rows_of,
-    stood_in,
     where,
     with_empty,
 )
+from swaymeter.reports.models import RUNS, Model, by_size, models, rows_of
 from swaymeter.reports.published import aliases, in_papers, significant
 from swaymeter.reports.style import QUERY_HUES
 

@@ -21,7 +21,8 @@ from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.rendering import limits_for, rendered
 from swaymeter.reports.findings import FINDINGS, findings
-from swaymeter.reports.frames import RUNS, Frames, labelled, records, with_empty
+from swaymeter.reports.frames import Frames, records, with_empty
+from swaymeter.reports.models import RUNS, labelled
 from swaymeter.reports.page import Picture, page
 from swaymeter.reports.page.example import EXAMPLE_QUERIES, example
 from swaymeter.reports.queries import READ_QUERIES, write_queries

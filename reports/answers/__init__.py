@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from swaymeter.reports.answers.blocks import blocks, options
 from swaymeter.reports.card import StudyCard
-from swaymeter.reports.frames import limits, thinking
+from swaymeter.reports.estimates import limits, thinking
 from swaymeter.reports.page import linked
 from swaymeter.reports.page.shell import asset, digest, template, themes
 

@@ -23,7 +23,8 @@ from markupsafe import Markup
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import CONDITIONS, SUPPORTING
-from swaymeter.reports.frames import Frames, are_own, models, partitions, present, records, rows_of
+from swaymeter.reports.frames import Frames, are_own, partitions, present, records
+from swaymeter.reports.models import models, rows_of
 from swaymeter.reports.style import CONDITION_NAMES
 
 SHARD = 100

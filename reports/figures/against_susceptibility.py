@@ -15,7 +15,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import FEW_RELATIONS, type_panels
-from swaymeter.reports.frames import Frames, Model, finite, of_query, records, unit_of, where
+from swaymeter.reports.frames import Frames, finite, records, unit_of, where
+from swaymeter.reports.models import Model, of_query
 from swaymeter.reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, link, mark, strokes
 
 LEVELS = {"query": "query", "relation": "relation mean"}

@@ -3,16 +3,15 @@
 
 from functools import partial
 
-import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from swaymeter.reports.estimates import percent, plural
+from swaymeter.reports.estimates import plural
 from swaymeter.reports.figures.against_susceptibility import contexts_of, logarithmic_upward
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import column_of_values, how_to_read, named_columns, type_panels
-from swaymeter.reports.frames import Frames, Model, finite, in_order, present, records, unit_of, where, without_unit
+from swaymeter.reports.figures.panels import BINS, Row, columns_of_bins, columns_of_groups, how_to_read, type_panels
+from swaymeter.reports.frames import Frames, finite, in_order, present, unit_of, where, without_unit
+from swaymeter.reports.models import Model
 from swaymeter.reports.style import QUERY_HUES, blank
 
 LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
@@ -28,20 +27,6 @@ _SHOWN_OF_GROUPS = [
     "measure", "query_type", "of_group", "queries", "entities", "mean", "low", "high", "lower_quartile", "median",
     "upper_quartile", "unit",
 ]  # fmt: skip
-
-
-def measure_by_group(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame, measure: str) -> None:
-    """Draws a measure, a column for each group of each query type, open queries first.
-
-    `data` has query_type, of_group and the measure; `groups` query_type, of_group, queries, mean, low, high and the
-    quantiles, in the order of the columns.
-    """
-    labels = []
-    for at, row in enumerate(records(groups)):
-        values = where(data, query_type=row["query_type"], of_group=row["of_group"])[measure].to_numpy(dtype=float)
-        column_of_values(axes, at, values, row, QUERY_HUES[row["query_type"]], filled=row["of_group"] != HOLLOW)
-        labels.append(f"{row['query_type']}\n{row['of_group']}\nn = {row['queries']}")
-    named_columns(axes, labels)
 
 
 def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing | None:
@@ -81,13 +66,17 @@ def _paint_groups(counted: dict[str, pd.DataFrame], groups: pd.DataFrame) -> Can
         of_measure = where(groups, measure=measure)
         logarithmic = measure == "fisher" and bool((rows[measure] > 0).all())
         axes.set_yscale("log" if logarithmic else "linear")
-        measure_by_group(axes, rows, of_measure, measure)
+        columns_of_groups(axes, rows, of_measure, measure, "of_group", _name, HOLLOW)
         axes.set(title=LABELS[measure], ylabel=f"({of_measure['unit'].iloc[0]})")
         if logarithmic:
             logarithmic_upward(axes, *axes.get_ylim())
         else:
             axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (rows[measure] < 0).any() else 0)
     return canvas
+
+
+def _name(row: Row) -> str:
+    return f"{row['query_type']}\n{row['of_group']}\nn = {row['queries']}"
 
 
 def _figure(grouped_by: str, question: str, words: str, item: str) -> Figure:
@@ -114,31 +103,10 @@ BY_WORDING = _figure(
 )
 
 
-BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
-_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))
 _SHOWN = [
     "query_type", "bin", "queries", "share_queries", "mean", "low", "high", "lower_quartile", "median",
     "upper_quartile",
 ]  # fmt: skip
-
-
-def fisher_by_bin(axes: Axes, data: pd.DataFrame, bins: pd.DataFrame, shown: list[str]) -> None:
-    """Draws Fisher susceptibility, a column for each shown bin of susceptibility.
-
-    `data` has susceptibility and fisher; `bins` bin, queries, share_queries, mean, low, high and the quantiles; one
-    query type.
-    """
-    hue = QUERY_HUES[str(bins["query_type"].iloc[0])]
-    place = np.digitize(data["susceptibility"], _EDGES)
-    rows, labels = {row["bin"]: row for row in records(bins)}, []
-    for at, name in enumerate(shown):
-        row = rows.get(name)
-        if row:
-            values = data.loc[place == BINS.index(name), "fisher"].to_numpy(dtype=float)
-            column_of_values(axes, at, values, row, hue)
-        share = f"{percent(row['share_queries'])}\nn = {row['queries']}" if row else "0.0%\nn = 0"
-        labels.append(f"{name.replace(' to ', '–')}\n{share}")
-    named_columns(axes, labels)
 
 
 def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
@@ -168,11 +136,12 @@ def _paint_bins(rows: pd.DataFrame, bins: pd.DataFrame, unit: str) -> Canvas:
     of_types = where(bins, query_type="open"), where(bins, query_type="closed")
     label = f"Fisher susceptibility\n({unit})"
     canvas, panels = type_panels(pd.concat(of_types), 3.4, share_x=False, x="susceptibility (nats)", y=label)
-    shown = [name for name in BINS if name != "over 1" or (bins["bin"] == name).any()]
+    last = len(BINS) if (bins["bin"] == BINS[-1]).any() else len(BINS) - 1
     first = canvas.axes[0]
     first.set_yscale("log" if (rows["fisher"] > 0).all() else "linear")
     for kind, axes in panels.items():
-        fisher_by_bin(axes, rows[rows["query_type"] == kind], where(bins, query_type=kind), shown)
+        data = where(rows, query_type=kind)
+        columns_of_bins(axes, data["fisher"], data["susceptibility"], where(bins, query_type=kind), "bin", last)
     if first.get_yscale() == "log":
         logarithmic_upward(first, *first.get_ylim())
     return canvas

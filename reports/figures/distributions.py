@@ -15,18 +15,17 @@ from swaymeter.reports.estimates import interval_over, plural
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import (
     Frames,
-    Model,
     are_own,
     finite,
     grouping,
     in_order,
-    of_each,
     partitions,
     present,
     records,
     where,
     without_unit,
 )
+from swaymeter.reports.models import Model, of_each
 from swaymeter.reports.style import (
     CONDITION_NAMES,
     FEW_DOTS,

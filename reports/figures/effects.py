@@ -11,25 +11,12 @@ from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
-from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL
+from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports.estimates import span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types, relation_panels, relations_by
-from swaymeter.reports.frames import (
-    RUNS,
-    SHARE,
-    Frames,
-    Model,
-    as_published,
-    by_entity,
-    in_order,
-    models,
-    records,
-    sizes,
-    unit_of,
-    units,
-    where,
-)
+from swaymeter.reports.frames import Frames, as_published, by_entity, in_order, records, unit_of, units, where
+from swaymeter.reports.models import RUNS, Model, models, sizes
 from swaymeter.reports.published import aliases, significant
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 

@@ -14,12 +14,9 @@ from swaymeter.reports.estimates import interval_over, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import (
     Frames,
-    Model,
-    conditions,
     finite,
     grouping,
     in_order,
-    of_each,
     partitions,
     present,
     records,
@@ -27,6 +24,7 @@ from swaymeter.reports.frames import (
     where,
     without_unit,
 )
+from swaymeter.reports.models import Model, of_each
 from swaymeter.reports.style import (
     ANSWER_MARKERS,
     CONDITION_NAMES,
@@ -137,7 +135,9 @@ def _asides(rows: pd.DataFrame) -> str:
 def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     """The means by context, partition and outcome, in their fixed orders, contexts in words."""
     rows = where(means, entropy=entropy)
-    rows = in_order(rows, condition=conditions(rows), partition=partitions(rows), outcome=ANSWER_MARKERS)
+    rows = in_order(
+        rows, condition=present(rows, "condition", CONDITIONS), partition=partitions(rows), outcome=ANSWER_MARKERS
+    )
     name = f"mean_{entropy}"
     shown = without_unit(rows).drop(columns="entropy").rename(columns={"mean_semantic_entropy": name})
     shown = shown.replace({"condition": dict(CONDITION_NAMES)})
@@ -146,7 +146,7 @@ def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
 
 
 def _paint_entropy(rows: pd.DataFrame, known: pd.DataFrame, when: When) -> Canvas:
-    across, down = partitions(rows), conditions(rows)
+    across, down = partitions(rows), present(rows, "condition", CONDITIONS)
     canvas, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
     for line, condition in zip(grid, down, strict=True):
         for axes, partition in zip(line, across, strict=True):

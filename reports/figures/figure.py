@@ -8,7 +8,9 @@ from matplotlib.figure import Figure as Canvas
 
 from swaymeter.data.catalog import paper_items
 from swaymeter.data.errors import InputError
-from swaymeter.reports.frames import EVERY_MODEL, RUNS, Frames, Model, models, rows_of, stood_in, with_empty
+from swaymeter.reports.estimates import stood_in
+from swaymeter.reports.frames import Frames, with_empty
+from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
 from swaymeter.reports.published import Printed, printed_of
 
 

@@ -18,7 +18,8 @@ from swaymeter.data.records.statistics import ALPHA
 from swaymeter.reports.estimates import plural, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.frames import Frames, Model, finite, records, where
+from swaymeter.reports.frames import Frames, finite, records, where
+from swaymeter.reports.models import Model
 from swaymeter.reports.style import FEW_DOTS, INK, QUERY_HUES, blank, dots, headed, legend_above, mark
 
 FEWEST = 20

@@ -15,7 +15,8 @@ from swaymeter.data.records.statistics import ALPHA
 from swaymeter.reports.estimates import interval_over, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import column_of_values, how_to_read, query_types
-from swaymeter.reports.frames import Frames, Model, in_order, records, where, without_unit
+from swaymeter.reports.frames import Frames, in_order, records, where, without_unit
+from swaymeter.reports.models import Model
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
 
 EVERY = "all"

@@ -1,6 +1,6 @@
 """Layouts that figures share: a panel per query type, a row or a line per relation, a column of values."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 from numpy.typing import ArrayLike
 
-from swaymeter.reports.estimates import interval_over
+from swaymeter.reports.estimates import interval_over, percent
+from swaymeter.reports.frames import records, where
 from swaymeter.reports.style import INK, QUERY_HUES, blank, plain
 
+Row = Mapping[str, Any]
 FEW_RELATIONS = 40
 
 
@@ -87,6 +89,8 @@ def relation_lines(
     axes.grid(axis="x", visible=False)
 
 
+BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
+_EDGES = (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2))
 FEWEST = 30
 """The fewest values that have a box."""
 _BOX = {"whislo": "percentile_5", "q1": "lower_quartile", "med": "median", "q3": "upper_quartile",
@@ -119,6 +123,37 @@ def column_of_values(
     if pd.notna(row["low"]):
         axes.plot([at + 0.3] * 2, [row["low"], row["high"]], color=hue, linewidth=2, solid_capstyle="butt")
     axes.plot([at + 0.3], [row["mean"]], "D", color=hue, markersize=4.5, markeredgecolor=INK, markeredgewidth=0.8)
+
+
+def columns_of_groups(
+    axes: Axes, data: pd.DataFrame, groups: pd.DataFrame, value: str, by: str, label: Callable[[Row], str],
+    hollow: str = "",
+) -> None:  # fmt: skip
+    """Draws a column of values for each row of `groups`, in the hue of its query type.
+
+    `data` has query_type, the column `by` and that of the values; `groups` query_type, `by`, mean, low, high and the
+    quantiles, in the order of the columns. The group `hollow` is not filled.
+    """
+    for at, row in enumerate(records(groups)):
+        values = where(data, **{name: row[name] for name in ("query_type", by)})[value]
+        column_of_values(axes, at, values, row, QUERY_HUES[row["query_type"]], filled=row[by] != hollow)
+    named_columns(axes, [label(row) for row in records(groups)])
+
+
+def columns_of_bins(axes: Axes, values: pd.Series, along: pd.Series, bins: pd.DataFrame, name: str, last: int) -> None:
+    """Draws a column of values for each of the bins up to the last one; values (n,) lie at `along` (n,).
+
+    `bins` has the column `name` with the bin, query_type, queries, share_queries, mean, low, high and the quantiles;
+    one query type.
+    """
+    hue, known = QUERY_HUES[str(bins["query_type"].iloc[0])], {row[name]: row for row in records(bins)}
+    place, labels = np.digitize(along, _EDGES), []
+    for at, of_bin in enumerate(BINS[:last]):
+        row = known.get(of_bin, {"queries": 0, "share_queries": 0.0})
+        if row["queries"]:
+            column_of_values(axes, at, values[place == at], row, hue)
+        labels.append(f"{of_bin.replace(' to ', '–')}\n{percent(row['share_queries'])}\nn = {row['queries']}")
+    named_columns(axes, labels)
 
 
 def named_columns(axes: Axes, labels: Sequence[str]) -> None:

@@ -20,18 +20,8 @@ from swaymeter.reports.figures.panels import (
     relations_by,
     type_panels,
 )
-from swaymeter.reports.frames import (
-    RUNS,
-    Frames,
-    Model,
-    as_published,
-    by_entity,
-    in_order,
-    present,
-    records,
-    where,
-    without_unit,
-)
+from swaymeter.reports.frames import Frames, as_published, by_entity, in_order, present, records, where, without_unit
+from swaymeter.reports.models import RUNS, Model
 from swaymeter.reports.published import aliases, significant
 from swaymeter.reports.style import INK, KIND_MARKERS, QUERY_HUES, blank, headed, legend_above, mark, strokes
 

@@ -9,19 +9,9 @@ from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import column_of_values, how_to_read, named_columns, type_panels
-from swaymeter.reports.frames import (
-    Frames,
-    Model,
-    finite,
-    in_order,
-    models,
-    present,
-    records,
-    unit_of,
-    where,
-    without_unit,
-)
+from swaymeter.reports.figures.panels import Row, columns_of_groups, how_to_read, type_panels
+from swaymeter.reports.frames import Frames, finite, in_order, present, records, unit_of, where, without_unit
+from swaymeter.reports.models import Model, models
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
@@ -109,20 +99,6 @@ MEASURES = ("persuasion", "susceptibility")
 OVER = {"seeds": "over seeds", "forms": "over forms"}
 
 
-def variance_by_group(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
-    """Draws variances in squared nats, a column for each query type and what they are over.
-
-    `data` has query_type, over and variance; `groups` the same with relations, variances, mean, low, high and the
-    quantiles, in the order of the columns; one measure.
-    """
-    labels = []
-    for at, row in enumerate(records(groups)):
-        values = where(data, query_type=row["query_type"], over=row["over"])["variance"]
-        column_of_values(axes, at, values, row, QUERY_HUES[row["query_type"]])
-        labels.append(f"{OVER[row['over']]}\n{row['query_type']}\nn = {row['relations']}")
-    named_columns(axes, labels)
-
-
 def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
     """A model's relations; a panel for each measure."""
     rows = frames["reliability_of_relations"]
@@ -151,11 +127,16 @@ def _paint_variance(rows: pd.DataFrame, groups: pd.DataFrame) -> Canvas:
     measures = present(groups, "measure", MEASURES)
     canvas, (line,) = blank(1, len(measures), 3.5)
     for axes, measure in zip(line, measures, strict=True):
-        variance_by_group(axes, where(rows, measure=measure), where(groups, measure=measure))
+        data, of_measure = where(rows, measure=measure), where(groups, measure=measure)
+        columns_of_groups(axes, data, of_measure, "variance", "over", _name)
         axes.set(title=measure, ylabel="variance (squared nats)")
         axes.set_ylim(bottom=0)
     legend_above(canvas, [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()])
     return canvas
+
+
+def _name(row: Row) -> str:
+    return f"{OVER[row['over']]}\n{row['query_type']}\nn = {row['relations']}"
 
 
 VARIANCE = Figure(

@@ -7,18 +7,21 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
-from swaymeter.reports.estimates import interval_over, percent, plural, span
+from swaymeter.reports.estimates import interval_over, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import (
+    BINS,
     FEWEST,
     column_of_values,
+    columns_of_bins,
     how_to_read,
     named_columns,
     query_types,
     relation_panels,
     relations_by,
 )
-from swaymeter.reports.frames import Frames, Model, finite, in_order, records, where, without_unit
+from swaymeter.reports.frames import Frames, finite, in_order, records, where, without_unit
+from swaymeter.reports.models import Model
 from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark, strokes
 
 _OFFSET = 0.17
@@ -153,31 +156,10 @@ BY_FORM = Figure(
 
 
 RATIOS = {"conflicting contexts": "memorization_ratio", "every context": "memorization_ratio_all"}
-_FIFTHS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1")
-_EDGES = (0.2, 0.4, 0.6, 0.8)
 _SHOWN = [
     "contexts", "query_type", "memorization_ratio", "queries", "share_queries", "mean", "low", "high", "lower_quartile",
     "median", "upper_quartile",
 ]  # fmt: skip
-
-
-def susceptibility_by_memorization(
-    axes: Axes, data: pd.DataFrame, fifths: pd.DataFrame, ratio: str = "memorization_ratio"
-) -> None:
-    """Draws susceptibility in nats, a column per fifth of a memorization ratio.
-
-    `data` has the column `ratio` and susceptibility; `fifths` memorization_ratio, queries, share_queries, the mean with
-    its interval and the quantiles; one query type.
-    """
-    hue = QUERY_HUES[str(fifths["query_type"].iloc[0])]
-    fifth = np.digitize(data[ratio], _EDGES)
-    result, labels = {row["memorization_ratio"]: row for row in records(fifths)}, []
-    for at, name in enumerate(_FIFTHS):
-        row = result.get(name, {"queries": 0, "share_queries": 0.0})
-        if row["queries"]:
-            column_of_values(axes, at, data.loc[fifth == at, "susceptibility"], row, hue)
-        labels.append(f"{name.replace(' to ', '–')}\n{percent(row['share_queries'])}\nn = {row['queries']}")
-    named_columns(axes, labels)
 
 
 def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
@@ -185,7 +167,7 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
     fifths = without_unit(fifths[fifths["memorization_ratio"].notna()])
     if fifths.empty:
         return None
-    fifths = in_order(fifths, contexts=RATIOS, query_type=QUERY_HUES, memorization_ratio=_FIFTHS)
+    fifths = in_order(fifths, contexts=RATIOS, query_type=QUERY_HUES, memorization_ratio=BINS)
     result = finite(every, "susceptibility")
     undefined = {name: int(every[ratio].isna().sum()) for name, ratio in RATIOS.items()}
     without = "; ".join(f"{name}: {count}" for name, count in undefined.items())
@@ -213,7 +195,8 @@ def _paint_memorization(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
             of_type = where(fifths, contexts=contexts, query_type=kind)
             axes.set(title=f"{kind} queries, {contexts}", xlabel="memorization ratio (no unit)")
             if len(of_type):
-                susceptibility_by_memorization(axes, where(defined, query_type=kind), of_type, ratio)
+                of_kind = where(defined, query_type=kind)
+                columns_of_bins(axes, of_kind["susceptibility"], of_kind[ratio], of_type, "memorization_ratio", 5)
         line[0].set_ylabel("susceptibility (nats)")
     grid[0][0].set_ylim(bottom=0)
     return canvas

@@ -17,7 +17,7 @@ from swaymeter.data.catalog import paper_items, papers
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Links
-from swaymeter.reports.frames import of_relation
+from swaymeter.reports.models import of_relation
 from swaymeter.reports.page.cells import cell, heading, linked, numeric
 from swaymeter.reports.page.shell import asset, digest, template, themes
 from swaymeter.reports.tables import Filled

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup, escape
 
-from swaymeter.reports.frames import SHARE
+from swaymeter.data.records.statistics import SHARE
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")
 

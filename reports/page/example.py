@@ -6,7 +6,9 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from swaymeter.reports.frames import EQUIVALENCE, Frames, Model, of_query, of_question, records, rows_of, stood_in
+from swaymeter.reports.estimates import EQUIVALENCE, stood_in
+from swaymeter.reports.frames import Frames, records
+from swaymeter.reports.models import Model, of_query, of_question, rows_of
 from swaymeter.reports.page.cells import cell
 from swaymeter.reports.page.shell import template
 from swaymeter.reports.style import CONDITION_NAMES

@@ -23,8 +23,9 @@ from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.printing import printed
 from swaymeter.reports.figures.rendering import limits_for
-from swaymeter.reports.frames import Frames, labelled, with_empty
-from swaymeter.reports.publish import latex, markdown
+from swaymeter.reports.frames import Frames, with_empty
+from swaymeter.reports.models import labelled
+from swaymeter.reports.publish import texts
 from swaymeter.reports.publish.croissant import metadata
 from swaymeter.reports.publish.dataset_card import LICENCES, dataset_card, licences_of
 from swaymeter.reports.publish.evals import evaluations
@@ -106,20 +107,20 @@ def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
         limits = limits_for(of_figure)
         for one in of_figure:
             _log.info("drawing %s", one.name)
-            _write(folder / "figures" / f"{one.name}.tex", latex.figure(one))
+            _write(folder / "figures" / f"{one.name}.tex", texts.figure(one))
             (folder / "figures" / f"{one.name}.pdf").write_bytes(printed(one, limits))
             write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
             captions.append(f"{one.name}\n{one.figure.question} {one.caption}\n")
     tables = [table for table in (filled(declared, frames) for declared in TABLES.values()) if len(table.rows)]
     for table in tables:
         name = table.table.name
-        _write(folder / "tables" / f"{name}.tex", latex.table(table))
-        _write(folder / "tables" / f"{name}.md", markdown.table(table))
+        _write(folder / "tables" / f"{name}.tex", texts.latex_table(table))
+        _write(folder / "tables" / f"{name}.md", texts.markdown_table(table))
         write_csv(folder / "tables" / f"{name}.csv", table.rows)
     if captions:
         _write(folder / "figures" / "captions.txt", "\n".join(captions))
     names = [one.name for one in drawn], [table.table.name for table in tables]
-    _write(folder / "document.tex", latex.document(study.card.name, *names))
+    _write(folder / "document.tex", texts.document(study.card.name, *names))
 
 
 def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: Frames) -> None:

@@ -7,8 +7,8 @@ import yaml
 
 from swaymeter.reports.frames import records
 from swaymeter.reports.publish.croissant import described
-from swaymeter.reports.publish.markdown import escaped, grid
 from swaymeter.reports.publish.publication import Exported, Publication, hub
+from swaymeter.reports.publish.texts import grid, markdown
 
 LICENCES = "LICENSE.md"
 """The file of what each part of the data is under."""
@@ -33,7 +33,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     }
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
-        f"# {escaped(card.name)}\n\n{escaped(card.asked)}\n",
+        f"# {markdown(card.name)}\n\n{markdown(card.asked)}\n",
         "Prompts, answers, scores and statistics of a study with Swaymeter, a Parquet file a table. `study.yaml` is\n"
         "the study; `manifest.json` says with which weights, devices, versions and seeds it was run, how to repeat it\n"
         "and has the SHA-256 of every file; `croissant.json` describes the data for programs. Logarithms are natural:\n"
@@ -46,14 +46,14 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         *_not_run(study),
         "## Tables\n",
         *(_table(one) for one in files),
-        f"## How to cite\n\n{escaped(card.citation)}\n",
+        f"## How to cite\n\n{markdown(card.citation)}\n",
     ]
     return "\n".join(parts)
 
 
 def licences_of(study: Publication, sources: pd.DataFrame) -> str:
     """The text of LICENSE.md: sources and models with their licences."""
-    return f"# Licences of {escaped(study.card.name)}\n\n{_terms(study, sources)}\n"
+    return f"# Licences of {markdown(study.card.name)}\n\n{_terms(study, sources)}\n"
 
 
 def _terms(study: Publication, sources: pd.DataFrame) -> str:
@@ -91,5 +91,5 @@ def _not_run(study: Publication) -> list[str]:
 
 def _table(one: Exported) -> str:
     rows = [[column.name, column.type, described(column)] for column in one.table.columns]
-    head = f"### {one.table.name}\n\nA row is {escaped(one.table.row)}. {one.rows:,} rows in `{one.path}`.\n\n"
+    head = f"### {one.table.name}\n\nA row is {markdown(one.table.row)}. {one.rows:,} rows in `{one.path}`.\n\n"
     return head + grid(["column", "type", "meaning"], rows)

@@ -15,7 +15,9 @@ from typing import Any
 
 import pandas as pd
 
-from swaymeter.reports.frames import SHARE, Model, file_slug, models, records, rows_of
+from swaymeter.data.records.statistics import SHARE
+from swaymeter.reports.frames import records
+from swaymeter.reports.models import Model, file_slug, models, rows_of
 from swaymeter.reports.publish.publication import Known, Publication
 
 SCHEMA_VERSION = "0.2.2"

@@ -13,7 +13,8 @@ import pandas as pd
 from markupsafe import Markup
 
 from swaymeter.reports.card import StudyCard
-from swaymeter.reports.frames import QUERIES_PAGE, Model, file_slug, models, records
+from swaymeter.reports.frames import records
+from swaymeter.reports.models import QUERIES_PAGE, Model, file_slug, models
 from swaymeter.reports.page.cells import cell
 from swaymeter.reports.page.shell import asset, digest, template, themes
 

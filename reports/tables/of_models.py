@@ -5,23 +5,10 @@ from typing import Any
 
 import pandas as pd
 
-from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import estimate, plural, span, verdict
-from swaymeter.reports.frames import (
-    EQUIVALENCE,
-    RUNS,
-    SHARE,
-    Frames,
-    Model,
-    in_order,
-    limits,
-    models,
-    records,
-    rows_of,
-    stood_in,
-    thinking,
-    where,
-)
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.reports.estimates import EQUIVALENCE, estimate, limits, plural, span, stood_in, thinking, verdict
+from swaymeter.reports.frames import Frames, in_order, records, where
+from swaymeter.reports.models import RUNS, Model, models, rows_of
 from swaymeter.reports.published import with_published
 from swaymeter.reports.style import CONDITION_NAMES
 from swaymeter.reports.tables.table import Table

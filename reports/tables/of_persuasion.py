@@ -8,7 +8,8 @@ import pandas as pd
 from swaymeter.data.records import CONDITIONS
 from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.distributions import cut_in_words
-from swaymeter.reports.frames import RUNS, Frames, in_order, models, partitions, records, rows_of
+from swaymeter.reports.frames import Frames, in_order, partitions, records
+from swaymeter.reports.models import RUNS, models, rows_of
 from swaymeter.reports.published import with_published
 from swaymeter.reports.style import EVERY_CONTEXT, plain
 from swaymeter.reports.tables.table import Table

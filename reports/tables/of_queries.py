@@ -8,7 +8,8 @@ import pandas as pd
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.effects import SHOWN
-from swaymeter.reports.frames import RUNS, Frames, as_published, in_order, records, unit_of, units
+from swaymeter.reports.frames import Frames, as_published, in_order, records, unit_of, units
+from swaymeter.reports.models import RUNS
 from swaymeter.reports.published import TESTS as IN_PAPERS
 from swaymeter.reports.published import aliases, significant, with_published
 from swaymeter.reports.style import QUERY_HUES

@@ -3,8 +3,9 @@
 import pandas as pd
 
 from swaymeter.data.reasons import REASONS
-from swaymeter.reports.estimates import plural
-from swaymeter.reports.frames import Frames, in_order, limits, models, partitions, rows_of, stating_neither
+from swaymeter.reports.estimates import limits, plural, stating_neither
+from swaymeter.reports.frames import Frames, in_order, partitions
+from swaymeter.reports.models import models, rows_of
 from swaymeter.reports.style import CONDITION_NAMES
 from swaymeter.reports.tables.of_persuasion import side_by_side
 from swaymeter.reports.tables.table import Table

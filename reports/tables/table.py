@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from swaymeter.reports.figures.figure import as_in
-from swaymeter.reports.frames import RUNS, Frames, models, with_empty
+from swaymeter.reports.frames import Frames, with_empty
+from swaymeter.reports.models import RUNS, models
 from swaymeter.reports.published import Printed, printed_of
 
 

@@ -7,7 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.frames import Frames, Model, finite, units
+from swaymeter.reports.frames import Frames, finite, units
+from swaymeter.reports.models import Model
 from swaymeter.reports.style import QUERY_HUES, blank, dots, legend_above, mark, plain
 
 

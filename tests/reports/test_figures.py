@@ -16,9 +16,10 @@ from swaymeter.reports.figures.effects import effect_of_relations
 from swaymeter.reports.figures.entropy import entropy_against_persuasion
 from swaymeter.reports.figures.figure import Drawn, draw_all
 from swaymeter.reports.figures.how_known import counted_in, spearman, susceptibility_by_count
-from swaymeter.reports.figures.panels import column_of_values
+from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
 from swaymeter.reports.figures.rendering import PNG_DPI, rendered
-from swaymeter.reports.frames import Model, as_published, sizes, where
+from swaymeter.reports.frames import as_published, where
+from swaymeter.reports.models import Model, sizes
 from swaymeter.reports.style import MANY_DOTS, dots
 from swaymeter.reports.tables import TABLES, filled
 from swaymeter.tasks.statistics import STATISTICS
@@ -206,7 +207,7 @@ def test_fifths_of_few_queries_are_dots() -> None:
          "share_queries": 1 / 3, "mean": [1.0, 2.0, 3.0], "low": None, "high": None}
     )  # fmt: skip
     axes = Canvas().subplots()
-    susceptibility.susceptibility_by_memorization(axes, data, fifths)
+    columns_of_bins(axes, data["susceptibility"], data["memorization_ratio"], fifths, "memorization_ratio", 5)
     found = [round(float(line.get_xdata()[0])) for line in axes.lines if line.get_marker() == "o"]
     assert found == [0, 1, 4]
 

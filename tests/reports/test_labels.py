@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
-from swaymeter.reports.frames import Frames, Model
+from swaymeter.reports.frames import Frames
+from swaymeter.reports.models import Model
 
 Row = dict[str, Any]
 OF = {"model": "m", "dtype": "float32", "query_type": "open", "untestable": None, "within": "all"}

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.findings import findings
-from swaymeter.reports.frames import SHARE
 from swaymeter.reports.page import MOST_ROWS, cell, heading, in_common, linked, page
 from swaymeter.reports.page.example import example
 from swaymeter.reports.tables import TABLES, Filled, Table, filled

@@ -6,7 +6,7 @@ import pytest
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.findings import findings
-from swaymeter.reports.frames import RUNS
+from swaymeter.reports.models import RUNS
 from swaymeter.reports.published import aliases, printed_of, significant, with_published
 from swaymeter.reports.tables import TABLES, filled
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
-from swaymeter.reports.frames import Model, of_query, of_question, of_relation
+from swaymeter.reports.models import Model, of_query, of_question, of_relation
 from swaymeter.reports.queries import READ_QUERIES, write_queries
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL, frames, tables

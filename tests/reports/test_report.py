@@ -17,7 +17,8 @@ from swaymeter.reports.card import NotRun
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import Figure
 from swaymeter.reports.figures.rendering import Pictures
-from swaymeter.reports.frames import as_published, file_slug
+from swaymeter.reports.frames import as_published
+from swaymeter.reports.models import file_slug
 from swaymeter.reports.report import write_report
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure

@@ -5,9 +5,9 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from swaymeter.flows.cli.views.audit import measured_of
-from swaymeter.reports.estimates import estimate, verdict
+from swaymeter.reports.estimates import estimate, stating_neither, verdict
 from swaymeter.reports.findings import findings
-from swaymeter.reports.frames import as_published, by_entity, stating_neither, units
+from swaymeter.reports.frames import as_published, by_entity, units
 from swaymeter.reports.tables import TABLES, filled
 from swaymeter.tasks.statistics.formulas.share import share_interval
 from tests.reports.study import MODEL, frames, tables

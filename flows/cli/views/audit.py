@@ -28,8 +28,9 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.flows.study.study import Study
-from swaymeter.reports.frames import cut_off, lost_in_thoughts, records
-from swaymeter.reports.frames import thinking as how_they_think
+from swaymeter.reports.estimates import cut_off, lost_in_thoughts
+from swaymeter.reports.estimates import thinking as how_they_think
+from swaymeter.reports.frames import records
 from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
 
 NOT_USED = "rows-not-used.txt"

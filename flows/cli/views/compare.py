@@ -19,7 +19,7 @@ from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.reports.estimates import estimate, number, verdict
-from swaymeter.reports.frames import RUNS, labelled
+from swaymeter.reports.models import RUNS, labelled
 from swaymeter.tasks.statistics.frames import ALL, by
 from swaymeter.tasks.statistics.models import BETWEEN, MODEL_QUERIES, adjusted, differences, of_models
 from swaymeter.tasks.statistics.statistic import Frames

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from swaymeter.reports.publish import latex, markdown
+from swaymeter.reports.publish.texts import latex, latex_table, markdown_table
 from swaymeter.reports.tables import Filled, Table
 from tests.reports.test_report import HOSTILE
 
@@ -37,11 +37,11 @@ def filled(rows: int = 1) -> Filled:
     ],
 )  # fmt: skip
 def test_any_text_is_latex_that_prints_it(text: str, made: str) -> None:
-    assert latex.escaped(text) == made
+    assert latex(text) == made
 
 
 def test_no_content_is_a_command_of_latex() -> None:
-    made = latex.table(filled())
+    made = latex_table(filled())
     assert made.startswith("% needs \\usepackage[T1]{fontenc} and \\usepackage{booktabs,graphicx}\n")
     assert made.isascii()
     for command in (r"\input", r"\frac", r"\nasty"):
@@ -50,14 +50,14 @@ def test_no_content_is_a_command_of_latex() -> None:
 
 
 def test_long_tables_continue_in_another() -> None:
-    made = latex.table(filled(20))
+    made = latex_table(filled(20))
     assert made.count(r"\toprule") == made.count(r"\end{table}") == 3
     assert made.count("continued.") == 2
     assert f"The first 120 of {len(NASTY) * 20} rows" in made
 
 
 def test_no_content_is_markup_of_markdown() -> None:
-    title, _, columns, rule, *rows = markdown.table(filled()).splitlines()
+    title, _, columns, rule, *rows = markdown_table(filled()).splitlines()
     assert len(rows) == len(NASTY)
     for line in (columns, rule, *rows):
         assert len(re.findall(r"(?<!\\)\|", line)) == 4
@@ -70,9 +70,9 @@ def test_latex_compiles(publication: Path, tmp_path: Path) -> None:
     folder = tmp_path / "paper"
     shutil.copytree(publication, folder)
     for name, rows in (("nasty", 1), ("nastier", 6)):
-        (folder / "tables" / f"{name}.tex").write_text(latex.table(filled(rows)), encoding="utf-8")
+        (folder / "tables" / f"{name}.tex").write_text(latex_table(filled(rows)), encoding="utf-8")
     document = (folder / "document.tex").read_text(encoding="utf-8")
-    extra = f"{latex.escaped(NASTY)}\n\\input{{tables/nasty.tex}}\n\\input{{tables/nastier.tex}}\n\\end{{document}}"
+    extra = f"{latex(NASTY)}\n\\input{{tables/nasty.tex}}\n\\input{{tables/nastier.tex}}\n\\end{{document}}"
     (folder / "document.tex").write_text(document.replace(r"\end{document}", extra), encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "document.tex"]
     made = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=120)

@@ -1,13 +1,13 @@
-r"""LaTeX that compiles whatever the content is: tables with booktabs, figures with captions, a document of all of them.
+r"""LaTeX that compiles and Markdown, whatever the content is: tables, figures with captions, a document of all.
 
-Content stays text: every special character is escaped, accents become commands, and a character that pdfLaTeX's fonts
-lack is written as its code point, such as [U+6771]; Markdown and CSV have the character itself.
+Content stays text. In LaTeX every special character is escaped, accents become commands, and a character that the fonts
+of pdfLaTeX lack is written as its code point, such as [U+6771]; Markdown and CSV have the character itself.
 """
 
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -41,6 +41,7 @@ _TEXT = {
     "\u00de": r"\TH{}", "\u20ac": r"\texteuro{}", "\u00a3": r"\pounds{}",
 }  # fmt: skip
 """What does not stand for itself; brackets and stars could follow the end of a row, which takes them for options."""
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&#!])")
 _LIGATURE = re.compile(r"([-,'])(?=\1)")
 _ACCENTS = {
     "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
@@ -49,7 +50,7 @@ _ACCENTS = {
 }  # fmt: skip
 
 
-def escaped(text: object) -> str:
+def latex(text: object) -> str:
     """Any text as LaTeX that prints it, in one line."""
     parts: list[str] = []
     for character in unicodedata.normalize("NFC", " ".join(str(text).split())):
@@ -58,6 +59,11 @@ def escaped(text: object) -> str:
         else:
             parts.append(_escaped(character))
     return _LIGATURE.sub(r"\1{}", "".join(parts))
+
+
+def markdown(text: object) -> str:
+    """Any text as Markdown that shows it, in one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
 
 
 def _escaped(character: str) -> str:
@@ -78,30 +84,46 @@ def _escaped(character: str) -> str:
     return made
 
 
-def table(filled: Filled) -> str:
+def latex_table(filled: Filled) -> str:
     """A table as booktabs LaTeX, its numbers as the page shows them; longer than a page, it continues in another."""
+    caption, columns, lines = _contents(filled)
+    cells = pd.DataFrame([list(map(latex, line)) for line in lines], columns=list(map(_stacked, columns)))
+    formats = "".join(map(_format, filled.shown.dtypes, zip(*lines, strict=True)))
+    label, parts = f"tab:{filled.table.name}", []
+    for number, start in enumerate(range(0, len(cells), LONG)):
+        words = f"{filled.table.title}, continued." if number else f"{filled.table.title}. {caption}"
+        of_part = f"{label}-{number + 1}" if number else label
+        parts.append(_part(cells[start : start + LONG], formats, words, of_part))
+    return _NEEDS.format("booktabs,graphicx") + "\n".join(parts)
+
+
+def markdown_table(filled: Filled) -> str:
+    """A table with its title and caption, its numbers as the page shows them."""
+    caption, columns, lines = _contents(filled)
+    return f"**{markdown(filled.table.title)}.** {markdown(caption)}\n\n{grid(columns, lines)}"
+
+
+def grid(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Columns and rows of any texts as a table of Markdown."""
+    head, *lines = (f"| {' | '.join(map(markdown, line))} |" for line in (columns, *rows))
+    return "\n".join((head, "| --- " * len(columns) + "|", *lines)) + "\n"
+
+
+def _contents(filled: Filled) -> tuple[str, list[str], list[list[str]]]:
+    """The caption, the names of columns and the first rows of a table, as the page shows them."""
     shown = filled.shown
-    rows, units = shown.head(MOST_ROWS), shown.attrs.get("units", {})
-    more = f" The first {len(rows)} of {len(shown)} rows; the CSV has all." if len(shown) > len(rows) else ""
+    units = {name: shown.attrs.get("units", {}).get(name, "") for name in shown}
     only = f" All rows: {filled.only_model}." if filled.only_model else ""
-    cells = pd.DataFrame(
-        [[escaped(cell(value, units.get(name, ""))) for name, value in zip(rows, row, strict=True)]
-         for row in rows.itertuples(index=False, name=None)],
-        columns=[_stacked(heading(str(name), units.get(name, ""))) for name in rows],
-    )  # fmt: skip
-    formats = "".join(_format(rows[name], units.get(name, "")) for name in rows)
-    title, label = filled.table.title, f"tab:{filled.table.name}"
-    first = _part(cells[:LONG], formats, f"{title}. {filled.caption}{only}{more}", label)
-    return _NEEDS.format("booktabs,graphicx") + "\n".join([first, *(
-        _part(cells[start : start + LONG], formats, f"{title}, continued.", f"{label}-{start // LONG + 1}")
-        for start in range(LONG, len(cells), LONG)
-    )])  # fmt: skip
+    more = f" The first {MOST_ROWS} of {len(shown)} rows; the CSV has all." if len(shown) > MOST_ROWS else ""
+    rows = shown.head(MOST_ROWS).itertuples(index=False, name=None)
+    lines = [[cell(value, units[name]) for name, value in zip(units, row, strict=True)] for row in rows]
+    return filled.caption + only + more, [heading(str(name), unit) for name, unit in units.items()], lines
 
 
 def _part(cells: pd.DataFrame, formats: str, caption: str, label: str) -> str:
     """Escaped cells as a table that is no wider than its place; braces around a name are never of the content."""
     made: str = cells.to_latex(
-        index=False, escape=False, column_format=formats, caption=escaped(caption), label=label, position="tbp"
+        index=False, escape=False, column_format=formats, caption=latex(caption), label=label, position="tbp"
     )
     made = made.replace("{table}", "{table*}" if len(cells.columns) > WIDE else "{table}")
     made = made.replace(r"\begin{tabular}", f"{_SMALL}\n\\centering\n{_FITTED}{{%\n\\begin{{tabular}}", 1)
@@ -110,20 +132,19 @@ def _part(cells: pd.DataFrame, formats: str, caption: str, label: str) -> str:
 
 def _stacked(text: str) -> str:
     """A column's name in lines that are no wider than a number."""
-    lines = [escaped(line) for line in textwrap.wrap(text, _NAME)] or [""]
+    lines = [latex(line) for line in textwrap.wrap(text, _NAME)] or [""]
     return r"\shortstack[l]{" + r" \\ ".join(lines) + "}" if len(lines) > 1 else lines[0]
 
 
-def _format(values: "pd.Series[Any]", unit: str) -> str:
-    texts = [cell(value, unit) for value in values]
-    if pd.api.types.is_numeric_dtype(values):
+def _format(dtype: Any, cells: Sequence[str]) -> str:
+    if pd.api.types.is_numeric_dtype(dtype):
         return "r"
-    return "p{0.18\\linewidth}" if max(map(len, texts), default=0) > _PROSE else "l"
+    return "p{0.18\\linewidth}" if max(map(len, cells)) > _PROSE else "l"
 
 
 def figure(drawn: Drawn) -> str:
     """A figure's environment with its caption."""
-    caption = escaped(f"{drawn.figure.question} {drawn.caption}")
+    caption = latex(f"{drawn.figure.question} {drawn.caption}")
     return _NEEDS.format("graphicx") + (
         "\\begin{figure}[tbp]\n\\centering\n"
         f"\\includegraphics[width=\\linewidth,height=0.85\\textheight,keepaspectratio]{{figures/{drawn.name}.pdf}}\n"
@@ -139,7 +160,7 @@ def document(name: str, figures: Iterable[str], tables: Iterable[str]) -> str:
         "\\documentclass[twocolumn]{article}\n\\usepackage[T1]{fontenc}\n"
         "\\IfFileExists{lmodern.sty}{\\usepackage{lmodern}}{}\n\\usepackage{booktabs,graphicx}\n"
         "\\usepackage[a4paper,hmargin=17mm,vmargin=20mm]{geometry}\n\\setlength{\\columnsep}{8mm}\n"
-        f"\\title{{{escaped(name)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n"
+        f"\\title{{{latex(name)}}}\n\\date{{}}\n\\begin{{document}}\n\\maketitle\n"
         + "\n".join(inputs)
         + "\n\\end{document}\n"
     )

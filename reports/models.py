@@ -1,0 +1,130 @@
+"""The models of a study, by name and precision, size and label, and where what they answered is read in full."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import pandas as pd
+
+from swaymeter.data import catalog
+from swaymeter.data.records import identity
+from swaymeter.data.storage.workspace import slug
+from swaymeter.reports.frames import Frames, records
+
+FULL_PRECISION = frozenset({"float32", "float64"})
+RUNS = "runs_in_short"
+"""The query that says what a study calls its models."""
+ANSWERS_PAGE, QUERIES_PAGE = "answers.html", "queries.html"
+
+
+@dataclass(frozen=True, order=True)
+class Model:
+    """A model in one precision: what figures and tables are never mixed over."""
+
+    name: str
+    dtype: str
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.dtype})" if self.dtype else self.name
+
+    @property
+    def reduced(self) -> bool:
+        """Whether the model computed in fewer digits than float32 has."""
+        return self.dtype not in FULL_PRECISION
+
+    @property
+    def slug(self) -> str:
+        return file_slug(f"{self.name}-{self.dtype}" if self.dtype else self.name)
+
+
+EVERY_MODEL = Model("all models", "")
+"""What a figure is about that has all models of a study in one picture."""
+
+
+def parameters(name: str) -> int | None:
+    """How many parameters a model has by the catalog of models, by its alias or its id at the hub; None for others."""
+    known = (entry for entry in catalog.models().values() if name in (entry.alias, entry.hub))
+    return next((entry.parameters for entry in known), None)
+
+
+def sizes(runs: pd.DataFrame) -> dict[Model, int]:
+    """How many parameters each model of the runs has: as they counted, else by the catalog, where that knows it."""
+    known = dict[Model, int]()
+    for row in records(runs):
+        label, counted = row.get("label"), row.get("parameters")
+        size = parameters(str(row["model"])) if counted is None or pd.isna(counted) else int(counted)
+        if size:
+            known[Model(label if isinstance(label, str) else str(row["model"]), str(row["dtype"]))] = size
+    return known
+
+
+def by_size(of_models: Iterable[Model]) -> list[Model]:
+    """The models by size, where the catalog has it of all of them, otherwise by name; of one size by name and dtype."""
+    ordered = sorted(of_models)
+    sizes = {model: parameters(model.name) or math.inf for model in ordered}
+    return ordered if math.inf in sizes.values() else sorted(ordered, key=sizes.__getitem__)
+
+
+def models(frame: pd.DataFrame) -> list[Model]:
+    """The models of a frame by size; none of a frame that is about no model."""
+    if frame.empty or not {"model", "dtype"} <= set(frame.columns):
+        return []
+    pairs = frame[["model", "dtype"]].drop_duplicates()
+    return by_size(Model(str(name), str(dtype)) for name, dtype in pairs.itertuples(index=False))
+
+
+def rows_of(frame: pd.DataFrame, model: Model) -> pd.DataFrame:
+    """The frame's rows of a model; all where it is about no model."""
+    if "model" not in frame:
+        return frame
+    selected = frame["model"] == model.name
+    if "dtype" in frame:
+        selected &= frame["dtype"] == model.dtype
+    return (frame if selected.all() else frame[selected]).reset_index(drop=True)
+
+
+def labelled(frames: Frames) -> dict[str, pd.DataFrame]:
+    """The frames with the label of each model that has one in place of its name; the runs keep both."""
+    runs = frames[RUNS]
+    labels = runs[["model", "dtype", "label"]].dropna().drop_duplicates() if "label" in runs else runs.iloc[:0]
+    if labels.empty:
+        return {**frames, RUNS: runs.drop(columns="label", errors="ignore")}
+    return {name: frame if name == RUNS else _with_labels(frame, labels) for name, frame in frames.items()}
+
+
+def _with_labels(frame: pd.DataFrame, labels: pd.DataFrame) -> pd.DataFrame:
+    for model, dtype in (("model", "dtype"), ("against_model", "against_dtype")):
+        if {model, dtype} <= set(frame.columns):
+            names = frame[model]
+            for name, in_dtype, label in labels.itertuples(index=False):
+                names = names.mask((frame[model] == name) & (frame[dtype] == in_dtype), label)
+            frame = frame.assign(**{model: names})
+    return frame
+
+
+def file_slug(name: str) -> str:
+    """A short file name for any text: letters, digits and dashes, with a digest where something was lost."""
+    short = slug(name)[:48].strip("-")
+    return short if short == name else f"{short}-{identity(name)[:6]}"
+
+
+def of_question(question: str, model: Model) -> str:
+    """A question with all that a model answered to it, on the page of answers."""
+    return f"{ANSWERS_PAGE}#{urlencode({'model': str(model), 'open': question})}"
+
+
+def of_query(query: str) -> str:
+    """A query with its contexts, on the page of queries."""
+    return f"{QUERIES_PAGE}#q-{file_slug(query)}"
+
+
+def of_relation(relation: str) -> str:
+    """The queries of a relation, on their page."""
+    return f"{QUERIES_PAGE}#relation-{file_slug(relation)}"
+
+
+def of_each(rows: pd.DataFrame) -> list[str]:
+    """Where each row's question is read; the rows have question_id, model and dtype."""
+    names = rows[["question_id", "model", "dtype"]].itertuples(index=False)
+    return [of_question(question, Model(model, dtype)) for question, model, dtype in names]
