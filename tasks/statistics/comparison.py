@@ -19,10 +19,10 @@ from dataclasses import dataclass
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.statistics import GroupTest
-from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.corrections import adjust
 from swaymeter.tasks.statistics.formulas.groups import Result, Scores, cohens_d, scores
 from swaymeter.tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
-from swaymeter.tasks.statistics.frames import by, means, sorted_by, weighted_means
+from swaymeter.tasks.statistics.frames import by, check_scored, means, sorted_by, weighted_means
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 TESTED = ["model", "dtype", "relation", "query_type"]
@@ -84,8 +84,7 @@ class Comparison:
 
     def queries(self, frame: Frame) -> Frame:
         """A row for each query of each group: 0 in the column `group` is the first, 1 the second; sorted by query."""
-        if missing := int(frame[self.measure].isna().sum()):
-            raise ScoreError(f"{self.measure}: {missing} rows have no score; run `swaymeter aggregate` again")
+        check_scored(frame, self.measure)
         keys = [*TESTED, "query_id"]
         group = frame[self.column].astype(object).map({self.group_a.value: 0, self.group_b.value: 1})
         selected = frame.assign(group=group)[group.notna()].astype({"group": "int8"})
@@ -126,18 +125,25 @@ class Comparison:
                 "unit_of_analysis": unit_of_analysis,
                 "group_a": self.group_a.name,
                 "group_b": self.group_b.name,
-                "n_a": len(a),
-                "n_b": len(b),
-                "mean_a": float(a.mean()) if len(a) else None,
-                "mean_b": float(b.mean()) if len(b) else None,
-                "statistic": result.statistic,
                 "alternative": self.alternative,
-                "p": result.p,
-                "effect_size": None if result.untestable else cohens_d(a, b),
-                "untestable": result.untestable,
+                **columns_of(a, b, result),
             }
             for (about, (a, b)), result in zip(tested, results, strict=True)
         ]
+
+
+def columns_of(a: Scores, b: Scores, result: Result) -> Row:
+    """The columns that a test of groups (n_a,) and (n_b,) has in every table of tests, but for p_adjusted."""
+    return {
+        "n_a": len(a),
+        "n_b": len(b),
+        "mean_a": float(a.mean()) if len(a) else None,
+        "mean_b": float(b.mean()) if len(b) else None,
+        "statistic": result.statistic,
+        "p": result.p,
+        "effect_size": None if result.untestable else cohens_d(a, b),
+        "untestable": result.untestable,
+    }
 
 
 def _scores(tested: Tested) -> list[tuple[Scores, Scores]]:
@@ -146,11 +152,4 @@ def _scores(tested: Tested) -> list[tuple[Scores, Scores]]:
 
 def adjusted(rows: list[Row]) -> list[Row]:
     """The rows with p_adjusted, sorted by what is tested."""
-    rows = sorted(rows, key=lambda row: [row[name] for name in (*TESTED, *TEST)])
-    families: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        families.setdefault(tuple(row[name] for name in FAMILY), []).append(row)
-    for family in families.values():
-        for row, p in zip(family, benjamini_hochberg([row["p"] for row in family]), strict=True):
-            row["p_adjusted"] = p
-    return rows
+    return adjust(sorted(rows, key=lambda row: [row[name] for name in (*TESTED, *TEST)]), FAMILY)

@@ -20,7 +20,9 @@ Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficie
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from swaymeter.data.records.statistics import CorrelationRow
+from swaymeter.tasks.statistics.comparisons import FAMILIARITY
 from swaymeter.tasks.statistics.formulas.correlation import Kind, correlation, spearman_interval
+from swaymeter.tasks.statistics.formulas.groups import cohens_d
 from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
@@ -108,3 +110,42 @@ def correlated(pairs: Frame, first: str, second: str) -> Row:
 STATISTIC = Statistic(
     "correlations", 5, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), compute, of_relations, _sorted
 )
+
+COUNTS = ("log_entity_count", "log_pair_count")
+EFFECT = "familiarity_effect_size"
+
+
+def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `CorrelationRow`; none where nothing was counted."""
+    import pandas as pd
+
+    keys = ["model", "dtype", "relation", "query_type"]
+    entities = frames["frequency_of_queries"].groupby([*keys, "entity", "answer"], observed=True, sort=True)
+    counts = entities[[*COUNTS]].first().groupby(keys, observed=True, sort=True).mean().reset_index()
+    if counts.empty:
+        return []
+    groups = FAMILIARITY.groups(FAMILIARITY.queries(frames["susceptibility_of_queries"]))
+    effects = pd.DataFrame([{**about, EFFECT: cohens_d(a, b)} for about, (a, b) in groups])
+    return [
+        {**about, "level": "relation", "relation": ALL, "measure_a": count, "measure_b": EFFECT,
+         **correlated(relations.dropna(subset=[count, EFFECT]), count, EFFECT)}
+        for about, relations in by(counts.merge(effects, on=keys), ["model", "dtype", "query_type"])
+        for count in COUNTS
+    ]  # fmt: skip
+
+
+EFFECTS_BY_FREQUENCY = Statistic(
+    "effects_by_frequency", 2, CorrelationRow, ("frequency_of_queries", "susceptibility_of_queries"),
+    _effects_by_frequency,
+)  # fmt: skip
+"""Is the effect of familiarity larger in relations whose real entities a corpus names more often?
+
+    familiarity_effect_size   Cohen's d of a relation, as in the comparison familiarity
+    log_entity_count          of its real entities the mean of log10 of one more than an entity's count
+    log_pair_count            the same of its occurrences near its answer
+
+Groups: a model's relations that have both, by query type. Unit of analysis: a relation. Entities whose counts say
+nothing of them are left out of the means.
+
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 18.
+"""

@@ -19,7 +19,7 @@ from swaymeter.data.records.statistics import ClassWord, Summary
 from swaymeter.tasks.statistics.formulas.tf_idf import tf_idf
 from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from swaymeter.tasks.statistics.summary import MODEL, summaries
+from swaymeter.tasks.statistics.summary import MODEL, Mean
 
 ENTROPY = "semantic_entropy_with"
 CLASSES = ("low", "middle", "high")
@@ -85,13 +85,11 @@ class EntropyClasses(Options):
 
         frame = self.classified(frames["texts_of_instances"]).astype({"partition": object})
         frame = frame.assign(entropy_class=np.array(CLASSES, dtype=object)[frame["at"]])
-        frame = pd.concat([frame, frame.assign(partition=ALL)])
-        frame["of_partition"] = frame.groupby([*MODEL, "partition"], observed=True)[ENTROPY].transform("size")
-        return summaries(
-            frame, [*MODEL, "entropy_class", "partition", *CUT], ENTROPY, quantity=f"class_{ENTROPY}",
-            unit_of_analysis="instance", quantiles=True,
-            others=lambda group: {"share": len(group) / int(group["of_partition"].iloc[0])},
+        mean = Mean(
+            f"class_{ENTROPY}", (*MODEL, "entropy_class", "partition", *CUT), "instance", column=ENTROPY,
+            quantiles=True, share_of=(*MODEL, "partition"),
         )  # fmt: skip
+        return mean.rows(pd.concat([frame, frame.assign(partition=ALL)]))
 
     def find_words(self, frames: Frames, seed: int) -> list[Row]:
         """The rows of `ClassWord`; words of equal score in the order of the alphabet."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.statistics import ALL as ALL
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.tasks.statistics.statistic import Frame, Row
@@ -41,6 +42,12 @@ def _ranks(column: "pd.Series[Any]") -> NDArray[Any]:
     if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.categories.is_monotonic_increasing:
         return column.cat.codes.to_numpy()
     return pd.factorize(column, sort=True)[0]
+
+
+def check_scored(frame: Frame, measure: str) -> None:
+    """Raises ScoreError where a row of the frame lacks the measure."""
+    if missing := int(frame[measure].isna().sum()):
+        raise ScoreError(f"{measure}: {missing} rows have no score; run `swaymeter aggregate` again")
 
 
 def of_enough_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str] = (WITH,), parts: int = 1) -> Frame:

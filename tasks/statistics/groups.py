@@ -19,15 +19,14 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.statistics import GroupComparison, Summary
-from swaymeter.tasks.statistics.comparison import PERMUTATION, SIGN_FLIP
-from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
-from swaymeter.tasks.statistics.formulas.groups import Scores, cohens_d, scores
+from swaymeter.tasks.statistics.comparison import PERMUTATION, SIGN_FLIP, columns_of
+from swaymeter.tasks.statistics.formulas.corrections import adjust
+from swaymeter.tasks.statistics.formulas.groups import Scores, scores
 from swaymeter.tasks.statistics.formulas.permutation import permutation, sign_flips
-from swaymeter.tasks.statistics.frames import ALL, by, means, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, by, check_scored, means, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from swaymeter.tasks.statistics.summary import RELATION, TYPE, summaries
+from swaymeter.tasks.statistics.summary import RELATION, TYPE, Mean
 
 SUSCEPTIBILITY, PERSUASION = "susceptibility_of_labels", "persuasion_by_label"
 OTHERS = "other types"
@@ -74,14 +73,7 @@ def compare_sets(frames: Frames, seed: int) -> list[Row]:
 def finished(rows: list[Row]) -> list[Row]:
     """The rows with p_adjusted, in order."""
     keys = ("comparison", "within", "group_a", "group_b", "measure", *RELATION)
-    rows = sorted(rows, key=lambda row: [row[name] for name in keys])
-    families: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        families.setdefault(tuple(row[name] for name in FAMILY), []).append(row)
-    for family in families.values():
-        for row, p in zip(family, benjamini_hochberg([row["p"] for row in family]), strict=True):
-            row["p_adjusted"] = p
-    return rows
+    return adjust(sorted(rows, key=lambda row: [row[name] for name in keys]), FAMILY)
 
 
 def summarise(frames: Frames, seed: int) -> list[Row]:
@@ -90,25 +82,17 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     typed = entities[entities["type"] != ""]
     about = contexts.assign(about=contexts["relevant"].map({"True": "the same", "False": "others"}))
-    return [
-        *summaries(
-            entities, [*RELATION, "label"], "susceptibility", unit_of_analysis="entity", interval=True, quantiles=True
-        ),
-        *summaries(
-            typed, [*RELATION, "label", "type"], "susceptibility", unit_of_analysis="entity", interval=True,
-            quantiles=True,
-        ),
-        *summaries(
-            about, [*RELATION, "label", "about", "context_label", "strength"], "persuasion", unit_of_analysis="entity",
-            interval=True,
-        ),
-    ]  # fmt: skip
+    labels, types = (
+        Mean("susceptibility", (*RELATION, *by), "entity", interval=True, quantiles=True)
+        for by in (["label"], ["label", "type"])
+    )
+    strengths = Mean("persuasion", (*RELATION, "label", "about", "context_label", "strength"), "entity", interval=True)
+    return [*labels.rows(entities), *types.rows(typed), *strengths.rows(about)]
 
 
 def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
     """A row for each entity, and each of the keys, whose missing values are empty texts: the mean over its queries."""
-    if missing := int(frame[measure].isna().sum()):
-        raise ScoreError(f"{measure}: {missing} rows have no score; run `swaymeter aggregate` again")
+    check_scored(frame, measure)
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
     every = [*RELATION, "label", *keys, "entity"]
     return means(sorted_by(frame, [*every, "query_id"]), every, measure)
@@ -178,14 +162,7 @@ def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bo
             "unit": "nats",
             "group_a": one.names[0],
             "group_b": one.names[1],
-            "n_a": len(a),
-            "n_b": len(b),
-            "mean_a": float(a.mean()) if len(a) else None,
-            "mean_b": float(b.mean()) if len(b) else None,
-            "statistic": result.statistic,
-            "p": result.p,
-            "effect_size": None if result.untestable else cohens_d(a, b),
-            "untestable": result.untestable,
+            **columns_of(a, b, result),
         }
         for one, (a, b), result in zip(compared, pairs, results, strict=True)
     ]

@@ -39,11 +39,11 @@ from typing import Any
 
 from swaymeter.data.records import CONFLICTING, OWN_KINDS, SUPPORTING
 from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
-from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.corrections import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
 from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, of_enough_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
-from swaymeter.tasks.statistics.summary import MODEL, summaries
+from swaymeter.tasks.statistics.summary import MODEL, Mean
 
 MODEL_QUERIES = ("answers_of_questions", "susceptibility_of_queries")
 """What the statistics of models read."""
@@ -123,12 +123,9 @@ def means(frames: Frames, seed: int) -> list[Row]:
     of_answers = "subject" if differ.any() else "question"
     rows = []
     for quantity, frame in items(frames):
-        of_query = quantity == "susceptibility"
-        rows += summaries(
-            frame, [*MODEL, *GROUP], "value", unit=UNITS[quantity], quantity=quantity,
-            unit_of_analysis="query" if of_query else "answer", interval=True, clusters="cluster",
-            over="entity" if of_query else of_answers, seed=seed,
-        )  # fmt: skip
+        unit, of = ("query", "entity") if quantity == "susceptibility" else ("answer", of_answers)
+        mean = Mean(quantity, (*MODEL, *GROUP), unit, UNITS[quantity], column="value", interval=True, over=of)
+        rows += mean.rows(frame, seed)
     return rows
 
 
@@ -162,11 +159,11 @@ def differences(frames: Frames, seed: int) -> list[Row]:
 
 def adjusted(rows: list[Row]) -> list[Row]:
     """The rows with p_adjusted over all of them, the margin, and the verdict."""
-    for row, p in zip(rows, benjamini_hochberg([row["p"] for row in rows]), strict=True):
+    for row in adjust(rows, ()):
         means = (row["mean"], row["against_mean"])
         relative = row["unit"] == "nats" and None not in means
         margin = MARGIN_OF_MEAN * sum(means) / 2 if relative else MARGIN
-        row |= {"p_adjusted": p, "margin": margin, "verdict": _verdict(row, p, margin)}
+        row |= {"margin": margin, "verdict": _verdict(row, row["p_adjusted"], margin)}
     return rows
 
 

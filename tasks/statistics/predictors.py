@@ -20,9 +20,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
-from swaymeter.tasks.statistics.formulas.clustered import clustered_pearson
+from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, clustered_pearson
 from swaymeter.tasks.statistics.formulas.correlation import correlation
-from swaymeter.tasks.statistics.formulas.interval import COVERAGE
 from swaymeter.tasks.statistics.formulas.regression import Coefficient, regression
 from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, of_enough_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic

@@ -1,18 +1,17 @@
-"""Rows of the table `summaries`: what a quantity is in the groups of a frame."""
+"""Rows of the table `summaries`: what a quantity is in the groups of a frame, as a table of means declares it."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from swaymeter.data.records.statistics import QUANTILES, SHARE, Summary
-from swaymeter.tasks.statistics.formulas.clustered import clustered_mean
+from swaymeter.tasks.statistics.formulas.clustered import clustered_mean, mean_interval
 from swaymeter.tasks.statistics.formulas.groups import Scores, scores
-from swaymeter.tasks.statistics.formulas.interval import mean_interval
 from swaymeter.tasks.statistics.formulas.share import share_interval
-from swaymeter.tasks.statistics.frames import ALL, by
-from swaymeter.tasks.statistics.statistic import Frame, Row
+from swaymeter.tasks.statistics.frames import ALL, by, means, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,63 +24,111 @@ RELATION = (*MODEL, "relation", "query_type")
 _EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "query_type": ALL}
 
 
-def summaries(
-    frame: Frame,
-    keys: Sequence[str],
-    column: str,
-    *,
-    unit: str = "nats",
-    unit_of_analysis: str,
-    quantity: str = "",
-    interval: bool = False,
-    clusters: str = "",
-    over: str = "",
-    seed: int = 0,
-    quantiles: bool = False,
-    skip_missing: bool = False,
-    others: Callable[[Frame], Row] | None = None,
-) -> list[Row]:
-    """A row of `Summary` for every group of equal keys, sorted by them; ScoreError for a value that is not finite.
+@dataclass(frozen=True)
+class Mean:
+    """A quantity and the groups in which its mean is taken: a row of a table of means.
 
-    frame: a row per value, in an order of its own; keys: model, dtype, perhaps relation and query_type, and what else
-    the groups are of; column: that of the values, also their quantity where none is named; unit: "" for counts, `SHARE`
-    where values are 1 or 0; unit_of_analysis: what one value is about; interval: whether the mean has one: Wilson's of
-    a share, else a bootstrap; clusters: the column of what the interval is over, where that is not single values, and
-    over: its name; seed: of draws of clusters; skip_missing: whether NaN stands for what was not measured, and is left
-    out; others: (the rows of a group) -> columns that do not follow from the values, or are counted otherwise.
+    quantity: what the values are, and their column where `column` is not named; by: the columns that the groups are of:
+    model, dtype, perhaps relation and query_type, and others; of: what one value is about; unit: "" for counts, `SHARE`
+    where values are 1 or 0; frame: which is read, where there are several; needs: columns, in which rows have to have
+    values; order: the columns that rows are sorted by, where the frame has another order; averaged: the columns of the
+    groups whose means are the values, if not the rows are; labels: further values of every group, by what they are of;
+    interval: whether the mean has one: Wilson's of a share, else a bootstrap; over: what the interval is over, where
+    that is not single values: the column `cluster` says which; quantiles: whether the values have them; skip_missing:
+    whether NaN stands for what was not measured, and is left out; share_of: the columns of the larger groups that a
+    group is a share of; others: (the rows of a group) -> columns that do not follow from the values.
     """
-    rows = []
-    for group_of, group in by(frame, keys, () if others else [column, *filter(None, [clusters])]):
-        about = {name: group_of.pop(name) for name in RELATION if name in group_of}
-        values = scores(group[column].dropna() if skip_missing else group[column])
-        row = {
-            **_EMPTY,
-            **about,
-            "quantity": quantity or column,
-            "unit": unit,
-            "grouped_by": list(group_of),
-            "group_values": [str(value) for value in group_of.values()],
-            "unit_of_analysis": unit_of_analysis,
-            "n": len(values),
-        }
-        if len(values):
-            row["mean"] = float(values.mean())
-        if len(values) and quantiles:
-            row |= dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True))
-        if interval and len(values):
-            row |= _interval(values, group[clusters] if clusters else None, unit, seed)
-            row["interval_over"] = over or unit_of_analysis
-        rows.append(row | (others(group) if others else {}))
-    return rows
+
+    quantity: str
+    by: Sequence[str]
+    of: str
+    unit: str = "nats"
+    column: str = ""
+    frame: str = ""
+    needs: Sequence[str] = ()
+    order: Sequence[str] = ()
+    averaged: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    interval: bool = False
+    over: str = ""
+    quantiles: bool = False
+    skip_missing: bool = False
+    share_of: Sequence[str] = ()
+    others: Callable[[Frame], Row] | None = None
+
+    def rows(self, frame: Frame, seed: int = 0) -> list[Row]:
+        """A row of `Summary` for every group, sorted; ScoreError for a value that is not finite.
+
+        frame: a row per value, in an order of its own; seed: of draws of clusters.
+        """
+        column = self.column or self.quantity
+        frame = frame.dropna(subset=[*self.needs])
+        frame = sorted_by(frame, self.order) if self.order else frame
+        frame = means(frame, self.averaged, column) if self.averaged else frame
+        if self.share_of:
+            frame = frame.assign(larger=frame.groupby([*self.share_of], observed=True)[column].transform("size"))
+        read = [column, *(["cluster"] if self.over else []), *(["larger"] if self.share_of else [])]
+        rows = []
+        for group_of, group in by(frame, self.by, () if self.others else read):
+            about = {name: group_of.pop(name) for name in RELATION if name in group_of}
+            group_of |= self.labels
+            values = scores(group[column].dropna() if self.skip_missing else group[column])
+            row = {
+                **_EMPTY,
+                **about,
+                "quantity": self.quantity,
+                "unit": self.unit,
+                "grouped_by": list(group_of),
+                "group_values": [str(value) for value in group_of.values()],
+                "unit_of_analysis": self.of,
+                "n": len(values),
+            }
+            if len(values):
+                row["mean"] = float(values.mean())
+                row |= self._quantiles(values) if self.quantiles else {}
+                row |= self._interval(values, group["cluster"] if self.over else None, seed) if self.interval else {}
+            if self.share_of:
+                row["share"] = len(group) / int(group["larger"].iloc[0])
+            rows.append(row | (self.others(group) if self.others else {}))
+        return rows
+
+    def _quantiles(self, values: Scores) -> Row:
+        return dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True))
+
+    def _interval(self, values: Scores, clusters: "pd.Series[Any] | None", seed: int) -> Row:
+        """The ends of the interval of the mean of values (n,), what it is over, and how many clusters these are."""
+        row: Row = {"interval_over": self.over or self.of}
+        if self.unit == SHARE:
+            interval = share_interval(values, range(len(values)) if clusters is None else clusters)
+        elif clusters is None:
+            _, low, high = mean_interval(values)
+            return row | {"low": low, "high": high}
+        else:
+            interval = clustered_mean(values, clusters, seed)
+        row |= {"low": interval.low, "high": interval.high}
+        return row if clusters is None else row | {"items": interval.clusters}
 
 
-def _interval(values: Scores, clusters: "pd.Series[Any] | None", unit: str, seed: int) -> Row:
-    """The ends of the interval of a mean of values (n,), and how many clusters it is over, where it is over these."""
-    if unit == SHARE:
-        found = share_interval(values, range(len(values)) if clusters is None else clusters)
-    elif clusters is None:
-        _, low, high = mean_interval(values)
-        return {"low": low, "high": high}
-    else:
-        found = clustered_mean(values, clusters, seed)
-    return {"low": found.low, "high": found.high} | ({} if clusters is None else {"items": found.clusters})
+def statistic_of(
+    name: str,
+    version: int,
+    queries: tuple[str, ...],
+    table: Sequence[Mean] = (),
+    of_relations: Sequence[Mean] = (),
+    prepare: Callable[[Frames], Frames] = dict,
+) -> Statistic:
+    """A table of means as a statistic.
+
+    of_relations: the rows of single relations, where they are kept apart; prepare: gives the frames that the table
+    names, from those of the queries; where a row of the table names none, it is the first.
+    """
+
+    def computed(table: Sequence[Mean]) -> Callable[[Frames, int], list[Row]]:
+        def compute(frames: Frames, seed: int) -> list[Row]:
+            prepared = prepare(frames)
+            return [row for mean in table for row in mean.rows(prepared[mean.frame or queries[0]], seed)]
+
+        return compute
+
+    kept = computed(of_relations) if of_relations else None
+    return Statistic(name, version, Summary, queries, computed(table), kept)

@@ -1,8 +1,9 @@
-"""Intervals of a mean and of a correlation of values that come in clusters: whole clusters are drawn.
+"""Bootstrap intervals of a mean and of a correlation: values are drawn, or whole clusters where they come in clusters.
 
     low, high = the 2.5th and 97.5th percentiles of the mean (of Pearson's r) over 1,000 samples of as many clusters as
                 there are, drawn with replacement
 
+Single values are clusters of their own, drawn in one order whatever theirs is.
 Values of a cluster depend on each other, as the two contexts of one question do. It shows how far a result would move
 with other clusters; with few clusters it is too narrow, and fewer than 5 have none (decision 0055). Values that are all
 equal have none either; the interval of a share, which has one then, is that of `share`.
@@ -19,8 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.statistics.formulas.groups import Scores, has_spread, scores
-from swaymeter.tasks.statistics.formulas.interval import COVERAGE, DRAWS
 
+DRAWS = 1000
+COVERAGE = 0.95
+_SEED = 20240815
+_AT_A_TIME = 2_000_000
+"""Values drawn at a time, so that large samples need no more memory than small ones."""
 _BATCH = 100
 
 
@@ -30,6 +35,22 @@ class Interval(NamedTuple):
     clusters: int
     low: float | None = None
     high: float | None = None
+
+
+def mean_interval(values: ArrayLike) -> tuple[float | None, float | None, float | None]:
+    """The mean of finite values (n,) and the ends of its 95% interval; no mean of none, no interval of fewer than 5."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    n = len(ordered)
+    if n < FEWEST_FOR_INTERVAL:
+        return (float(ordered.mean()) if n else None), None, None
+    rng = np.random.default_rng(_SEED)
+    draws = np.empty(DRAWS)
+    step = max(1, _AT_A_TIME // n)
+    for start in range(0, DRAWS, step):
+        drawn = rng.integers(0, n, size=(min(step, DRAWS - start), n))
+        draws[start : start + step] = ordered[drawn].mean(axis=1)
+    low, high = np.quantile(draws, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+    return float(ordered.mean()), float(low), float(high)
 
 
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interval:

@@ -9,6 +9,7 @@ Source: Benjamini and Hochberg 1995, Controlling the False Discovery Rate.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 
 def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
@@ -23,3 +24,14 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
         raise ValueError(f"p-values lie between 0 and 1, not {min(done)} to {max(done)}")
     adjusted = iter(stats.false_discovery_control(done, method="bh").tolist() if done else ())
     return [None if p is None else float(next(adjusted)) for p in p_values]
+
+
+def adjust(rows: list[dict[str, Any]], family: Sequence[str]) -> list[dict[str, Any]]:
+    """The rows with p_adjusted over those that are equal in the columns of a family; all rows where it names none."""
+    families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in rows:
+        families.setdefault(tuple(row[name] for name in family), []).append(row)
+    for tests in families.values():
+        for row, p in zip(tests, benjamini_hochberg([row["p"] for row in tests]), strict=True):
+            row["p_adjusted"] = p
+    return rows

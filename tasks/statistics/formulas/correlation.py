@@ -19,8 +19,8 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.tasks.statistics.formulas.clustered import COVERAGE
 from swaymeter.tasks.statistics.formulas.groups import Result, has_spread, scores
-from swaymeter.tasks.statistics.formulas.interval import COVERAGE
 
 Kind = Literal["pearson", "spearman"]
 

@@ -23,9 +23,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.data.storage.keys import generator
+from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, DRAWS
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
-from swaymeter.tasks.statistics.formulas.interval import COVERAGE, DRAWS
-from swaymeter.tasks.statistics.formulas.reach import unreachable_by_signs
+from swaymeter.tasks.statistics.formulas.permutation import unreachable_by_signs
 from swaymeter.tasks.statistics.formulas.share import difference_interval
 
 WAYS = 10_000

@@ -7,7 +7,14 @@
 
 It asks whether the groups could be one, or which of a pair is which be arbitrary, assuming no normal distribution; the
 first is not paired, nor Welch's t test. Where there are no more ways to deal the rows than permutations asked for, all
-are taken and p is exact, without the ones. Rows that are too few for p <= 0.05 are untestable (`reach`).
+are taken and p is exact, without the ones.
+
+    rows dealt to groups   p >= 1 / C(n_a + n_b, n_a); two-sided, n_a = n_b: 2 / C, as the groups may be exchanged
+    signs of n turned      p >= 1 / 2^n; two-sided: 2 / 2^n
+
+Where this lowest attainable p is over 0.05, "not significant" says nothing of the scores: the test is untestable, and
+is not counted among those that show nothing. Adjusting for several tests does not change which can be significant:
+where all have the smallest p, Benjamini-Hochberg leaves it as it is.
 
 Dealing keeps the rows' sum and sum of squares, so t rises with the sum of the first group: permutations are compared by
 that sum, which for all tests of equal group sizes is one matrix product. These tests share their permutations, drawn
@@ -26,9 +33,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from swaymeter.data.records.statistics import ALPHA
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable
-from swaymeter.tasks.statistics.formulas.reach import unreachable_by_dealing, unreachable_by_signs
 
 Alternative = Literal["greater", "two-sided"]
 Pair = tuple[Scores, Scores]
@@ -40,6 +47,7 @@ PERMUTATIONS = 10_000
 BATCH = 500
 # Sums that agree in exact arithmetic differ by some units in the last place; relative to the sum of all sizes.
 ROUNDING = 1e-13
+TOO_FEW = f"n is too small for p ≤ {ALPHA}"
 
 
 def permutation(
@@ -168,3 +176,17 @@ def _not_paired(a: Scores, b: Scores, alternative: Alternative) -> str:
     if reason := untestable(a, b) or ("" if has_spread(a - b) else "no spread in the differences"):
         return reason
     return unreachable_by_signs(len(a), two_sided=alternative == "two-sided")
+
+
+def unreachable_by_dealing(n_a: int, n_b: int, *, two_sided: bool) -> str:
+    """Why a permutation test of groups of n_a and n_b rows cannot be significant; empty where it can."""
+    return _reason(math.comb(n_a + n_b, n_a), exchangeable=two_sided and n_a == n_b)
+
+
+def unreachable_by_signs(n: int, *, two_sided: bool) -> str:
+    """Why a test that turns the signs of n differences cannot be significant; empty where it can."""
+    return _reason(2**n, exchangeable=two_sided)
+
+
+def _reason(ways: int, *, exchangeable: bool) -> str:
+    return TOO_FEW if (2 if exchangeable else 1) / ways > ALPHA else ""

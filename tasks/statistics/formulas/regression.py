@@ -17,7 +17,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from swaymeter.tasks.statistics.formulas.groups import Scores, has_spread, scores
+from swaymeter.tasks.statistics.formulas.groups import (
+    Result,
+    Scores,
+    has_spread,
+    pooled_variance,
+    scores,
+    untestable,
+)
 
 CONSTANT = "constant"
 
@@ -93,3 +100,39 @@ def _design(columns: Mapping[str, Scores]) -> Scores:
     """A column of ones, then each predictor with mean 0 and standard deviation 1 (n, 1 + predictors)."""
     standardised = [(vector - vector.mean()) / vector.std() for vector in columns.values()]
     return np.column_stack([np.ones(len(next(iter(columns.values())))), *standardised])
+
+
+def adjusted_difference(
+    y: ArrayLike, first: ArrayLike, covariate: tuple[str, ArrayLike], clusters: ArrayLike
+) -> tuple[Result, float | None]:
+    """Whether the first group's y is larger with a covariate held, and Cohen's d of the adjusted difference.
+
+        y = c + d [in the first group] + e x + error
+
+    d is how much the first group's mean is larger among rows of equal x. Its t and p are one-sided (d > 0), with the
+    standard errors over clusters. Cohen's d is d in pooled standard deviations of y in the groups.
+
+    Args:
+        y: finite scores (n,).
+        first: whether each is of the first group (n,).
+        covariate: what is held: its name, and finite values (n,).
+        clusters: what each row belongs to (n,).
+
+    Returns:
+        Student's t and p; untestable as two groups are, and as a regression is.
+    """
+    from scipy import stats
+
+    values, group = scores(y), np.asarray(first, dtype=bool)
+    a, b = values[group], values[~group]
+    if reason := untestable(a, b):
+        return Result(None, None, reason), None
+    result = regression(("score", values), {"group": group, covariate[0]: covariate[1]}, clusters)
+    if result.untestable:
+        return Result(None, None, result.untestable), None
+    coefficient = result.coefficients[1]  # of a group whose standard deviation is 1
+    if not coefficient.cluster_standard_error:
+        return Result(None, None, f"no spread between the clusters, or {result.clusters} are too few"), None
+    t = coefficient.beta / coefficient.cluster_standard_error
+    difference = coefficient.beta / float(group.std())
+    return Result(t, float(stats.t.sf(t, result.clusters - 1))), difference / math.sqrt(pooled_variance(a, b))

@@ -34,9 +34,8 @@ from numpy.typing import ArrayLike
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.tasks.statistics.formulas.clustered import Interval, sums_of_clusters
+from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, Interval, sums_of_clusters
 from swaymeter.tasks.statistics.formulas.groups import scores
-from swaymeter.tasks.statistics.formulas.interval import COVERAGE
 
 
 def share_interval(values: ArrayLike, clusters: ArrayLike) -> Interval:

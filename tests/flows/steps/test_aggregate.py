@@ -19,7 +19,7 @@ from swaymeter.flows.steps.aggregate import Loaded, compute_statistics, load_dat
 from swaymeter.flows.steps.kept_rows import kept_rows
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
-from swaymeter.tasks.statistics.means.persuasion import of_relations
+from swaymeter.tasks.statistics.means_of_contexts import persuasion_of_relations as of_relations
 from swaymeter.tasks.statistics.statistic import Statistic
 from tests.data.warehouse.small_study import PERSUASION, row
 from tests.flows.small_study import NOTED, again, labelled_models, prepare, score, selected

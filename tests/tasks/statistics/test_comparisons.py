@@ -10,9 +10,9 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.statistics import GroupTest
 from swaymeter.tasks.statistics import STATISTICS
-from swaymeter.tasks.statistics.formulas.adjusted_difference import adjusted_difference
 from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
-from swaymeter.tasks.statistics.formulas.reach import TOO_FEW
+from swaymeter.tasks.statistics.formulas.permutation import TOO_FEW
+from swaymeter.tasks.statistics.formulas.regression import adjusted_difference
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
 Row = dict[str, Any]

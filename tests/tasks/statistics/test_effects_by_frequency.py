@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from swaymeter.tasks.statistics.effects_by_frequency import STATISTIC
+from swaymeter.tasks.statistics.correlations import EFFECTS_BY_FREQUENCY as STATISTIC
 
 OF = {"model": "m", "dtype": "float32", "query_type": "open"}
 # Susceptibility of two invented and two real entities: the means are 2, 1 and 0 apart. Logarithms of the real ones.

@@ -9,7 +9,7 @@ from scipy import stats
 
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.entropy_classes import CUT, EntropyClasses
-from swaymeter.tasks.statistics.means.partitions import ENTROPIES
+from swaymeter.tasks.statistics.means import ENTROPIES
 from swaymeter.tasks.statistics.predictors import CORRELATED, Regression
 
 Row = dict[str, Any]

@@ -7,8 +7,8 @@ import statsmodels.formula.api as smf
 from numpy.typing import NDArray
 from scipy import stats
 
-from swaymeter.tasks.statistics.formulas.adjusted_difference import adjusted_difference
 from swaymeter.tasks.statistics.formulas.groups import cohens_d
+from swaymeter.tasks.statistics.formulas.regression import adjusted_difference
 
 
 def rows(entities: int = 12) -> pd.DataFrame:

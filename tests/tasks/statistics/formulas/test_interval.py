@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from swaymeter.tasks.statistics.formulas.interval import mean_interval
+from swaymeter.tasks.statistics.formulas.clustered import mean_interval
 
 
 def test_an_interval_covers_the_mean_whatever_the_order() -> None:
@@ -16,7 +16,7 @@ def test_an_interval_covers_the_mean_whatever_the_order() -> None:
 def test_large_samples_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     values = np.random.default_rng(0).random(99)
     whole = mean_interval(values)
-    monkeypatch.setattr("swaymeter.tasks.statistics.formulas.interval._AT_A_TIME", 1000)
+    monkeypatch.setattr("swaymeter.tasks.statistics.formulas.clustered._AT_A_TIME", 1000)
     assert mean_interval(values) == whole
 
 

@@ -8,7 +8,7 @@ from statsmodels.regression.linear_model import OLS
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.statistics.formulas.paired import WAYS, paired_difference
-from swaymeter.tasks.statistics.formulas.reach import TOO_FEW
+from swaymeter.tasks.statistics.formulas.permutation import TOO_FEW
 
 RNG = np.random.default_rng(5)
 MANY = RNG.normal(0.3, 1, 40)

@@ -5,8 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from swaymeter.tasks.statistics.formulas.permutation import Alternative, permutation, sign_flips
-from swaymeter.tasks.statistics.formulas.reach import TOO_FEW
+from swaymeter.tasks.statistics.formulas.permutation import TOO_FEW, Alternative, permutation, sign_flips
 
 SIZES = [*product(range(2, 7), repeat=2)]
 

@@ -1,0 +1,353 @@
+"""Means of scores in groups: tables of quantities, and how the rows of named queries are prepared for them."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swaymeter.data.records.statistics import EDITS, SHARE
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, named, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row
+from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, statistic_of
+
+SUSCEPTIBILITY, MOVED = "susceptibility", "coherent_persuasion"
+QUERIES, INSTANCES, QUESTIONS = "susceptibility_of_queries", "instances", "answers_of_questions"
+ENTITIES, FORMS = (*RELATION, "entities"), (*RELATION, "form", "entities")
+
+
+def _distinct(column: str) -> Callable[[Frame], Row]:
+    """How many different values of a column a group has."""
+    return lambda group: {"items": int(group[column].nunique())}
+
+
+def _queries(frames: Frames) -> Frames:
+    entities = named(frames[QUERIES]["invented"], "invented", "real")
+    return {QUERIES: sorted_by(frames[QUERIES].assign(entities=entities), [*ENTITIES, "entity", "query_id"])}
+
+
+SUSCEPTIBILITY_MEANS = statistic_of(
+    "susceptibility_means", 3, (QUERIES,),
+    [Mean(SUSCEPTIBILITY, (*TYPE, "entities"), "relation", averaged=ENTITIES, interval=True)],
+    [
+        Mean(SUSCEPTIBILITY, ENTITIES, "entity", averaged=(*ENTITIES, "entity"), interval=True),
+        Mean(SUSCEPTIBILITY, FORMS, "query", order=(*FORMS, "query_id"), interval=True, quantiles=True),
+    ],
+    prepare=_queries,
+)  # fmt: skip
+"""How easily real and invented entities are swayed: an entity has the mean over its forms, and over all relations a
+relation has its own mean, so that one with many queries does not weigh more; and the distribution of each form."""
+
+
+def _names(frames: Frames) -> Frames:
+    """A row for each entity of a relation, with the length of its name."""
+    names = frames[QUERIES][[*MODEL, "relation", "entity", "invented"]].drop_duplicates().astype({"entity": str})
+    names = names.assign(
+        entities=named(names["invented"], "invented", "real"),
+        characters=[len(name) for name in names["entity"]],
+        words=[len(name.split()) for name in names["entity"]],
+    )
+    return {QUERIES: sorted_by(names, [*MODEL, "relation", "entities", "entity"])}
+
+
+def _lengths(*by: str) -> list[Mean]:
+    units = ("characters", "words")
+    return [Mean("name_length", (*MODEL, *by), "entity", unit, column=unit, quantiles=True) for unit in units]
+
+
+NAME_LENGTHS = statistic_of(
+    "name_lengths", 1, (QUERIES,), _lengths("entities"), _lengths("relation", "entities"), prepare=_names
+)
+"""How long the names of real and invented entities are whose queries have a score; see `familiarity_by_length`."""
+
+KAPPA, BEFORE_A_FORM = "entity_independent_persuasion", "context before a query form"
+BY_FORM, BY_WORDING = (*RELATION, "form"), (*RELATION, "form", "kind", "template")
+OF_FORMS = (*BY_FORM, "kind", "context_id")
+ENTITY_INDEPENDENT = statistic_of(
+    "entity_independent_spread", 3, ("entity_independent_of_contexts",),
+    [
+        *(
+            Mean(KAPPA, by, of, order=order, interval=interval, quantiles=True, others=_distinct("context_id"))
+            for by, of, order, interval in (
+                ((*RELATION, "kind"), BEFORE_A_FORM, OF_FORMS, False), (RELATION, BEFORE_A_FORM, OF_FORMS, False),
+                ((*TYPE, "kind"), BEFORE_A_FORM, OF_FORMS, False), (MODEL, BEFORE_A_FORM, OF_FORMS, False),
+                (BY_FORM, "context", (*BY_FORM, "context_id"), True),
+                (BY_WORDING, "context", (*BY_WORDING, "context_id"), True),
+            )
+        ),
+        Mean("entities", MODEL, BEFORE_A_FORM, "", order=OF_FORMS, quantiles=True),
+    ],
+)  # fmt: skip
+"""The spread of entity-independent persuasion: how far contexts persuade whatever the entity asked about.
+
+    kappa(c)    of a context before a query form: its mean persuasion over the form's entities
+    gamma       of a query form: the mean of kappa over its relation's contexts, one that occurs twice counted twice
+
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix B.
+"""
+
+BINS = ("0 to 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 to 1", "over 1")
+"""Names of bins, each with its lower edge; the last one up to 1 has both."""
+RATIOS = ("memorization_ratio", "memorization_ratio_all")
+
+
+def _in_bins(frame: Frame, column: str) -> NDArray[np.object_]:
+    values = frame[column].astype("float64")
+    return np.array(BINS, dtype=np.object_)[np.digitize(values, (0.2, 0.4, 0.6, 0.8, np.nextafter(1, 2)))]
+
+
+def _clustered(frame: Frame) -> Frame:
+    """The queries with their entities as clusters, whatever the relations: forms of a question are not independent."""
+    return frame.assign(cluster=frame.groupby("entity", observed=True).ngroup())
+
+
+def _ratios(frames: Frames) -> Frames:
+    (name,) = frames
+    queries = _clustered(sorted_by(frames[name], [*TYPE, "relation", "query_id"]))
+    both = {ratio: queries.dropna(subset=[ratio, SUSCEPTIBILITY]) for ratio in RATIOS}
+    return {name: queries, **{ratio: frame.assign(fifth=_in_bins(frame, ratio)) for ratio, frame in both.items()}}
+
+
+def _memorization(ratio: str) -> list[Mean]:
+    return [
+        Mean(ratio, TYPE, "query", "", skip_missing=True, others=lambda group: {"items": len(group)}),
+        Mean(
+            SUSCEPTIBILITY, (*TYPE, "fifth"), "query", frame=ratio, labels={"ratio": ratio}, interval=True,
+            over="entity", quantiles=True, share_of=TYPE,
+        ),
+    ]  # fmt: skip
+
+
+MEMORIZATION = statistic_of(
+    "memorization_bins", 4, ("memorization_of_queries",), [mean for ratio in RATIOS for mean in _memorization(ratio)],
+    prepare=_ratios,
+)  # fmt: skip
+"""Susceptibility of queries by how often a context leaves their greedy answer as it was: fifths of both ratios.
+
+    memorization_ratio        over the contexts that conflict with the query's answer
+    memorization_ratio_all    over every context, as the released code has it
+
+Beside them the mean ratio of the queries that have one; `items` counts those that have none, too.
+
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 3 and Appendix D.
+"""
+
+
+def _both(frames: Frames) -> Frames:
+    (name,) = frames
+    queries = _clustered(sorted_by(frames[name], [*MODEL, "relation", "query_id"]))
+    queries = queries.assign(entities=named(queries["invented"], "invented", "real"))
+    both = queries.dropna(subset=[SUSCEPTIBILITY, "fisher"])
+    return {name: queries, "bins": both.assign(susceptibility=_in_bins(both, SUSCEPTIBILITY))}
+
+
+FISHER_UNIT = "nats per squared embedding unit"
+BOTH_SUSCEPTIBILITIES = statistic_of(
+    "both_susceptibilities", 3, ("both_susceptibilities_of_queries",),
+    [
+        Mean(
+            f"pooled_{measure}", by, "query", unit, column=measure, frame=frame, needs=[measure], interval=True,
+            over="entity", quantiles=True, share_of=by[:-1] if frame else (),
+        )
+        for measure, unit, frame, groups in (
+            (SUSCEPTIBILITY, "nats", "", (MODEL, TYPE, (*TYPE, "entities"), (*TYPE, "wording"))),
+            ("fisher", FISHER_UNIT, "", (MODEL, TYPE, (*TYPE, "entities"), (*TYPE, "wording"))),
+            ("fisher", FISHER_UNIT, "bins", ((*MODEL, SUSCEPTIBILITY), (*TYPE, SUSCEPTIBILITY))),
+        )
+        for by in groups
+    ],
+    prepare=_both,
+)  # fmt: skip
+"""Susceptibility over sampled contexts (Monte Carlo) and Fisher susceptibility, over the queries of all relations, as
+published; and Fisher susceptibility by bins of susceptibility, in nats. Intervals draw whole entities.
+
+Source: Liu et al. 2024, Efficiently Computing Susceptibility to Context, table 2 and figures 2 to 5.
+"""
+
+ERROR = "relative_standard_error_of_fisher"
+
+
+def _beside(frames: Frames) -> Frames:
+    frames = {query: sorted_by(frame, [*RELATION, "query_id"]) for query, frame in frames.items()}
+    fisher = frames["fisher_of_queries"].dropna(subset=["fisher", SUSCEPTIBILITY])
+    return {**frames, "errors": fisher.assign(**{ERROR: fisher["fisher_standard_error"] / fisher["fisher"]})}
+
+
+def _beside_susceptibility(measure: str, frame: str, unit: str) -> list[Mean]:
+    both, of, count, beside = (measure, SUSCEPTIBILITY), "query", _distinct("query_id"), {"beside": measure}
+    return [
+        Mean(measure, RELATION, of, unit, frame=frame, needs=both, others=count),
+        Mean(SUSCEPTIBILITY, RELATION, of, frame=frame, needs=both, labels=beside, others=count),
+        Mean(measure, TYPE, "relation", unit, frame=frame, needs=[measure], averaged=RELATION),
+    ]
+
+
+BESIDE_SUSCEPTIBILITY = statistic_of(
+    "means_beside_susceptibility", 1, ("fisher_of_queries", "answer_set_of_queries"),
+    [
+        *_beside_susceptibility("fisher", "fisher_of_queries", FISHER_UNIT),
+        *_beside_susceptibility("fisher_top_k", "fisher_of_queries", FISHER_UNIT),
+        *_beside_susceptibility("answer_set_susceptibility", "answer_set_of_queries", "nats"),
+        Mean("mass", TYPE, "query", "", frame="answer_set_of_queries", order=["mass"]),
+        Mean(ERROR, MODEL, "query", "", frame="errors", needs=[ERROR], order=[ERROR], quantiles=True),
+    ],
+    prepare=_beside,
+)  # fmt: skip
+"""Fisher and answer-set susceptibility beside susceptibility over first tokens, of the queries that have both; over all
+relations, a relation has its mean. Beside them how exact a Fisher susceptibility is, and the probability of whole
+answer sets. See `correlations`."""
+
+
+def _differences(frames: Frames) -> Frames:
+    scores = ["susceptibility", "susceptibility_reference", "largest_difference", "mean_difference"]
+    (name,) = frames
+    frame = sorted_by(frames[name], [*TYPE, "relation", "query_id"]).dropna(subset=scores)
+    return {name: frame.assign(difference=(frame["susceptibility"] - frame["susceptibility_reference"]).abs())}
+
+
+def _difference(score: str, by: Sequence[str], column: str, largest: str) -> Mean:
+    return Mean(
+        f"difference_of_{score}", by, "query", column=column,
+        others=lambda group: {"largest": float(group[largest].max())},
+    )  # fmt: skip
+
+
+PRECISION = statistic_of(
+    "precision_cost", 1, ("precision_of_queries",),
+    [
+        _difference("susceptibility", TYPE, "difference", "difference"),
+        _difference("persuasion", TYPE, "mean_difference", "largest_difference"),
+        _difference("susceptibility", MODEL, "difference", "difference"),
+        _difference("persuasion", MODEL, "mean_difference", "largest_difference"),
+    ],
+    prepare=_differences,
+)  # fmt: skip
+"""What a reduced precision costs: the size of the difference of a sampled query's susceptibility from that in the
+reference precision, and the mean and the largest size of the difference of its contexts' persuasion."""
+
+RELIABILITY = statistic_of(
+    "reliability_means", 2, ("reliability_of_relations",),
+    [
+        Mean(
+            "variance", (*TYPE, "measure", "over"), "relation", "squared nats", needs=["variance"], interval=True,
+            order=(*TYPE, "measure", "over", "relation"), quantiles=True,
+            others=lambda group: {"items": int(group["n"].sum())},
+        )
+    ],
+)  # fmt: skip
+"""How far scores vary between samples and between query forms, over all relations; see `reliability`. Unit of analysis:
+a relation with the mean of its variances; `items` says how many these are."""
+
+OUTCOMES = ("persuaded", "stubborn", "persuaded_as_published", "stubborn_as_published")
+"""The columns, 1 or 0, that say of an instance what became of the greedy answer."""
+GROUPS, OF_ANSWERS = ("partition", "condition"), "question under a condition"
+ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
+SAMPLED = (*ENTROPIES, "semantic_entropy_rao", "cluster_assignment_entropy")
+BY_CONDITION = (*MODEL, "condition", "partition")
+ANSWERS = statistic_of(
+    "answer_means", 3, (INSTANCES, QUESTIONS),
+    [
+        *(
+            Mean(
+                quantity, (*BY_CONDITION, *outcome), "instance", needs=[MOVED, *needs], labels=labels,
+                order=(*BY_CONDITION, "relation", "question_id", "context_id"), quantiles=not outcome,
+            )
+            for quantity, needs, outcome, labels in (
+                (MOVED, [], [], {}),
+                ("semantic_entropy_without", ["semantic_entropy_without"], ["outcome"], {}),
+                (MOVED, ["semantic_entropy_without"], ["outcome"], {"beside": "semantic_entropy_without"}),
+                ("semantic_entropy_with", ["semantic_entropy_with"], ["outcome"], {}),
+                (MOVED, ["semantic_entropy_with"], ["outcome"], {"beside": "semantic_entropy_with"}),
+            )
+        ),
+        *(
+            Mean(error, MODEL, OF_ANSWERS, frame=QUESTIONS, needs=[error], order=[error])
+            for error in ("semantic_entropy_standard_error", "coherent_persuasion_standard_error")
+        ),
+    ],
+)  # fmt: skip
+"""How far contexts move the sampled answers of a partition's questions, and how uncertain these are, also by what the
+context did to the greedy answer; and the mean standard error of a question's scores."""
+
+
+def _partitions(frames: Frames) -> Frames:
+    import pandas as pd
+
+    instances = _marked(frames[INSTANCES])
+    marked = [instances[instances[name].astype("float64") == 1].assign(outcome=_label(name)) for name in OUTCOMES]
+    outcomes = _pooled(pd.concat([instances.assign(outcome=ALL), *marked]))
+    edited = outcomes[(outcomes["outcome"] == ALL) & (outcomes["partition"] == ALL)].dropna(subset=["edits"])
+    classes = np.searchsorted([*EDITS.values()], edited["edits"].to_numpy(dtype="float64"), side="right")
+    return {
+        QUESTIONS: _pooled(of_enough_samples(frames[QUESTIONS], SAMPLED)),
+        INSTANCES: _pooled(instances),
+        "outcomes": outcomes,
+        "edited": edited.assign(edits=np.array([*EDITS], dtype=object)[classes]),
+    }
+
+
+def _label(outcome: str) -> str:
+    return outcome.replace("_", " ")
+
+
+def _marked(frame: Frame) -> Frame:
+    """The instances with outcomes as 1, 0 or missing, and with the change of both entropies.
+
+    Shares of answers that follow, or are persuaded, are of the instances whose context states an answer.
+    """
+    frame = of_enough_samples(frame, [MOVED], (WITH, WITHOUT))
+    frame = of_enough_samples(frame, ["coherent_persuasion_unchanged"], (WITHOUT,), parts=2)
+    for count, when in ((WITH, "with"), (WITHOUT, "without")):
+        frame = of_enough_samples(frame, [f"{name}_{when}" for name in ENTROPIES], (count,))
+    outcome = frame["outcome"].astype(object)
+    measured = outcome != "unmeasured"
+    stating = measured & frame["states_answer"].fillna(value=False).astype(bool)
+    return frame.assign(
+        following=outcome.isin(("persuaded", "agreed")).astype("float64").where(stating),
+        persuaded=(outcome == "persuaded").astype("float64").where(stating),
+        stubborn=(outcome == "stubborn").astype("float64").where(measured),
+        **{f"{name}_change": frame[f"{name}_with"] - frame[f"{name}_without"] for name in ENTROPIES},
+    )
+
+
+def _pooled(frame: Frame) -> Frame:
+    """The rows, again for every context together, and all of these again for every partition together."""
+    import pandas as pd
+
+    frame = sorted_by(frame, [*MODEL, "relation", "question_id", "context_id"])
+    frame = frame.astype(dict.fromkeys(GROUPS, object))
+    frame = frame.assign(cluster=pd.factorize(frame["subject_key"], sort=True)[0])
+    frame = pd.concat([frame, frame[frame["condition"] != "none"].assign(condition=ALL)])
+    return pd.concat([frame, frame.assign(partition=ALL)])
+
+
+PARTITIONS = statistic_of(
+    "partition_means", 8, (QUESTIONS, INSTANCES),
+    [
+        Mean(
+            quantity, (*MODEL, *by), OF_ANSWERS, unit, column="accurate" if quantity == "accuracy" else quantity,
+            frame=frame, needs=["accurate" if quantity == "accuracy" else quantity], interval=True, over="subject",
+        )
+        for frame, by, unit, quantities in (
+            (QUESTIONS, GROUPS, SHARE, ["accuracy"]),
+            (QUESTIONS, GROUPS, "nats", SAMPLED),
+            (INSTANCES, GROUPS, "nats", [MOVED, "coherent_persuasion_unchanged"]),
+            (INSTANCES, GROUPS, SHARE, ["following", *OUTCOMES]),
+            ("outcomes", (*GROUPS, "outcome"), "nats",
+             [f"{name}_{what}" for name in ENTROPIES for what in ("without", "with", "change")]),
+            ("edited", ("condition", "edits"), "nats", [MOVED]),
+        )
+        for quantity in quantities
+    ],
+    prepare=_partitions,
+)  # fmt: skip
+"""Accuracy, uncertainty and persuasion of a partition's questions, and what contexts do to the uncertainty.
+
+Groups: partitions under a context; all stands for every partition, and for every context of a question (an instance is
+a question with a context; DynamicQA has two a question). Entropies of instances also by what the context did to the
+greedy answer: by whose answer it states, and as published, by ROUGE-L. Coherent persuasion also by the number of edits
+of the fact, its creation counted; a disputable question has none. Intervals draw whole subjects: questions about one
+subject, and the contexts of one question, depend on each other. A disputable question without a context has no right
+answer, and counts for no accuracy. What rests on fewer than 5 sampled answers is in no mean.
+
+Source: Marjanovic et al. 2024, DynamicQA, Tables 1 and 2, Figures 2 and 4, sections 1 and 6.5.
+"""

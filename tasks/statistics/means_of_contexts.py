@@ -1,0 +1,137 @@
+"""How far contexts persuade: means whose rows over all relations follow from those of single relations.
+
+persuasion_means: by kind of context, about the query's entity or about others; unit of analysis: a prompt within a
+relation; beside them how many of a query's contexts are relevant. followed_means: by what the greedy answer followed,
+the context, the query's original answer, or neither; unit of analysis: an answer within a relation, where one without
+a persuasion score is counted and is in no mean. Over all relations, a relation with its mean is the unit.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from swaymeter.data.records.statistics import Summary
+from swaymeter.tasks.statistics.frames import named, sorted_by, weighted_means
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUANTITY, COUNT = "persuasion", "relevant_contexts"
+KINDS = (*RELATION, "relevant", "kind")
+FOLLOWED = (*RELATION, "kind", "conflict", "follows")
+FOLLOWS = (*RELATION, "follows")
+CONTEXTS: Mapping[str, tuple[str, ...]] = {
+    "every context": ("substitution", "negation", "none"),
+    "in conflict: substitution": ("substitution",),
+    "in conflict: negation": ("negation",),
+    "not in conflict": ("none",),
+}
+
+
+def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
+    """A row for each row of `Summary`, with its groups; columns: the names of its numbers, by those of the frame."""
+    import pandas as pd
+
+    return pd.DataFrame(
+        {**{name: row[name] for name in RELATION}, **dict(zip(row["grouped_by"], row["group_values"], strict=True)),
+         **{name: row[column] for name, column in columns.items()}}
+        for row in rows
+    )  # fmt: skip
+
+
+def persuasion_of_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for the persuasion of each relation, and for its queries' numbers of relevant contexts."""
+    frame = frames["persuasion_by_kind"]
+    frame = frame.assign(relevant=named(frame["relevant"], "relevant", "irrelevant"))
+    frame = sorted_by(frame, [*KINDS, "query_id"])
+    queries = frame.groupby(list(KINDS), as_index=False, sort=True, observed=True)["query_id"].nunique()
+    kinds = weighted_means(frame, KINDS, QUANTITY, "contexts").assign(queries=queries["query_id"])
+    relevant = frame.assign(**{COUNT: frame["contexts"].where(frame["relevant"] == "relevant", 0)})
+    relevant = relevant.groupby([*RELATION, "query_id"], as_index=False, sort=True, observed=True)[[COUNT]].sum()
+    return [
+        *Mean(QUANTITY, KINDS, "prompt", others=_of_prompts).rows(kinds),
+        *Mean(COUNT, RELATION, "query", "", quantiles=True).rows(relevant),
+    ]
+
+
+def persuasion_over_relations(rows: list[Row]) -> list[Row]:
+    """The rows of single relations, and those of `Summary` for the persuasion over all relations."""
+    import pandas as pd
+
+    of_kinds = (row for row in rows if row["quantity"] == QUANTITY)
+    kinds = sorted_by(_groups_of(of_kinds, persuasion="mean", queries="items", weight="prompts"), KINDS)
+    counts = pd.DataFrame(
+        {**{name: row[name] for name in MODEL}, QUANTITY: math.nan,
+         "queries": row["n"] if row["quantity"] == COUNT else 0, "weight": row["prompts"] or 0}
+        for row in rows
+    )  # fmt: skip
+    relations = weighted_means(kinds, [*RELATION, "relevant"], QUANTITY, "weight")
+    return [
+        *rows,
+        *Mean(QUANTITY, (*TYPE, "relevant", "kind"), "relation", interval=True, others=_counts).rows(kinds),
+        *Mean(QUANTITY, (*TYPE, "relevant"), "relation", interval=True).rows(relations),
+        *Mean(QUANTITY, MODEL, "prompt", skip_missing=True, others=_of_prompts).rows(counts),
+    ]
+
+
+def _counts(kinds: Frame) -> Row:
+    return {"items": int(kinds["queries"].sum()), "prompts": int(kinds["weight"].sum())}
+
+
+def _of_prompts(kind: Frame) -> Row:
+    counts = _counts(kind)
+    return {"n": counts["prompts"], **counts}
+
+
+def followed_of_relations(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary` for persuasion by what was followed in each relation."""
+    frame = frames["followed"]
+    answers = frame["answers"].astype("float64")
+    frame = frame.assign(
+        conflict=frame["conflict"].astype(object).fillna("none"),
+        persuasion=frame[QUANTITY].astype("float64"),
+        answers=answers,
+        scored=answers.where(frame[QUANTITY].notna(), 0.0),
+    )
+
+    def counts(group: Frame) -> Row:
+        return {"n": int(group["scored"].sum()), "prompts": int(group["answers"].sum())}
+
+    of_kinds, of_all = (
+        Mean(QUANTITY, keys, "answer", skip_missing=True, others=counts) for keys in (FOLLOWED, FOLLOWS)
+    )
+    return [*of_kinds.rows(frame), *of_all.rows(_followed(frame))]
+
+
+def followed_over_relations(rows: list[Row]) -> list[Row]:
+    """The rows of single relations, and those of `Summary` for persuasion by what was followed over all relations."""
+    of_kinds = (row for row in rows if len(row["grouped_by"]) > 1)
+    frame = _groups_of(of_kinds, persuasion="mean", scored="n", answers="prompts").astype({QUANTITY: "float64"})
+
+    def share(relations: Frame) -> Row:
+        answers = int(relations["answers"].sum())
+        return {"prompts": answers, "share": answers / int(relations["of_type"].iloc[0])}
+
+    mean = Mean(QUANTITY, (*TYPE, "contexts", "follows"), "relation", interval=True, skip_missing=True, others=share)
+    pooled = {name: _followed(frame[frame["conflict"].isin(conflicts)]) for name, conflicts in CONTEXTS.items()}
+    return [*rows, *(row for name, of_name in pooled.items() for row in mean.rows(of_name.assign(contexts=name)))]
+
+
+def _followed(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """The mean persuasion of a relation's answers by what they follow; NaN where no answer of them has a score."""
+    frame = sorted_by(frame, FOLLOWED)
+    sums = frame.assign(total=frame[QUANTITY].fillna(0.0) * frame["scored"])
+    sums = sums.groupby(list(FOLLOWS), as_index=False, sort=True, observed=True)[["answers", "scored", "total"]].sum()
+    of_type = sums.groupby(list(TYPE), observed=True)["answers"].transform("sum")
+    return sums.assign(persuasion=sums["total"] / sums["scored"], of_type=of_type)
+
+
+PERSUASION = Statistic(
+    "persuasion_means", 4, Summary, ("persuasion_by_kind",), of_relations=persuasion_of_relations,
+    finish=persuasion_over_relations,
+)  # fmt: skip
+FOLLOWED_MEANS = Statistic(
+    "followed_means", 3, Summary, ("followed",), of_relations=followed_of_relations, finish=followed_over_relations
+)
