@@ -21,11 +21,10 @@ from importlib.util import find_spec
 from typing import Any
 from uuid import uuid4
 
-from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError, first_line
+from swaymeter.data.errors import UsageError, WorkspaceError, first_line
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.threads import usable_processors
-from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not_held
-from swaymeter.flows.execution.workers.roster import MARKS, SECONDS_BETWEEN_LOOKS, Roster
+from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here, why_not, why_not_held
+from swaymeter.flows.execution.workers.local import MARKS, local_cluster
 from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections.model import ModelPart
@@ -33,13 +32,11 @@ from swaymeter.tasks.measures.run import Share, Spent
 
 log = logging.getLogger(__name__)
 
-HERE = "127.0.0.1"
+SECONDS_BETWEEN_LOOKS = 2.0
+"""How long it is taken as known which workers there are."""
 
-WITHOUT_GPU = 2
-"""Worker processes where a machine has no GPU and nobody says how many."""
-
-PROFILE = "distributed.worker.profile.enabled"
-"""By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor."""
+SECONDS_REFUSED = 10.0
+"""How long a worker that does not fit gets no steps: then it is tried again, as a folder may be mounted again."""
 
 SHORT_SECONDS = 2.0
 """Steps that take less are begun ahead, for a worker that is at work. A longer one waits for the first that is free."""
@@ -77,7 +74,10 @@ class Cluster(Workers):
         self._address = address
         self._workers, self._run, self._shares, self._asked = workers, run, shares, asked or {}
         self._local: Any = None
-        self._seen = set[str]()
+        self._marks: dict[str, set[str]] = {}  # of the workers that are there
+        self._seen, self._fitted = set[str](), set[str]()  # marks, and workers that fitted once
+        self._refused: dict[str, tuple[float, str]] = {}  # until when a worker gets no steps, and why
+        self._looking, self._looked_at = threading.Lock(), -math.inf
         self._last_took = math.inf  # seconds, of the last step that was computed
         self._choosing, self._given = threading.Lock(), Counter[str]()  # steps that each worker has
         self._missed = set[str]()  # what no worker has had for a while, as was said
@@ -86,7 +86,7 @@ class Cluster(Workers):
         logging.getLogger("distributed").setLevel(logging.ERROR)  # every worker that comes or goes is a warning
         with ExitStack() as opened:
             if self._address is None:
-                self._local = opened.enter_context(closing(_local(environments(self._workers))))
+                self._local = opened.enter_context(closing(local_cluster(self._workers)))
             try:
                 client = _distributed().Client(self._local or self._address, set_as_default=False)
                 self._client = opened.enter_context(closing(client))
@@ -96,9 +96,8 @@ class Cluster(Workers):
                     f"the Dask cluster at {self._address} cannot be used: {first_line(error)}; start its scheduler and "
                     "workers, or correct `execution.address` or Dask's configuration of TLS"
                 ) from None
-            self._roster = opened.enter_context(closing(Roster(self._client, self._run)))
-            self._roster.begin()
             self._look()
+            self._check_workers()
             self._check_models()
             self._opened = opened.pop_all()
         return self
@@ -106,9 +105,21 @@ class Cluster(Workers):
     def __exit__(self, *error: object) -> None:
         self._opened.close()
 
+    def _check_workers(self) -> None:
+        """UsageError where one of the workers does not fit."""
+        answers = self._client.run(why_not, self._run, here(), on_error="return")
+        for address, answer in answers.items():
+            if isinstance(answer, Exception):  # such as a worker that cannot import what it is asked for
+                answers[address] = f"{first_line(answer)}; install swaymeter {here()} there"
+            if not self._marks.get(address, MARKS):
+                answers[address] = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"
+        if wrong := [f"worker {address} cannot be used: {reason}" for address, reason in answers.items() if reason]:
+            raise UsageError("; ".join(wrong))
+        self._fitted = {*answers}
+
     def _check_models(self) -> None:
         """UsageError for a model that no worker with a GPU can hold."""
-        workers = self._roster.fitting("GPU")
+        workers = self._fitting("GPU")
         asked = {number: model for number, model in self._asked.items() if model.device != "cpu"}
         if not (workers and asked):
             return
@@ -120,18 +131,53 @@ class Cluster(Workers):
                 raise UsageError(f"models.{number}: no worker of the cluster can hold it; {worker}: {reasons[place]}")
 
     def _look(self) -> None:
-        self._roster.look()
-        self._seen |= {mark for mark in MARKS if self._roster.fitting(mark)}
+        """Sees which workers there are, unless that was just done."""
+        with self._looking:
+            if time.monotonic() - self._looked_at < SECONDS_BETWEEN_LOOKS:
+                return
+            self._looked_at = time.monotonic()
+            try:  # not scheduler_info: what that gives may be of a heartbeat, which names no workers
+                workers = self._client.sync(self._client.scheduler.identity, n_workers=-1)["workers"]
+            except Exception:  # they are as they were, while the scheduler does not answer
+                log.debug("no workers are seen", exc_info=True)
+                return
+            self._marks = {address: {*MARKS} & worker["resources"].keys() for address, worker in workers.items()}
+            self._seen |= set[str]().union(*self._marks.values())
+
+    def _fitting(self, mark: str) -> set[str]:
+        """The addresses of the workers with that mark, but for those that are refused."""
+        return {
+            address
+            for address, marks in self._marks.items()
+            if mark in marks and time.monotonic() > self._refused.get(address, (0.0, ""))[0]
+        }
+
+    def _judge(self, address: str, outcome: Outcome) -> None:
+        """Refuses a worker that does not fit, for a while, and says so once."""
+        with self._choosing:
+            _, known = self._refused.get(address, (0.0, ""))
+            if outcome.is_away:
+                self._refused[address] = (time.monotonic() + SECONDS_REFUSED, str(outcome.failed))
+            else:
+                self._refused.pop(address, None)
+                self._fitted.add(address)
+        if outcome.is_away and outcome.failed != known:
+            goes_on = "goes on without it" if any(map(self._fitting, MARKS)) else "waits for one that can be used"
+            log.warning("worker %s cannot be used: %s; the run %s", address, outcome.failed, goes_on)
+        elif known and not outcome.is_away:
+            log.warning("worker %s can be used again", address)
 
     def at_once(self) -> Mapping[str, int]:
         self._look()
         each = 1 + (AHEAD if self._last_took < SHORT_SECONDS else 0)
-        return {**AT_ONCE, **{mark: len(self._roster.fitting(mark)) * each for mark in MARKS}}
+        return {**AT_ONCE, **{mark: len(self._fitting(mark)) * each for mark in MARKS}}
 
     def place(self, step: Step) -> str:
         if not step.device:
             return step.resource
-        return "CPU" if step.device == "cpu" or (step.device == "auto" and not self._roster.has("GPU")) else "GPU"
+        fit_once = self._fitted | (self._marks.keys() - self._refused.keys())  # one that is refused may come back
+        has_gpu = any("GPU" in self._marks.get(address, ()) for address in fit_once)
+        return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"
 
     def compute(self, step: Step, run: Run) -> Outcome:
         if not step.device:
@@ -159,9 +205,11 @@ class Cluster(Workers):
             if outcome := self._tried(step, run, mark, topic):
                 self._last_took = outcome.spent.seconds if outcome.spent else self._last_took
                 away += outcome.is_away
-                if not outcome.is_away or away == TRIES or self._away(run):
+                if not outcome.is_away or self._away(run):
                     return outcome
-                topic, begun = f"{step.id} {uuid4()}", 0  # its worker lost the folder, which says nothing of the step
+                if away == TRIES:
+                    return failed(step, run, str(outcome.failed), may_pass=True)
+                topic, begun = f"{step.id} {uuid4()}", 0
                 continue
             if self._is_abandoned:
                 return INTERRUPTED
@@ -185,7 +233,7 @@ class Cluster(Workers):
     def _tried(self, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
         """None where the worker that was to compute it is gone, or the scheduler is."""
         began = time.monotonic()
-        while not (workers := self._roster.fitting(mark)):
+        while not (workers := self._fitting(mark)):
             if self._is_abandoned or self._client.status in GONE:
                 return None
             if away := self._away(run):  # none fits before it is back
@@ -202,10 +250,15 @@ class Cluster(Workers):
             chosen = min(sorted(workers), key=self._given.__getitem__)
             self._given[chosen] += 1
         try:
-            return self._by(chosen, step, run, mark, topic)
+            outcome = self._by(chosen, step, run, mark, topic)
         finally:
             with self._choosing:
                 self._given[chosen] -= 1
+        if outcome and outcome.is_away and (gone := self._away(run)):
+            return gone
+        if outcome:
+            self._judge(chosen, outcome)
+        return outcome
 
     def _by(self, worker: str, step: Step, run: Run, mark: str, topic: str) -> Outcome | None:
         """None where that worker is gone, or the scheduler is."""
@@ -228,16 +281,14 @@ class Cluster(Workers):
                 except Exception:  # the client is closed
                     log.debug("%s", step.id, exc_info=True)
                     return None
-                if worker not in self._roster.fitting(mark) or self._client.status in GONE:
+                if worker not in self._fitting(mark) or self._client.status in GONE:
                     return None
             if raised is not None and not isinstance(raised, distributed.KilledWorker):  # such as what cannot be read
-                return failed(step, run, f"{type(raised).__name__}: {first_line(raised)}", may_pass=True)
-            outcome = self._fetched(future)
+                reason = f"{type(raised).__name__}: {first_line(raised)}; install swaymeter {here()} there"
+                return Outcome(failed=reason, may_pass=True, is_away=True)
+            return self._fetched(future)
         finally:
             future.release()  # what a worker keeps of it is computed again where that worker dies
-        if outcome and outcome.is_away:
-            self._roster.ask_again(worker)
-        return outcome
 
     def _fetched(self, future: Any) -> Outcome | None:
         """What a step gave; None where that is gone with its worker, or the scheduler is.
@@ -280,65 +331,11 @@ class Cluster(Workers):
         self._client.close()
 
 
-def _local(of_each: list[dict[str, str]]) -> Any:
-    """A cluster on this machine, whose workers end with this process; WorkFailed where they do not start."""
-    for tries in range(1, TRIES + 1):
-        try:
-            return _started(of_each)
-        except RuntimeError as error:  # one worker that was killed while it started ends them all
-            reason = first_line(error.__cause__ or error)
-            log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
-    raise WorkFailed(
-        f"the workers of Dask do not start on this machine: {reason}; use fewer workers, or --runner threads"
-    )
-
-
-def _started(of_each: list[dict[str, str]]) -> Any:
-    distributed = _distributed()
-    # Whoever reaches a worker can have it do anything, and a machine may have many users.
-    listening = {
-        "host": HERE, "protocol": "tls://", "security": distributed.Security.temporary(),
-        "dashboard_address": f"{HERE}:0",
-    }  # fmt: skip
-
-    def options(variables: Mapping[str, str]) -> dict[str, Any]:
-        marks = MARKS if "CUDA_VISIBLE_DEVICES" in variables else ("CPU",)
-        return {
-            **listening, "nthreads": 1, "resources": dict.fromkeys(marks, 1), "env": variables, "memory_limit": None,
-            "silence_logs": logging.ERROR,
-        }  # fmt: skip
-
-    workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(of_each)}
-    scheduler = {"cls": distributed.Scheduler, "options": {**listening, "port": 0}}
-    with import_module("dask").config.set({PROFILE: False}):
-        return distributed.SpecCluster(
-            workers=workers, scheduler=scheduler, security=listening["security"], silence_logs=logging.ERROR
-        )
-
-
-def environments(workers: int | None) -> list[dict[str, str]]:
-    """The variables of each worker process of this machine: its GPU, or its share of the processors."""
-    gpus = visible_gpus()
-    count = workers or len(gpus) or WITHOUT_GPU
-    threads = str(max(1, usable_processors() // count))
-    own_gpus = [{"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {} for number in range(count)]
-    return [{"OMP_NUM_THREADS": threads, **gpu} for gpu in own_gpus]
-
-
-def visible_gpus() -> list[str]:
-    """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them."""
-    import torch
-
-    named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    return named.split(",")[:count] if named else [str(number) for number in range(count)]
-
-
 def _attempt(step: Step, run: Run, wanted: str, topic: str) -> Outcome:
     """What came of a step in the worker that tries it."""
     worker = _distributed().get_worker()
     worker.log_event(topic, "begun")  # Dask counts as lost with a worker also what only waited for it
-    return attempt_elsewhere(step, run, wanted, worker.address)
+    return attempt_elsewhere(step, run, wanted)
 
 
 def _distributed() -> Any:

@@ -9,8 +9,7 @@ import threading
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from swaymeter.data.errors import UsageError
-from swaymeter.flows.execution.workers.workers import Outcome, attempt, failed
+from swaymeter.flows.execution.workers.workers import Outcome, attempt
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.tasks.models.loading import forget_models
@@ -28,19 +27,15 @@ def here() -> str:
     return version("swaymeter")
 
 
-def check_version(wanted: str) -> None:
-    """Raises UsageError where a worker has another version of the package."""
+def why_not(run: Run, wanted: str) -> str:
+    """Why a worker does not fit a run: it has another version of the package, or does not see the workspace."""
     if here() != wanted:
-        raise UsageError(f"it has swaymeter {here()}, and the run has {wanted}; install the same version there")
-
-
-def check(run: Run, wanted: str) -> None:
-    """Raises UsageError where a worker has another version of the package, or does not see the workspace."""
-    check_version(wanted)
+        return f"it has swaymeter {here()}, and the run has {wanted}; install the same version there"
     if not os.path.exists(run.workspace / "workspace.json"):  # Path.exists raises where a file server does not answer
-        raise UsageError(
+        return (
             f"it does not see the workspace {run.workspace}; put it in a folder that all workers share, under one path"
         )
+    return ""
 
 
 def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
@@ -50,12 +45,10 @@ def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
     return [why_not_here(model.name, model.dtype, model.device) for model in models]
 
 
-def attempt_elsewhere(step: Step, run: Run, wanted: str, name: str) -> Outcome:
-    """Computes a step in a worker of that name; wanted: the version of the package that gave the step its key."""
-    try:
-        check_version(wanted)
-    except UsageError as error:
-        return failed(step, run, f"worker {name} cannot be used: {error}")
+def attempt_elsewhere(step: Step, run: Run, wanted: str) -> Outcome:
+    """Computes a step in a worker that fits; wanted: the version of the package that gave the step its key."""
+    if reason := why_not(run, wanted):
+        return Outcome(failed=reason, may_pass=True, is_away=True)
     keep_freed_memory()
     global _kept
     with _one_at_a_time:

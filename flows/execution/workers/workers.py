@@ -35,7 +35,8 @@ TRIES = 4
 class Outcome:
     """What came of a step: what it spent, or why it failed, and whether that may pass.
 
-    is_away: whether the workspace could not be seen where the step was tried.
+    is_away: whether it says nothing of the step: the workspace could not be seen where it was tried, or another version
+    of the package is there.
     """
 
     spent: Spent | None = None

@@ -15,9 +15,9 @@ import pytest
 from swaymeter.data.errors import ScoreError, UsageError, WorkFailed
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.workers import cluster as clusters
-from swaymeter.flows.execution.workers import elsewhere, roster
+from swaymeter.flows.execution.workers import elsewhere, local
 from swaymeter.flows.execution.workers.cluster import Cluster
-from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here
+from swaymeter.flows.execution.workers.elsewhere import here
 from swaymeter.flows.execution.workers.workers import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.graph.step import Run, Step, StepId
 from swaymeter.flows.study.sections.model import ModelPart
@@ -61,9 +61,9 @@ def test_a_workspace_away_is_named_and_not_made_anew(tmp_path: Path) -> None:
 def test_each_worker_process_has_its_gpu(
     gpus: list[str], asked: int | None, expected: list[str | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clusters, "visible_gpus", lambda: gpus)
+    monkeypatch.setattr(local, "visible_gpus", lambda: gpus)
     monkeypatch.setattr("os.sched_getaffinity", lambda process: range(8))
-    found = clusters.environments(asked)
+    found = local.environments(asked)
     assert [one.get("CUDA_VISIBLE_DEVICES") for one in found] == expected
     assert {one["OMP_NUM_THREADS"] for one in found} == {str(8 // len(expected))}
 
@@ -75,26 +75,13 @@ def test_each_worker_process_has_its_gpu(
 )  # fmt: skip
 def test_a_step_takes_a_worker_of_its_device(device: str, gpus: int, place: str, tmp_path: Path) -> None:
     cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
-    there = {"GPU": {"tcp://gpu:1"} if gpus else set[str](), "CPU": {"tcp://cpu:1"}}
-    cluster._seen = {mark for mark in there if there[mark]}
-    cluster._roster = SimpleNamespace(fitting=there.__getitem__, has=cluster._seen.__contains__)
+    cluster._marks = {"tcp://cpu:1": {"CPU"}} | ({"tcp://gpu:1": {"GPU"}} if gpus else {})
+    cluster._seen = {"CPU", "GPU"} if gpus else {"CPU"}
     assert cluster.place(step(device)) == place
     if place == "GPU" and not gpus:
         assert "no worker of the cluster has the resource GPU" in str(
             cluster.compute(step(device), cluster._run).failed
         )
-
-
-def test_a_worker_that_does_not_fit_is_refused_by_name(tmp_path: Path) -> None:
-    found = attempt_elsewhere(step(), Run(tmp_path), "0.0.1", "tcp://gpu-7:40000")
-    assert found.failed is not None
-    assert found.failed.startswith(
-        f"worker tcp://gpu-7:40000 cannot be used: it has swaymeter {here()}, and the run has"
-    )
-    assert not found.may_pass
-    found = attempt_elsewhere(step(), Run(tmp_path / "away"), here(), "process 1")
-    assert found.failed is not None
-    assert f"the workspace {tmp_path / 'away'} is away" in found.failed
 
 
 def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,7 +90,7 @@ def test_a_worker_keeps_its_model_until_another_is_asked(tmp_path: Path, monkeyp
     for model in ("a", "a", "b", "b", "a"):
         monkeypatch.setattr(elsewhere, "forget_models", lambda model=model: forgotten.append(model))
         asked = Step(StepId("score", "capital", "persuasion", model=model), nothing, {}, {}, device="cpu")
-        assert elsewhere.attempt_elsewhere(asked, Run(tmp_path), here(), "process 1").failed is None
+        assert elsewhere.attempt_elsewhere(asked, Run(tmp_path), here()).failed is None
     assert forgotten == ["a", "b", "a"]
 
 
@@ -204,9 +191,8 @@ def noted(run: Run, pattern: str) -> set[str]:
 
 
 def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "visible_gpus", lambda: ["0", "7"])
-    for module in (clusters, roster):
-        monkeypatch.setattr(module, "SECONDS_BETWEEN_LOOKS", 0.1)
+    monkeypatch.setattr(local, "visible_gpus", lambda: ["0", "7"])
+    monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.1)
     run = Run(tmp_path)
     with Workspace(tmp_path).lock(), Cluster(None, None, run, 2) as two:
         a, *others = [

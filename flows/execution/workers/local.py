@@ -1,0 +1,79 @@
+"""A Dask cluster of worker processes on this machine, which ends with this process."""
+
+import logging
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from swaymeter.data.errors import WorkFailed, first_line
+from swaymeter.flows.execution.threads import usable_processors
+from swaymeter.flows.execution.workers.workers import TRIES
+
+log = logging.getLogger(__name__)
+
+MARKS = ("GPU", "CPU")
+"""The resources by which workers say what they have."""
+
+HERE = "127.0.0.1"
+
+WITHOUT_GPU = 2
+"""Worker processes where a machine has no GPU and nobody says how many."""
+
+PROFILE = "distributed.worker.profile.enabled"
+"""By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor."""
+
+
+def local_cluster(workers: int | None) -> Any:
+    """A cluster of so many workers, or of one a GPU; WorkFailed where they do not start."""
+    of_each = environments(workers)
+    for tries in range(1, TRIES + 1):
+        try:
+            return _started(of_each)
+        except RuntimeError as error:  # one worker that was killed while it started ends them all
+            reason = first_line(error.__cause__ or error)
+            log.warning("the workers of Dask did not start: %s (try %d of %d)", reason, tries, TRIES)
+    raise WorkFailed(
+        f"the workers of Dask do not start on this machine: {reason}; use fewer workers, or --runner threads"
+    )
+
+
+def _started(of_each: list[dict[str, str]]) -> Any:
+    distributed = import_module("distributed")
+    # Whoever reaches a worker can have it do anything, and a machine may have many users.
+    listening = {
+        "host": HERE, "protocol": "tls://", "security": distributed.Security.temporary(),
+        "dashboard_address": f"{HERE}:0",
+    }  # fmt: skip
+
+    def options(variables: Mapping[str, str]) -> dict[str, Any]:
+        marks = MARKS if "CUDA_VISIBLE_DEVICES" in variables else ("CPU",)
+        return {
+            **listening, "nthreads": 1, "resources": dict.fromkeys(marks, 1), "env": variables, "memory_limit": None,
+            "silence_logs": logging.ERROR,
+        }  # fmt: skip
+
+    workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(of_each)}
+    scheduler = {"cls": distributed.Scheduler, "options": {**listening, "port": 0}}
+    with import_module("dask").config.set({PROFILE: False}):
+        return distributed.SpecCluster(
+            workers=workers, scheduler=scheduler, security=listening["security"], silence_logs=logging.ERROR
+        )
+
+
+def environments(workers: int | None) -> list[dict[str, str]]:
+    """The variables of each worker process of this machine: its GPU, or its share of the processors."""
+    gpus = visible_gpus()
+    count = workers or len(gpus) or WITHOUT_GPU
+    threads = str(max(1, usable_processors() // count))
+    own_gpus = [{"CUDA_VISIBLE_DEVICES": gpus[number % len(gpus)]} if gpus else {} for number in range(count)]
+    return [{"OMP_NUM_THREADS": threads, **gpu} for gpu in own_gpus]
+
+
+def visible_gpus() -> list[str]:
+    """The GPUs that this process may use, as CUDA_VISIBLE_DEVICES names them."""
+    import torch
+
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    return named.split(",")[:count] if named else [str(number) for number in range(count)]
