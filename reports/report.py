@@ -4,9 +4,7 @@ The caller sees to it that one process at a time writes a report.
 """
 
 import json
-import logging
 from collections.abc import Mapping
-from itertools import groupby
 from pathlib import Path
 
 import pandas as pd
@@ -19,18 +17,17 @@ from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
-from swaymeter.reports.figures.rendering import limits_for, rendered
+from swaymeter.reports.figures.rendering import rendered, with_limits
 from swaymeter.reports.findings import FINDINGS, findings
-from swaymeter.reports.frames import Frames, records, with_empty
+from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import RUNS, labelled
-from swaymeter.reports.page import Picture, page
+from swaymeter.reports.page import page
 from swaymeter.reports.page.example import EXAMPLE_QUERIES, example
 from swaymeter.reports.queries import READ_QUERIES, write_queries
 from swaymeter.reports.tables import TABLES, filled
 
 MANIFEST = "manifest.json"
 PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")
-_log = logging.getLogger(__name__)
 
 
 def queries() -> tuple[str, ...]:
@@ -69,16 +66,12 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
         (folder / part).mkdir(parents=True)
     drawn, omitted = draw_all(FIGURES.values(), frames)
     pictures = []
-    limits = {
-        figure: limits_for(list(of_figure)) for figure, of_figure in groupby(drawn, key=lambda one: one.figure.name)
-    }
-    for figure in drawn:
-        _log.info("drawing %s", figure.name)
-        files = rendered(figure, limits[figure.figure.name])
-        (folder / "figures" / f"{figure.name}.svg").write_bytes(files.svg)
-        (folder / "figures" / f"{figure.name}.png").write_bytes(files.png)
-        write_csv(folder / "figures" / f"{figure.name}.csv", figure.drawing.numbers)
-        pictures.append(Picture(figure, files.page_svg, files.links))
+    for one, limits in with_limits(drawn):
+        files = rendered(one, limits)
+        (folder / "figures" / f"{one.name}.svg").write_bytes(files.svg)
+        (folder / "figures" / f"{one.name}.png").write_bytes(files.png)
+        write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
+        pictures.append((one, files))
     tables = [filled(table, frames) for table in TABLES.values()]
     for table in tables:
         if len(table.rows):
@@ -86,10 +79,8 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     answers, read, found = write_answers(frames, folder, card), write_queries(frames, folder, card), findings(frames)
     (folder / FOUND).write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
     text = page(
-        card, found, pictures, omitted, tables, overview=next(iter(records(frames["overview"])), {}),
-        runs=frames[RUNS], readings=frames["readings"], stand_ins=frames["stand_ins"],
-        example=example(frames, answers, read), answers=answers, queries=read,
-        relations=frozenset(frames["chosen_queries"].get("relation", ())),
+        card, found, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
+        queries=read,
     )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")
 

@@ -14,7 +14,7 @@ from swaymeter.reports.answers.blocks import blocks, options
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.estimates import limits, thinking
 from swaymeter.reports.page import linked
-from swaymeter.reports.page.shell import asset, digest, template, themes
+from swaymeter.reports.page.shell import asset, digest, written
 
 FILE = "answers.html"
 ANSWERS_QUERIES = (
@@ -37,22 +37,17 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         return ""
     hues = "".join(f".hue-{number}{{--hue:{hue}}}" for number, hue in enumerate(GROUP_HUES))
     known = options(frames)
-    cards = asset("swaymeter.reports.answers", "cards.css")
+    cards = asset(__name__, "cards.css")
     if len(known["conditions"]) <= FEW_CONDITIONS:
         cards = f"@media (max-width:56rem){{{cards}}}"
-    css = "".join((themes(), asset("swaymeter.reports.page", "page.css"), asset(__name__, "answers.css"), cards, hues))
-    script = "\n".join(asset("swaymeter.reports.answers", file) for file in SCRIPTS)
-    pieces = template("swaymeter.reports.answers", "answers.html", {"linked": linked}).generate(
-        card=card,
-        options=known,
-        questions=len(frames["questions_to_read"]),
+    css = asset(__name__, "answers.css") + cards + hues
+    script = "\n".join(asset(__name__, file) for file in SCRIPTS)
+    pieces = written(
+        __name__, "answers.html", css, {"linked": linked}, card=card, options=known,
+        questions=len(frames["questions_to_read"]), blocks=blocks(frames), script=Markup(script),
         limits=thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"]),
-        blocks=blocks(frames),
-        css=Markup(css),
-        style_hash=digest(css),
-        script=Markup(script),
         script_hash=digest(script),
-    )
+    )  # fmt: skip
     with (folder / FILE).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)
     return FILE

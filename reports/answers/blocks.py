@@ -14,9 +14,8 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 from markupsafe import Markup
@@ -47,27 +46,6 @@ Block = tuple[str, Markup]
 """A data block of the page: the id of its element, and its JSON."""
 
 
-class _Answer(NamedTuple):
-    """An answer as it is shown: equal ones look equal."""
-
-    text: str
-    log_probability: float | None
-    finished: bool
-    thoughts: str
-    lost: bool
-    """Whether its thoughts did not end."""
-
-
-@dataclass
-class _Answers:
-    """The answers to a question with a context, or alone; the samples in their order, each with its cluster."""
-
-    context: str
-    condition: str
-    greedy: _Answer | None
-    samples: list[tuple[int | None, _Answer]]
-
-
 def options(frames: Frames) -> dict[str, Any]:
     """What the page's own words follow from: models, kinds of context, and whether the questions are one's own."""
     answers = frames["answers_to_read"]
@@ -91,7 +69,7 @@ def blocks(frames: Frames) -> Iterator[Block]:
     }
     yield "index", sealed({**known, **choices, "shard": SHARD, **_listed(questions)})
     contexts = _contexts_of(frames["contexts_to_read"])
-    texts = [{**_present(row, _TEXTS), "contexts": contexts[row["question_id"]]} for row in questions]
+    texts = [{**_present(row, _TEXTS), "contexts": contexts.get(row["question_id"], [])} for row in questions]
     yield from _shards("texts", texts)
     for number, model in enumerate(models(frames["answers_to_read"])):
         rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
@@ -127,17 +105,12 @@ def _others(columns: object) -> dict[str, str]:
 def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     """The contexts of each question, with the answers that are to be marked in them."""
     by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in sorted(records(rows), key=lambda row: _in_order(row["context_id"], row["condition"])):
-        text = row["text"].lower()
-        stated = [answer for answer in json.loads(row["answers"]) if answer.lower() in text]
-        kind = "original" if row["condition"] in SUPPORTING else "replacement"
-        context = {"id": row["context_id"], "condition": row["condition"], "text": row["text"]}
-        by_question[row["question_id"]].append({**context, "marks": [(answer, kind) for answer in stated]})
-    return by_question
-
-
-def _in_order(context: str, condition: str) -> tuple[int, str]:
-    return _ORDER[condition], context
+    for row in records(rows):
+        kind, text = "original" if row["condition"] in SUPPORTING else "replacement", row["text"].lower()
+        marks = [(answer, kind) for answer in json.loads(row["answers"]) if answer.lower() in text]
+        context = {"id": row["context_id"], "condition": row["condition"], "text": row["text"], "marks": marks}
+        by_question[row["question_id"]].append(context)
+    return {question: sorted(contexts, key=_in_order) for question, contexts in by_question.items()}
 
 
 def _of_model(
@@ -149,11 +122,14 @@ def _of_model(
             f"answers_to_read has question {unknown[0]!r} and questions_to_read has not; make the database again "
             "from the files"
         )
-    scores, stand_ins = _scores_of(scored), _stand_ins_of(scored)
+    scores = {(row["question_id"], row["context_id"]): _present(row, _SCORES) for row in records(scored)}
+    stand_ins: dict[str, list[str]] = defaultdict(list)
+    for question, stand_in in scored[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
+        stand_ins[question].append(stand_in)
     shown = [
         {
             "place": place[question],
-            "answers": [_shown(case, scores[question].get(case.context, {})) for case in answers[question]],
+            "answers": [_shown(case, scores.get((question, case["id"]), {})) for case in answers[question]],
             "stand_ins": stand_ins[question],
         }
         for question in sorted(answers, key=place.__getitem__)
@@ -167,41 +143,28 @@ def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
         yield f"{name}-{number}", sealed(rows[start : start + SHARD])
 
 
-def _answers_of(rows: pd.DataFrame) -> dict[str, list[_Answers]]:
-    """The answers to each question, alone and with each of its contexts."""
-    by_question: dict[str, dict[str, _Answers]] = defaultdict(dict)
-    columns = (
-        "question_id", "context_id", "condition", "sample", "answer_group", "text", "log_probability", "finished",
-        "thoughts", "unfinished_thoughts",
-    )  # fmt: skip
-    for question, context, condition, sample, group, text, log_probability, finished, thoughts, lost in zip(
-        *(rows[name].tolist() for name in columns), strict=True
-    ):
-        answers = by_question[question].setdefault(context, _Answers(context, condition, None, []))
-        rounded = None if lost else round(log_probability, 2)
-        answer = _Answer(text, rounded, bool(finished), thoughts, bool(lost))
-        if pd.isna(sample):
-            answers.greedy = answer
-        else:
-            answers.samples.append((None if pd.isna(group) else group, answer))
-    return {
-        question: sorted(cases.values(), key=lambda case: _in_order(case.context, case.condition))
-        for question, cases in by_question.items()
-    }
+def _answers_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """The answers to each question, alone and with each of its contexts: the greedy one, the others by their cluster.
 
-
-def _scores_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
+    An answer is its text, log-probability, whether it finished, its thoughts, and whether these did not end; equal ones
+    are counted.
+    """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
-        by_question[row["question_id"]][row["context_id"]] = _present(row, _SCORES)
-    return by_question
+        lost = bool(row["unfinished_thoughts"])
+        log_probability = None if lost else round(row["log_probability"], 2)
+        answer = (row["text"], log_probability, bool(row["finished"]), row["thoughts"], lost)
+        case = {"id": row["context_id"], "condition": row["condition"], "greedy": None, "groups": defaultdict(Counter)}
+        case = by_question[row["question_id"]].setdefault(row["context_id"], case)
+        if pd.isna(row["sample"]):
+            case["greedy"] = answer
+        else:
+            case["groups"][None if pd.isna(row["answer_group"]) else row["answer_group"]][answer] += 1
+    return {question: sorted(cases.values(), key=_in_order) for question, cases in by_question.items()}
 
 
-def _stand_ins_of(rows: pd.DataFrame) -> dict[str, list[str]]:
-    by_question: dict[str, list[str]] = defaultdict(list)
-    for question, stand_in in rows[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
-        by_question[question].append(stand_in)
-    return by_question
+def _in_order(case: Mapping[str, Any]) -> tuple[int, str]:
+    return _ORDER[case["condition"]], case["id"]
 
 
 def _columns(shown: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> dict[str, list[Any]]:
@@ -215,23 +178,11 @@ def _columns(shown: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> d
     return columns
 
 
-def _shown(case: _Answers, scores: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": case.context,
-        "condition": case.condition,
-        "greedy": case.greedy,
-        "groups": _groups(case.samples),
-        "scores": scores,
-    }
-
-
-def _groups(samples: Sequence[tuple[int | None, _Answer]]) -> list[list[Any]]:
-    """The groups, the largest first, each with its different answers and how often they occur."""
-    groups: dict[int | None, Counter[_Answer]] = defaultdict(Counter)
-    for group, answer in samples:
-        groups[group][answer] += 1
-    ordered = sorted(groups.values(), key=lambda answers: -answers.total())
-    return [[(*answer, count) for answer, count in answers.most_common()] for answers in ordered]
+def _shown(case: Mapping[str, Any], scores: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers of a context, the largest group first, each with its different answers and how often they occur."""
+    ordered = sorted(case["groups"].values(), key=lambda answers: -answers.total())
+    groups = [[(*answer, count) for answer, count in answers.most_common()] for answers in ordered]
+    return {**case, "groups": groups, "scores": scores}
 
 
 def _present(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -39,11 +39,11 @@ Row = list[list[Axes]]
 """The cells of a row; a cell has several axes where they lie on each other."""
 
 
-def printed(drawn: Drawn, limits: Limits = ()) -> bytes:
+def printed(drawn: Drawn, limits: Limits | None = None) -> bytes:
     """The figure as PDF at the width of a column; limits: of its axes, where it shares them."""
     with drawing(PRINT):
         canvas = drawn.drawing.paint()
-        set_limits(canvas, limits)
+        set_limits(canvas, limits or [])
         _narrow(canvas)
         sink = io.BytesIO()
         canvas.savefig(sink, format="pdf", facecolor="white", dpi=_DPI, metadata=_UNDATED)

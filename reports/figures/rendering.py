@@ -3,15 +3,18 @@
 The same figure of several models has the same axes, so that the eye can compare."""
 
 import io
+import logging
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from html import unescape
+from itertools import groupby
+from urllib.parse import quote
 
-from matplotlib.axes import Axes
+from markupsafe import Markup
 from matplotlib.figure import Figure as Canvas
 from matplotlib.ticker import FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter
 from matplotlib.transforms import Bbox
@@ -19,45 +22,40 @@ from matplotlib.transforms import Bbox
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.style import PAPER, THEMES, WIDTH, drawing, plain
 
-Limits = Sequence[tuple[float, float] | None]
+_log = logging.getLogger(__name__)
+Limits = list[tuple[float, float] | None]
 """The limits of the x axis and the y axis of each panel in turn; None for an axis that keeps its own."""
 
-_SIDES = ("x", "y")
 _OF_NAMES = (FixedFormatter, FuncFormatter, NullFormatter, StrMethodFormatter)
 
 
 def limits_of(canvas: Canvas) -> Limits:
     """The limits of each axis that counts something; None for one of names, or whose direction is turned."""
-    return [_limits(axes, side) for axes in canvas.axes for side in _SIDES]
-
-
-def _limits(axes: Axes, side: str) -> tuple[float, float] | None:
-    axis = axes.xaxis if side == "x" else axes.yaxis
-    low, high = axis.get_view_interval()
-    is_of_names = isinstance(axis.get_major_formatter(), _OF_NAMES)
-    return None if is_of_names or axis.get_inverted() or low >= high else (float(low), float(high))
+    limits: list[tuple[float, float] | None] = []
+    for axis in (axis for axes in canvas.axes for axis in (axes.xaxis, axes.yaxis)):
+        low, high = axis.get_view_interval()
+        is_of_names = isinstance(axis.get_major_formatter(), _OF_NAMES)
+        limits.append(None if is_of_names or axis.get_inverted() or low >= high else (float(low), float(high)))
+    return limits
 
 
 def shared(of_models: Sequence[Limits]) -> Limits:
     """Limits that hold all models; none where their figures have other panels."""
     if len({len(limits) for limits in of_models}) != 1:
         return []
-    return [_around(one) for one in zip(*of_models, strict=True)]
-
-
-def _around(limits: Sequence[tuple[float, float] | None]) -> tuple[float, float] | None:
-    known = [pair for pair in limits if pair is not None]
-    if len(known) < len(limits):
-        return None
-    return min(low for low, _ in known), max(high for _, high in known)
+    pairs = ([pair for pair in limits if pair] for limits in zip(*of_models, strict=True))
+    return [
+        (min(low for low, _ in some), max(high for _, high in some)) if len(some) == len(of_models) else None
+        for some in pairs
+    ]
 
 
 def set_limits(canvas: Canvas, limits: Limits) -> None:
     """Gives the axes of a canvas these limits."""
-    places = [(axes, side) for axes in canvas.axes for side in _SIDES]
-    for (axes, side), pair in zip(places, limits, strict=False):
+    setters = (setter for axes in canvas.axes for setter in (axes.set_xlim, axes.set_ylim))
+    for set_limit, pair in zip(setters, limits, strict=False):
         if pair is not None:
-            (axes.set_xlim if side == "x" else axes.set_ylim)(*pair)
+            set_limit(*pair)
 
 
 SVG_DPI, PNG_DPI = 120, 160
@@ -66,6 +64,7 @@ _NO_METADATA: dict[str, dict[str, None]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "png": {"Software": None},
 }
+_UNQUOTED = " /:;,.=()'+*!$[]{}<>"
 _SHORTER = (
     (r"<!--.*?-->", ""),
     (r"\s+", " "),
@@ -96,6 +95,11 @@ class Pictures:
     png: bytes
     links: "Links | None" = None
 
+    @property
+    def address(self) -> Markup:
+        """The picture for the page as a data URI: nothing in it can end an attribute in double quotes."""
+        return Markup("data:image/svg+xml,") + Markup(quote(self.page_svg.replace('"', "'"), safe=_UNQUOTED))
+
 
 @dataclass(frozen=True)
 class Links:
@@ -105,19 +109,23 @@ class Links:
     places: tuple[tuple[str, str, str], ...]
 
 
-def limits_for(of_figure: Sequence[Drawn]) -> Limits:
-    """The limits of the axes of a figure that several models have; none to be set where there is one model."""
-    if len(of_figure) < 2:
-        return []
-    with drawing():
-        return shared([limits_of(drawn.drawing.paint()) for drawn in of_figure])
+def with_limits(drawn: Sequence[Drawn]) -> Iterator[tuple[Drawn, Limits]]:
+    """Each drawing with the limits of its axes, which it shares with the same figure of other models."""
+    for _, same in groupby(drawn, key=lambda one: one.figure.name):
+        of_figure, limits = list(same), Limits()
+        if len(of_figure) > 1:
+            with drawing():
+                limits = shared([limits_of(one.drawing.paint()) for one in of_figure])
+        for one in of_figure:
+            _log.info("drawing %s", one.name)
+            yield one, limits
 
 
-def rendered(drawn: Drawn, limits: Limits = ()) -> Pictures:
+def rendered(drawn: Drawn, limits: Limits | None = None) -> Pictures:
     """Draws a figure, the same bytes each time; limits: of its axes, where it shares them."""
     with drawing():
         canvas = drawn.drawing.paint()
-        set_limits(canvas, limits)
+        set_limits(canvas, limits or [])
         _lay_out(canvas)
         box = _with_words(canvas, drawn.figure.question, drawn.caption)
         svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))

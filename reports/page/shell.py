@@ -2,12 +2,13 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from importlib import resources
 from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, THEMES
 
@@ -23,6 +24,14 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
     )  # fmt: skip
     environment.filters.update(filters)
     return environment.from_string(asset(package, file))
+
+
+def written(
+    package: str, file: str, css: str, filters: Mapping[str, Any], **words: object
+) -> Iterator[str]:  # fmt: skip
+    """A page piece by piece: the template in a package, with its style after that of all pages, and these words."""
+    css = themes() + asset("swaymeter.reports.page", "page.css") + css
+    return template(package, file, filters).generate(css=Markup(css), style_hash=digest(css), **words)
 
 
 def asset(package: str, file: str) -> str:

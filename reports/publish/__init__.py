@@ -10,8 +10,6 @@ Figures are drawn anew from the database, by the same modules as the page's.
 """
 
 import json
-import logging
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,7 @@ from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.printing import printed
-from swaymeter.reports.figures.rendering import limits_for
+from swaymeter.reports.figures.rendering import with_limits
 from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import labelled
 from swaymeter.reports.publish import texts
@@ -43,7 +41,6 @@ PUBLICATION_QUERIES = (
 """What a publication reads beside what the report reads."""
 _COMPILED = ("document.aux", "document.log", "document.pdf")
 """What pdflatex makes of the document."""
-_log = logging.getLogger(__name__)
 
 
 def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
@@ -102,15 +99,11 @@ def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
     """The page's figures and tables, and a document that has all of them."""
     drawn = draw_all(FIGURES.values(), frames)[0]
     captions = []
-    for _, same in groupby(drawn, key=lambda one: one.figure.name):
-        of_figure = list(same)
-        limits = limits_for(of_figure)
-        for one in of_figure:
-            _log.info("drawing %s", one.name)
-            _write(folder / "figures" / f"{one.name}.tex", texts.figure(one))
-            (folder / "figures" / f"{one.name}.pdf").write_bytes(printed(one, limits))
-            write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
-            captions.append(f"{one.name}\n{one.figure.question} {one.caption}\n")
+    for one, limits in with_limits(drawn):
+        _write(folder / "figures" / f"{one.name}.tex", texts.figure(one))
+        (folder / "figures" / f"{one.name}.pdf").write_bytes(printed(one, limits))
+        write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
+        captions.append(f"{one.name}\n{one.figure.question} {one.caption}\n")
     tables = [table for table in (filled(declared, frames) for declared in TABLES.values()) if len(table.rows)]
     for table in tables:
         name = table.table.name

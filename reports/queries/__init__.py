@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from markupsafe import Markup
 
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.frames import records
 from swaymeter.reports.models import QUERIES_PAGE, Model, file_slug, models
 from swaymeter.reports.page.cells import cell
-from swaymeter.reports.page.shell import asset, digest, template, themes
+from swaymeter.reports.page.shell import asset, written
 
 READ_QUERIES = (
     "chosen_queries", "contexts_of_chosen_queries", "greedy_of_chosen_queries", "tokens_of_chosen_queries",
@@ -31,13 +30,13 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     chosen, scored = frames["chosen_queries"], frames["contexts_of_chosen_queries"]
     if chosen.empty or scored.empty:
         return ""
-    css = themes() + asset("swaymeter.reports.page", "page.css") + asset("swaymeter.reports.queries", "queries.css")
     known = models(scored)
     filters = {"cell": cell, "slug": file_slug}
-    pieces = template("swaymeter.reports.queries", "queries.html", filters).generate(
-        card=card, models=known, relations=_by_relation(frames, known), counts=_counts(frames),
+    css = asset(__name__, "queries.css")
+    pieces = written(
+        __name__, "queries.html", css, filters, card=card, models=known, relations=_by_relation(frames, known),
+        counts=_counts(frames),
         greedy=bool(scored["greedy"].notna().any()), tokens=not frames["tokens_of_chosen_queries"].empty,
-        css=Markup(css), style_hash=digest(css),
     )  # fmt: skip
     with (folder / QUERIES_PAGE).open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(pieces)

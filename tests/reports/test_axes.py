@@ -6,7 +6,7 @@ from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import Drawn, draw_all
-from swaymeter.reports.figures.rendering import limits_for, limits_of, set_limits, shared
+from swaymeter.reports.figures.rendering import limits_of, set_limits, shared, with_limits
 
 
 def panel(*points: float, names: tuple[str, ...] = ()) -> Canvas:
@@ -42,12 +42,9 @@ def painted_once(drawn: Drawn) -> Drawn:
 
 def test_every_figure_of_two_models_can_share_its_axes(two: dict[str, pd.DataFrame]) -> None:
     drawn = [painted_once(one) for one in draw_all(FIGURES.values(), two)[0]]
-    names = {one.figure.name for one in drawn}
-    of_figures = {name: [one for one in drawn if one.figure.name == name] for name in names}
-    found = {name: limits_for(of_figure) for name, of_figure in of_figures.items()}
-    assert any(pair for limits in found.values() for pair in limits)
-    for name, limits in found.items():
-        for one in of_figures[name]:
-            canvas = one.drawing.paint()
-            set_limits(canvas, limits)
-            assert all(pair in (None, mine) for pair, mine in zip(limits, limits_of(canvas), strict=False)), name
+    found = list(with_limits(drawn))
+    assert any(pair for _, limits in found for pair in limits)
+    for one, limits in found:
+        canvas = one.drawing.paint()
+        set_limits(canvas, limits)
+        assert all(pair in (None, mine) for pair, mine in zip(limits, limits_of(canvas), strict=False)), one.name

@@ -15,7 +15,7 @@ from swaymeter.reports.tables import TABLES, Filled, Table, filled
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL
 
-NOTHING = {"overview": {}} | dict.fromkeys(("runs", "readings", "stand_ins"), pd.DataFrame())
+NOTHING = dict.fromkeys(("overview", "runs_in_short", "readings", "stand_ins", "chosen_queries"), pd.DataFrame())
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_cells_show_what_is_not_a_number() -> None:
 def test_a_very_long_table_is_cut_and_says_so() -> None:
     rows = pd.DataFrame({"relation": ["capital"] * (MOST_ROWS + 5)})
     table = Table("long", "Long", "Long.", (), lambda frames: rows)
-    text = page(CARD, {}, [], [], [Filled(table, "Long.", rows)], **NOTHING)
+    text = page(CARD, {}, [], [], [Filled(table, "Long.", rows)], NOTHING)
     assert text.count('<th scope="row"><bdi>capital') == MOST_ROWS
     assert f"The first {MOST_ROWS} of {MOST_ROWS + 5} rows" in text
 
@@ -97,7 +97,7 @@ def test_a_very_long_table_is_cut_and_says_so() -> None:
 @pytest.mark.parametrize("measured", [False, True])
 def test_scores_without_figures_are_not_called_missing(measured: bool) -> None:
     runs = pd.DataFrame([{"model": "m", "measure": "accuracy"}] * measured)
-    text = page(CARD, {}, [], [], [], **{**NOTHING, "runs": runs})
+    text = page(CARD, {}, [], [], [], {**NOTHING, "runs_in_short": runs})
     assert ("the study holds no scores" in text) is not measured
     assert ("their scores are in study.duckdb" in text) is measured
 

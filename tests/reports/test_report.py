@@ -53,7 +53,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pictures that take no time, for tests that are about files."""
     pictures = lambda drawn, limits: Pictures("<svg/>", b"<svg/>", drawn.name.encode())  # noqa: E731
     monkeypatch.setattr(module, "rendered", pictures)
-    monkeypatch.setattr(module, "limits_for", lambda of_figure: [])
+    monkeypatch.setattr(module, "with_limits", lambda drawn: [(one, []) for one in drawn])
 
 
 def test_every_figure_has_its_files_and_every_link_arrives(report: Path, html: str) -> None:
