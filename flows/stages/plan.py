@@ -18,7 +18,7 @@ from swaymeter.flows.study.places import folder_of
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.passes import Pass, declaration, passes
+from swaymeter.tasks.measures.run import Pass, declaration, passes
 from swaymeter.tasks.models import tokenizer
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.files.identity import ModelIdentity

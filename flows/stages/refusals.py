@@ -20,7 +20,7 @@ from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.asked import PerQuery, check_enough
+from swaymeter.tasks.measures.measure import PerQuery, check_enough
 from swaymeter.tasks.models.backends import capabilities
 from swaymeter.tasks.models.files.identity import ModelKind, identify_model
 
@@ -54,9 +54,7 @@ def refusals(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: b
     yield from _refused_templates(asked_variants(graph, plan, about_questions, force=force))
 
 
-def asked_variants(
-    graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False
-) -> list[Variant]:
+def asked_variants(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> list[Variant]:
     """The variants of the study that the selected steps ask."""
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
     asked = {(node.id.model, node.id.dtype) for node in scores if force or node.state != "done"}

@@ -18,7 +18,7 @@ from swaymeter.flows.steps.score import Score
 from swaymeter.flows.study.study import MEASURES_OF_SEEDS
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS
-from swaymeter.tasks.measures.passes import Pass
+from swaymeter.tasks.measures.run import Pass
 
 
 def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:

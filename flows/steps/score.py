@@ -12,10 +12,8 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections.model import ModelPart
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.asked import PerQuery
-from swaymeter.tasks.measures.measure import INPUTS, Inputs
-from swaymeter.tasks.measures.passes import declaration
-from swaymeter.tasks.measures.run import Spent, measure_relation, rejected_of
+from swaymeter.tasks.measures.measure import INPUTS, Inputs, PerQuery
+from swaymeter.tasks.measures.run import Spent, declaration, measure_relation, rejected_of
 
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
 

@@ -1,52 +1,43 @@
-"""The measures, a module each, and the list that names them.
+"""The measures, and the list that names them.
 
-A module declares a `Measure`: its row type, what it needs, and `compute`, which turns prompts into rows. Formulas lie
-in swaymeter.tasks.scoring. Importing this package imports no torch: `compute` imports what it needs when it is called.
+A module declares `Measure`s: their row types, what they need, and `compute`, which turns prompts into rows. Formulas
+lie in swaymeter.tasks.scoring. Importing this package imports no torch: `compute` imports what it needs when called.
 docs/extending.md explains how to add one; tests/extensions has a measure, a figure and a comparison as whole modules.
 """
 
 from swaymeter.tasks.measures import (
-    accuracy,
-    answer_set_persuasion,
-    answer_set_susceptibility,
-    answers,
+    answer_set,
     clusters,
-    coherent_persuasion,
-    context_utilisation,
-    entity_independent_persuasion,
-    entity_independent_susceptibility,
-    fisher_susceptibility,
+    correctness,
+    entity_independent,
     greedy_answers,
-    likeliest_tokens,
-    memorization_ratio,
-    persuaded,
     persuasion,
-    precision,
-    semantic_entropy,
-    susceptibility,
-    whose_answer,
 )
+from swaymeter.tasks.measures.answers import ANSWERS
+from swaymeter.tasks.measures.coherent_persuasion import COHERENT_PERSUASION
+from swaymeter.tasks.measures.context_utilisation import CONTEXT_UTILISATION
+from swaymeter.tasks.measures.fisher_susceptibility import FISHER_SUSCEPTIBILITY
 from swaymeter.tasks.measures.measure import Measures
 
 MEASURES = Measures((
-    persuasion.MEASURE,
-    susceptibility.MEASURE,
-    entity_independent_persuasion.MEASURE,
-    entity_independent_susceptibility.MEASURE,
-    greedy_answers.MEASURE,
-    memorization_ratio.MEASURE,
-    likeliest_tokens.MEASURE,
-    answer_set_persuasion.MEASURE,
-    answer_set_susceptibility.MEASURE,
-    fisher_susceptibility.MEASURE,
-    precision.MEASURE,
-    answers.MEASURE,
-    clusters.MEASURE,
-    semantic_entropy.MEASURE,
-    coherent_persuasion.MEASURE,
-    accuracy.MEASURE,
-    persuaded.MEASURE,
-    whose_answer.MEASURE,
-    context_utilisation.MEASURE,
+    persuasion.PERSUASION,
+    persuasion.SUSCEPTIBILITY,
+    entity_independent.ENTITY_INDEPENDENT_PERSUASION,
+    entity_independent.ENTITY_INDEPENDENT_SUSCEPTIBILITY,
+    greedy_answers.GREEDY_ANSWERS,
+    greedy_answers.MEMORIZATION_RATIO,
+    persuasion.LIKELIEST_TOKENS,
+    answer_set.ANSWER_SET_PERSUASION,
+    answer_set.ANSWER_SET_SUSCEPTIBILITY,
+    FISHER_SUSCEPTIBILITY,
+    persuasion.PRECISION,
+    ANSWERS,
+    clusters.CLUSTERS,
+    clusters.SEMANTIC_ENTROPY,
+    COHERENT_PERSUASION,
+    correctness.ACCURACY,
+    correctness.PERSUADED,
+    correctness.WHOSE_ANSWER,
+    CONTEXT_UTILISATION,
 ))  # fmt: skip
 """Every measure that a study can name; a measure comes after those that it needs."""

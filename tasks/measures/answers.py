@@ -97,7 +97,7 @@ def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Ma
     return rows
 
 
-MEASURE = Measure(
+ANSWERS = Measure(
     row=Answer,
     version=5,
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",

@@ -1,8 +1,9 @@
-"""Clusters: which sampled answers to a question are equivalent, as an entailment model judges the stored texts.
+"""Clusters: which sampled answers to a question are equivalent; and over how many of these meanings they spread.
 
-An answer joins the first cluster all of whose members it is equivalent to, else it opens one; or clusters overlap, as a
-study chooses; see swaymeter.tasks.scoring.semantic_entropy. All equivalences are stored: the clusters of half-samples,
-and the standard errors of scores of sampled answers, follow from them.
+An entailment model judges the texts. An answer joins the first cluster all of whose members it is equivalent to, else
+it opens one; or clusters overlap, as a study chooses. All equivalences are stored: the clusters of half-samples, and
+the standard errors of scores of sampled answers, follow from them. `scoring.semantic_entropy` has the formulas of four
+kinds of entropy, `scoring.half_samples` that of the standard errors.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,10 +15,8 @@ from pydantic import Field
 
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.chunks import cut_questions
-from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
-from swaymeter.tasks.measures.rows import QuestionScore
-from swaymeter.tasks.measures.stored import QuestionKey, of_cases, of_questions, rows_of
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none, cut_questions
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions, rows_of
 from swaymeter.tasks.models.entailment import Entailment, identify_entailment, load_entailment
 from swaymeter.tasks.models.loading import BALANCED
 
@@ -61,7 +60,7 @@ def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
     return [question.question for question in questions] if with_question else None
 
 
-def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Judges the stored answers to every question in each of its cases."""
     judge, answers = load_judge(inputs), of_questions(inputs, "answers", questions, "text")
     origins = of_cases(rows_of(inputs.scores["answers"], questions))
@@ -134,15 +133,74 @@ def standard_error_of(score: str) -> Meaning:
     return Meaning(f"standard error of {score}, from halves of the answers; NULL where none were drawn", "nats")
 
 
-MEASURE = Measure(
+CLUSTERS = Measure(
     row=ClusteredAnswer,
     version=1,
     meaning="which sampled answers say the same",
     about="questions",
-    compute=compute,
+    compute=_clusters,
     needs=("answers",),
     pass_of="answers",
     parameters=ClustersParameters,
     depends_on=lambda parameters: {"entailment": identify_entailment(parameters.entailment)},
     chunks=cut_questions,
+)
+
+
+KINDS = {
+    "sum": "semantic_entropy",
+    "length_normalised": "semantic_entropy_length_normalised",
+    "rao": "semantic_entropy_rao",
+    "assignment": "cluster_assignment_entropy",
+}
+"""The column of each kind of semantic entropy."""
+
+
+@table("semantic_entropy", "a question alone, or with a context", key=QUESTION_KEY)
+class SemanticEntropy(QuestionScore):
+    """A row of semantic entropy."""
+
+    groups: Annotated[int, Meaning("number of clusters of equivalent answers")]
+    group_sizes: Annotated[tuple[int, ...], Meaning("the clusters' sizes in order of opening")]
+    semantic_entropy: Annotated[float, Meaning("-1/V sum_v log sum_{k in v} p(a_k|x)", "nats")]
+    semantic_entropy_length_normalised: Annotated[float, Meaning("the same with mean token log-probabilities", "nats")]
+    semantic_entropy_rao: Annotated[float, Meaning("entropy of renormalised cluster probabilities", "nats")]
+    cluster_assignment_entropy: Annotated[float, Meaning("entropy of the cluster sizes", "nats")]
+    semantic_entropy_standard_error: Annotated[float | None, standard_error_of("semantic_entropy")]
+    semantic_entropy_length_normalised_standard_error: Annotated[
+        float | None, standard_error_of("semantic_entropy_length_normalised")
+    ]
+    semantic_entropy_rao_standard_error: Annotated[float | None, standard_error_of("semantic_entropy_rao")]
+    cluster_assignment_entropy_standard_error: Annotated[float | None, standard_error_of("cluster_assignment_entropy")]
+
+
+def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """The entropies of the stored answers to every question in each of its cases."""
+    from swaymeter.tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
+
+    answers = of_questions(inputs, "answers", questions, "token_log_probs")
+    origins = of_cases(inputs.scores["clusters"])
+    equivalent = equivalences(inputs, questions)
+    for key in ((question.question_id, case.context_id) for question in questions for case in question.cases):
+        if not answers[key]:  # no answer got past its thoughts
+            continue
+        groups, groups_of_halves = clusters_of(inputs, "semantic_entropy", equivalent[key], key)
+        clusters, halves = last_group_of_each(groups), [last_group_of_each(half) for half in groups_of_halves]
+        log_probs = [row["token_log_probs"] for row in answers[key]]
+        scores: dict[str, float | None] = {}
+        for kind, column in KINDS.items():
+            scores[column] = semantic_entropy(log_probs, clusters, kind=kind)
+            scores[f"{column}_standard_error"] = semantic_entropy_error(log_probs, halves, kind=kind)
+        yield {**origins[key], "groups": len(clusters), "group_sizes": [len(cluster) for cluster in clusters], **scores}
+
+
+SEMANTIC_ENTROPY = Measure(
+    row=SemanticEntropy,
+    version=2,
+    unit="nats",
+    meaning="how many meanings the sampled answers spread over",
+    about="questions",
+    compute=_semantic_entropy,
+    needs=("answers", "clusters"),
+    parameters=HalfSampleParameters,
 )

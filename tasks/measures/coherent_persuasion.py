@@ -23,9 +23,8 @@ from swaymeter.tasks.measures.clusters import (
     standard_error_of,
 )
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_cases, of_questions, rows_of
 from swaymeter.tasks.measures.sampled import Sampled, sample
-from swaymeter.tasks.measures.stored import of_cases, of_questions, rows_of
 from swaymeter.tasks.models.capabilities import Samples
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def _scores(
     return coherent_persuasions(whole[0], whole[1:])
 
 
-MEASURE = Measure(
+COHERENT_PERSUASION = Measure(
     row=CoherentPersuasion,
     version=3,
     unit="nats",

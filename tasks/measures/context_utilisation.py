@@ -99,7 +99,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         }
 
 
-MEASURE = Measure(
+CONTEXT_UTILISATION = Measure(
     row=ContextUtilisation,
     version=1,
     unit="share",

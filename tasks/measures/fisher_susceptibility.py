@@ -7,8 +7,7 @@ from pydantic import Field
 
 from swaymeter.data.records import Query
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.chunks import cut_by_form
-from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none, cut_by_form
 from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
 from swaymeter.tasks.models.capabilities import Differentiable
 
@@ -65,7 +64,7 @@ def _chunks(inputs: Inputs, model: Differentiable) -> Sequence[Sequence[Query]]:
     return cut_by_form(inputs.queries, parameters.top_k + parameters.draws)
 
 
-MEASURE = Measure(
+FISHER_SUSCEPTIBILITY = Measure(
     row=FisherSusceptibility,
     version=1,
     unit=UNIT,

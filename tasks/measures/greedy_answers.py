@@ -1,14 +1,14 @@
-"""Greedy answers: how a model goes on after a context and a query, and whose answer that is."""
+"""Greedy answers: how a model goes on after a context and a query, and how often it keeps its answer."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from swaymeter.data.records import Query
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
-from swaymeter.tasks.measures.rows import PairScore, of_pair
+from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, of_pair
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 
@@ -36,7 +36,7 @@ class GreedyAnswer(PairScore):
     ]
 
 
-def compute(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
+def _greedy_answers(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
     """The greedy continuation of every query after each of its contexts."""
     from swaymeter.tasks.scoring.memorization import conflict, follows, greedy_answers
 
@@ -57,13 +57,54 @@ def compute(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) ->
                 }
 
 
-MEASURE = Measure(
+GREEDY_ANSWERS = Measure(
     row=GreedyAnswer,
     version=1,
     meaning="the greedy continuation of a query after a context, and whose answer it gives",
     about="contexts",
-    compute=compute,
+    compute=_greedy_answers,
     capability="next_token_logits",
     needs_answers=True,
     parameters=GreedyAnswersParameters,
+)
+
+
+@table("memorization_ratio", "a query", key=QUERY_KEY)
+class MemorizationRatio(QueryScore):
+    """A row of memorization ratios."""
+
+    original: Annotated[int, Meaning("answers after substitutions that give the original answer")]
+    substitute: Annotated[int, Meaning("answers after substitutions that give the context's")]
+    memorization_ratio: Annotated[
+        float | None, Meaning("original / (original + substitute) over substitutions; NULL where both are 0")
+    ]
+    negation_original: Annotated[int, Meaning("answers after negations that give the original answer")]
+    negation_substitute: Annotated[int, Meaning("answers after negations that give any other")]
+    all_original: Annotated[int, Meaning("answers after any context that give the original answer")]
+    all_substitute: Annotated[int, Meaning("answers after any context that give the context's")]
+    memorization_ratio_all: Annotated[
+        float | None, Meaning("the ratio over all contexts, as the released code has it; NULL where both are 0")
+    ]
+
+
+def _memorization_ratio(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
+    """The counts and ratios of every query over its own answers."""
+    from swaymeter.tasks.scoring.memorization import count
+
+    stored = inputs.scores["greedy_answers"]
+    origins = inherited(stored, "query_id")
+    followed: dict[str, list[Any]] = {query.query_id: [] for query in queries}
+    for row in stored.select(["query_id", "conflict", "follows"]).to_pylist():
+        followed[row["query_id"]].append((row["conflict"], row["follows"]))
+    for query_id, answers in followed.items():
+        yield {**origins[query_id], **count(answers)}
+
+
+MEMORIZATION_RATIO = Measure(
+    row=MemorizationRatio,
+    version=1,
+    meaning="how often a model holds on to a query's answer although contexts conflict with it",
+    about="contexts",
+    compute=_memorization_ratio,
+    needs=("greedy_answers",),
 )

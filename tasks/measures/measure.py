@@ -1,24 +1,72 @@
-"""What a measure declares, and what its `compute` receives and gives."""
+"""What a measure declares, what its `compute` receives and gives, and what is computed, and stored, together.
 
+A query stands behind every context of its relation, or behind a sample of its own: some contexts that are relevant, as
+they mention the query's entity, and others that are not, drawn without replacement by the study's seed and the query's
+id, in the order of the relation's contexts.
+
+Source of the samples: Liu et al. 2024, Efficiently Computing Susceptibility to Context: 256 contexts, 8 of them
+relevant.
+"""
+
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 from pydantic import AfterValidator
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.errors import InputError
 from swaymeter.data.named import Registry
 from swaymeter.data.options import Options
-from swaymeter.data.records import Context, Query, Question
+from swaymeter.data.records import Context, Query, Question, is_relevant
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.score import Score
 from swaymeter.data.records.table import Table
-from swaymeter.tasks.measures.asked import PerQuery, own_sample
+from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.models.capabilities import Capability
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class PerQuery:
+    """How many contexts a query is asked with, and how many of them are relevant."""
+
+    contexts: int
+    relevant: int
+
+
+def own_sample(query: Query, contexts: Sequence[Context], per_query: PerQuery, seed: int) -> list[Context]:
+    """The contexts that a query is asked with; InputError where its relation has too few of a kind."""
+    of_kind: dict[bool, list[int]] = {True: [], False: []}
+    for place, context in enumerate(contexts):
+        of_kind[is_relevant(context, query)].append(place)
+    check_enough(query.relation, query.entity, len(of_kind[True]), len(of_kind[False]), per_query)
+    draw = generator(seed, "contexts of a query", query.query_id)
+    counts = {True: per_query.relevant, False: per_query.contexts - per_query.relevant}
+    places = [
+        of_kind[kind][drawn]
+        for kind, count in counts.items()
+        for drawn in draw.choice(len(of_kind[kind]), size=count, replace=False)
+    ]
+    return [contexts[place] for place in sorted(places)]
+
+
+def check_enough(relation: str, entity: str, relevant: int, others: int, per_query: PerQuery) -> None:
+    """Raises InputError where a relation has too few contexts that are relevant to an entity's queries, or others."""
+    for kind, count, known in (
+        ("relevant", per_query.relevant, relevant),
+        ("other", per_query.contexts - per_query.relevant, others),
+    ):
+        if known < count:
+            raise InputError(
+                f"contexts.per_query: relation {relation} has {known} {kind} contexts for queries about {entity}, "
+                f"{count} are asked for; ask for fewer, or have more written about each entity"
+            )
+
 
 About = Literal["contexts", "queries", "questions"]
 """The prompts of a relation: contexts before its queries, every query alone, or questions with their contexts."""
@@ -126,7 +174,7 @@ class Measure:
         needs_answers: whether it is of what is true of an entity, or stated: queries of groups have no such answer.
         unfit: (inputs, model, question) -> why the model cannot be asked a question, None where it can.
         chunks: (inputs, model) -> what is computed and stored together; by default see
-        `swaymeter.tasks.measures.chunks`. prompts: (parameters, queries, contexts) -> how many prompts a model reads
+        `swaymeter.tasks.measures.measure`. prompts: (parameters, queries, contexts) -> how many prompts a model reads
         for so many of them; by default all
             of those that it is about. --dry-run gives all queries of a relation, of which `chunks` may choose some;
             a run gives those of a chunk.
@@ -210,3 +258,44 @@ class Measures(Registry[Measure]):
         if others := [need for need in item.needs if self[need].about != item.about]:
             raise ValueError(f"measure {item.name} is about {item.about}, and {others}, which it needs, are not")
         super().add(item)
+
+
+LEAST_QUERIES = 32
+LEAST_PROMPTS = 8192
+"""What a chunk of queries holds at least, if there is as much: enough to keep a machine busy, little enough to lose."""
+
+QUESTIONS_A_CHUNK = {"cpu": 32, "cuda": 128}
+"""Enough to keep a model busy; the distributions along their answers take some hundred megabytes, or thousands."""
+
+Item = TypeVar("Item")
+
+
+def chunks_of(measure: Measure, inputs: Inputs, model: Any) -> Sequence[Chunk]:
+    """What a measure computes and stores together; one chunk for a measure that is derived from stored scores."""
+    if measure.chunks is not None:
+        return measure.chunks(inputs, model)
+    if measure.capability is None:
+        return [inputs.questions if measure.about == "questions" else by_form(inputs.queries)]
+    if measure.about == "questions":
+        return cut_questions(inputs, model)
+    return cut_by_form(inputs.queries, inputs.contexts_a_query if measure.about == "contexts" else 1)
+
+
+def cut_questions(inputs: Inputs, model: Any) -> Sequence[Chunk]:
+    """The questions in chunks, larger ones on a GPU; model: None where no language model is needed."""
+    return cut(inputs.questions, QUESTIONS_A_CHUNK[model.device.partition(":")[0] if model else "cpu"])
+
+
+def cut_by_form(queries: Sequence[Query], each: int) -> list[Sequence[Query]]:
+    """The queries in chunks, those of a form together; each: what one query takes, in prompts or what costs as much."""
+    return cut(by_form(queries), max(LEAST_QUERIES, math.ceil(LEAST_PROMPTS / max(each, 1))))
+
+
+def by_form(queries: Sequence[Query]) -> list[Query]:
+    """The queries of a form together: they have a common prefix, which an engine then reads once, and like lengths."""
+    return sorted(queries, key=lambda query: (query.query_type, query.form))
+
+
+def cut(items: Sequence[Item], size: int) -> list[Sequence[Item]]:
+    """The items in chunks of `size`, the last one perhaps smaller."""
+    return [items[start : start + size] for start in range(0, len(items), size)]

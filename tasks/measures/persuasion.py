@@ -1,14 +1,28 @@
-"""Persuasion: how far a context moves the next-token distribution of a query; the formulas: `scoring.persuasion`."""
+"""Persuasion, how far a context moves the next-token distribution of a query, and what is said of it.
+
+Susceptibility is its mean over contexts, from stored scores; the formulas: `scoring.persuasion`. Distributions are not
+stored: their likeliest tokens are. Of a sample of queries, which depends on the study's seed and the queries' ids
+alone, scores are computed in a reference dtype, too.
+
+    susceptibility: sigma(q) = sum_c p(c) pi(c,q), p(c) being how often the context's text occurs
+
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 4.
+"""
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
 
 from swaymeter.data.records import Context, Query
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import PairScore, pair_rows
+from swaymeter.data.storage.keys import drawn_first
+from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Parameters, Row, cut, cut_by_form
+from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, pair_rows
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 Asked = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
@@ -64,7 +78,7 @@ def computed_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Gen
             yield current.result()
 
 
-MEASURE = Measure(
+PERSUASION = Measure(
     row=Persuasion,
     version=1,
     unit="nats",
@@ -72,4 +86,201 @@ MEASURE = Measure(
     about="contexts",
     compute_chunks=compute_chunks,
     capability="next_token_logits",
+)
+
+
+@table("susceptibility", "a query", key=QUERY_KEY)
+class Susceptibility(QueryScore):
+    """A row of susceptibility."""
+
+    contexts: Annotated[int, Meaning("how many contexts the mean is over")]
+    susceptibility: Annotated[float, Meaning("sum over contexts of p(c) times persuasion: I(C;A|q)", "nats")]
+
+
+def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
+    """The mean of every query's persuasion, weighed by how often a context occurs."""
+    stored = inputs.scores["persuasion"]
+    origins = inherited(stored, "query_id")
+    # The matrices that persuasion was computed in: a product of larger ones may be rounded otherwise.
+    for chunk in cut_by_form(queries, inputs.contexts_a_query):
+        for some, contexts in inputs.asked(chunk):
+            scores = matrix(stored, some, contexts, "persuasion")
+            for query, score in zip(some, weighted_mean(scores, contexts), strict=True):
+                yield {**origins[query.query_id], "contexts": len(contexts), "susceptibility": float(score)}
+
+
+def weighted_mean(scores: NDArray[np.float64], contexts: Sequence[Context]) -> NDArray[np.float64]:
+    """The mean of scores (n_queries, n_contexts) over contexts, equal texts as often as they occur: (n_queries,)."""
+    from swaymeter.tasks.scoring.persuasion import counted
+
+    distinct, weights, places = counted([context.text for context in contexts])
+    first = [places.index(number) for number in range(len(distinct))]
+    means: NDArray[np.float64] = np.ascontiguousarray(scores[:, first]) @ weights
+    return means
+
+
+SUSCEPTIBILITY = Measure(
+    row=Susceptibility,
+    version=1,
+    unit="nats",
+    meaning="how far contexts move a query on average",
+    about="contexts",
+    compute=_susceptibility,
+    needs=("persuasion",),
+)
+
+
+ALONE = "none"
+QUERIES_AT_ONCE = 16
+
+
+class LikeliestTokensParameters(Parameters):
+    """How many tokens are stored, and of which contexts."""
+
+    tokens: int = Field(default=5, ge=1, le=100)
+    """The likeliest tokens of a distribution."""
+    most: int = Field(default=6, ge=0, le=100_000)
+    """Contexts of a query that persuade most."""
+    least: int = Field(default=3, ge=0, le=100_000)
+    """Contexts of a query that persuade least."""
+
+
+@table(
+    "likeliest_tokens", "a token after a query", key=("model", "dtype", "relation", "query_id", "context_id", "rank")
+)
+class LikeliestToken(QueryScore):
+    """A row of likeliest tokens."""
+
+    context_id: Annotated[str, Meaning("the context before the query; none for the query alone")]
+    rank: Annotated[int, Meaning("its place among the tokens, 1 for the likeliest")]
+    token: Annotated[str, Meaning("what it adds to the text, as the tokenizer decodes it alone")]
+    probability: Annotated[float, Meaning("p(token | context, query)")]
+
+
+def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
+    """The likeliest tokens after every query, alone and after its chosen contexts."""
+    from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+    from swaymeter.tasks.scoring.first_token import next_tokens
+
+    parameters: LikeliestTokensParameters = inputs.parameters["likeliest_tokens"]
+    chosen = [
+        (query, contexts)
+        for some, contexts_of_some in inputs.asked(queries)
+        for query, contexts in _extremes(inputs, some, contexts_of_some, parameters)
+    ]
+    for batch in cut(chosen, QUERIES_AT_ONCE):
+        prompts = []
+        for query, contexts in batch:
+            texts = ["", *(context.text for context in contexts)]
+            tokens_of = tokenized_prompts(model, texts, [query.text], start_token=inputs.start_token)
+            ids = (ALONE, *(context.context_id for context in contexts))
+            prompts += [(query, context_id, tokens[0]) for context_id, tokens in zip(ids, tokens_of, strict=True)]
+        read = next_tokens(model, [tokens for _, _, tokens in prompts])
+        for place, (query, context_id, _) in enumerate(prompts):
+            for rank, (token, probability) in enumerate(read.first(place, parameters.tokens), 1):
+                yield {
+                    "query_id": query.query_id, "context_id": context_id, "rank": rank,
+                    "token": model.tokenizer.decode([token]), "probability": probability, "engine": "plain",
+                }  # fmt: skip
+
+
+def _extremes(
+    inputs: Inputs, queries: Sequence[Query], contexts: Sequence[Context], parameters: LikeliestTokensParameters
+) -> Iterator[tuple[Query, list[Context]]]:
+    """Each query with the contexts that persuade most and least, all of them where there are no more."""
+    for query, scores in zip(
+        queries, matrix(inputs.scores["persuasion"], queries, contexts, "persuasion"), strict=True
+    ):
+        pairs = zip(contexts, scores, strict=True)
+        order = [one for one, _ in sorted(pairs, key=lambda pair: (-pair[1], pair[0].context_id))]
+        least = max(parameters.most, len(order) - parameters.least)
+        yield query, order[: parameters.most] + order[least:]
+
+
+def _count(parameters: LikeliestTokensParameters, queries: int, contexts: int) -> int:
+    return queries * (1 + min(contexts, parameters.most + parameters.least))
+
+
+LIKELIEST_TOKENS = Measure(
+    row=LikeliestToken,
+    version=1,
+    meaning="the likeliest tokens after a query, alone and after the contexts that persuade most and least",
+    about="contexts",
+    compute=_likeliest_tokens,
+    capability="next_token_logits",
+    needs=("persuasion",),
+    parameters=LikeliestTokensParameters,
+    prompts=_count,
+)
+
+
+class PrecisionParameters(Parameters):
+    """How many queries of a relation are scored once more, and in which dtype."""
+
+    queries: int = Field(default=4, ge=1, le=100_000)
+    """Queries of each relation that are scored a second time."""
+    reference: Literal["float32", "bfloat16", "float16"] = "float32"
+    """The dtype that they are scored in."""
+
+
+@table("precision", "a sampled query", key=QUERY_KEY)
+class Precision(QueryScore):
+    """A row of precision."""
+
+    contexts: Annotated[int, Meaning("how many contexts the mean is over")]
+    reference: Annotated[str, Meaning("the dtype that the scores are compared with")]
+    susceptibility: Annotated[float, Meaning("susceptibility in the model's own dtype", "nats")]
+    susceptibility_reference: Annotated[float, Meaning("susceptibility in the reference", "nats")]
+    largest_difference: Annotated[float, Meaning("max over contexts of |persuasion - its reference|", "nats")]
+    mean_difference: Annotated[float, Meaning("mean over contexts of |persuasion - its reference|", "nats")]
+
+
+def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
+    """The sampled queries after each of their contexts, in both dtypes."""
+    from swaymeter.tasks.scoring.persuasion import persuasion
+
+    reference = _reference(inputs, model)
+    for some, contexts in inputs.asked(queries):
+        texts = [context.text for context in contexts], [query.text for query in some]
+        own, other = (persuasion(asked, *texts, start_token=inputs.start_token) for asked in (model, reference))
+        for number, (query, differences) in enumerate(zip(some, np.abs(own.scores - other.scores), strict=True)):
+            yield {
+                "query_id": query.query_id,
+                "contexts": len(contexts),
+                "reference": reference.dtype,
+                "susceptibility": float(own.susceptibility[number]),
+                "susceptibility_reference": float(other.susceptibility[number]),
+                "largest_difference": float(differences.max()),
+                "mean_difference": float(differences.mean()),
+                "engine": own.engine,
+            }
+
+
+def _reference(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
+    from swaymeter.tasks.models.backends import load_language_model
+
+    parameters: PrecisionParameters = inputs.parameters["precision"]
+    return load_language_model(model.name, dtype=parameters.reference, device=inputs.device, revision=model.revision)
+
+
+def _chunks(inputs: Inputs, model: NextTokenLogits) -> Sequence[Sequence[Query]]:
+    parameters: PrecisionParameters = inputs.parameters["precision"]
+    ids = [query.query_id for query in inputs.queries]
+    sampled = set(drawn_first(ids, parameters.queries, inputs.seed, "precision", inputs.relation))
+    return cut_by_form([query for query in inputs.queries if query.query_id in sampled], inputs.contexts_a_query)
+
+
+PRECISION = Measure(
+    row=Precision,
+    version=1,
+    unit="nats",
+    meaning="how far the model's dtype moves the scores of a sample of queries",
+    about="contexts",
+    compute=_precision,
+    capability="next_token_logits",
+    parameters=PrecisionParameters,
+    applies=lambda parameters, dtype: dtype != parameters.reference,
+    other_model=_reference,
+    chunks=_chunks,
+    prompts=lambda parameters, queries, contexts: 2 * min(parameters.queries, queries) * contexts,
 )

@@ -1,16 +1,20 @@
-"""What score rows are about: their first columns, as row types to derive from, keys and values."""
+"""The first columns of score rows, as row types to derive from, and stored rows, which others are derived from."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import itemgetter
 from typing import Annotated, Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from swaymeter.data.errors import ScoreError
 from swaymeter.data.records import Case, Condition, Context, Query, Question, is_relevant
 from swaymeter.data.records.row import Meaning
 from swaymeter.data.records.score import Score
-from swaymeter.tasks.measures.measure import Row
+from swaymeter.tasks.measures.measure import Inputs, Row
 
 QUERY_KEY = ("model", "dtype", "relation", "query_id")
 QUESTION_KEY = ("model", "dtype", "relation", "question_id", "context_id")
@@ -57,3 +61,86 @@ def of_case(question: Question, case: Case) -> dict[str, Any]:
 def of_pair(query: Query, context: Context) -> dict[str, Any]:
     """The columns that name a context before a query."""
     return {"query_id": query.query_id, "context_id": context.context_id, "relevant": is_relevant(context, query)}
+
+
+QuestionKey = tuple[str, str]
+"""The id of a question, and of the context before it."""
+
+PROVENANCE = tuple(field.name for field in fields(Score) if field.name != "relation")
+"""The columns that say where a score comes from."""
+
+
+def inherited(scores: pa.Table, *by: str) -> dict[Any, Row]:
+    """The provenance of stored rows and the values of some columns, by these values; of several, a tuple is the key.
+
+    Where the rows of the same values differ in a column of provenance, all that they say stands there.
+    """
+    grouped = scores.group_by(list(by)).aggregate([(name, "distinct") for name in PROVENANCE])
+    return {
+        itemgetter(*by)(row): {name: row[name] for name in by}
+        | {name: ", ".join(sorted({*row[f"{name}_distinct"]} - {None})) or None for name in PROVENANCE}
+        for row in grouped.to_pylist()
+    }
+
+
+def of_cases(scores: pa.Table) -> dict[QuestionKey, Row]:
+    """The provenance of stored rows about questions, with the columns that name question and context."""
+    return {
+        (question, context): row
+        for (question, context, _), row in inherited(scores, "question_id", "context_id", "condition").items()
+    }
+
+
+def of_queries(scores: pa.Table, queries: Sequence[Query]) -> pa.Table:
+    """The rows of these queries."""
+    return scores.filter(pc.is_in(scores["query_id"], pa.array([query.query_id for query in queries], pa.string())))
+
+
+def rows_of(scores: pa.Table, questions: Sequence[Question]) -> pa.Table:
+    """The rows of these questions."""
+    ids = pa.array([question.question_id for question in questions], pa.string())
+    return scores.filter(pc.is_in(scores["question_id"], ids))
+
+
+def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Context], column: str) -> NDArray[np.float64]:
+    """A column of stored scores of pairs, (n_queries, n_contexts); ScoreError where a pair of them is not stored."""
+    stored = of_queries(scores, queries).select(["query_id", "context_id", column]).to_pandas()
+    by_pair = stored.pivot(index="query_id", columns="context_id", values=column)
+    ids = {"index": [query.query_id for query in queries], "columns": [context.context_id for context in contexts]}
+    values = np.ascontiguousarray(by_pair.reindex(**ids).to_numpy(np.float64))
+    if len(missing := np.argwhere(np.isnan(values))):
+        query, context = queries[missing[0][0]], contexts[missing[0][1]]
+        raise ScoreError(
+            f"relation {query.relation}: {len(missing)} values of {column} are not stored, the first of the query "
+            f"{query.text!r} after the context {context.text!r}; score it again with --force"
+        )
+    return values
+
+
+def of_questions(
+    inputs: Inputs, measure: str, questions: Sequence[Question], *columns: str, greedy: bool = False
+) -> dict[QuestionKey, list[Row]]:
+    """Stored rows about sampled answers by question and context, in the order of the samples.
+
+    Answers that did not get past their thoughts are left out: a question of which no other is there has no row.
+    measure: answers, or another one with the column `sample`; columns: what is read of a row; greedy: whether the
+    greedy answers are read in place of the samples. ScoreError where a question with a context has no such row.
+    """
+    answers = rows_of(inputs.scores["answers"], questions)
+    without = answers.filter(answers["unfinished_thoughts"]).select(["question_id", "context_id"]).to_pylist()
+    by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in without}
+    scores = rows_of(inputs.scores[measure], questions)
+    if measure == "answers":
+        scores = scores.filter(pc.invert(scores["unfinished_thoughts"]))
+    is_greedy = pc.is_null(scores["sample"])
+    scores = scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample")
+    for row in scores.select(["question_id", "context_id", "sample", *columns]).to_pylist():
+        by_question.setdefault((row["question_id"], row["context_id"]), []).append(row)
+    for question in questions:
+        for case in question.cases:
+            if (question.question_id, case.context_id) not in by_question:
+                raise ScoreError(
+                    f"relation {inputs.relation}: {measure} of the question {question.question!r} with the context "
+                    f"{case.context_id} are not stored; score them again with --force"
+                )
+    return by_question

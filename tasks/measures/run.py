@@ -9,7 +9,7 @@ import importlib.metadata
 import itertools
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -18,9 +18,48 @@ import pyarrow as pa
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.storage.artifact import TableArtifact
-from swaymeter.tasks.measures.chunks import chunks_of
-from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
-from swaymeter.tasks.measures.passes import passes
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, chunks_of
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Measures that the leading one computes, by name and itself first; needs: those whose stored scores it reads."""
+
+    leading: Measure
+    measures: tuple[str, ...]
+    needs: tuple[str, ...]
+
+
+def passes(missing: Collection[str]) -> list[Pass]:
+    """The passes that yield the measures that are not stored, in an order in which none waits for a later one."""
+    listed = [measure for measure in MEASURES.values() if measure.name in missing]
+    result = []
+    for measure in listed:
+        if measure.pass_of in missing:
+            continue
+        together = [measure, *(other for other in listed if other.pass_of == measure.name)]
+        names = tuple(member.name for member in together)
+        needs = dict.fromkeys(need for member in together for need in member.needs if need not in names)
+        result.append(Pass(measure, names, tuple(needs)))
+    return result
+
+
+def declaration(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What a measure's numbers depend on beside its prompts, its model and the seed: a part of the scores' key.
+
+    It is the same whether the measure is computed in a pass with others or from their stored scores. parameters: of it
+    and of the measures that it needs, by name.
+    """
+    measure = MEASURES[name]
+    return {
+        "measure": name,
+        "version": measure.version,
+        "parameters": parameters[name].model_dump(mode="json"),
+        "depends_on": dict(measure.depends_on(parameters[name])),
+        "needs": [declaration(need, parameters) for need in measure.needs],
+    }
+
 
 log = logging.getLogger(__name__)
 
@@ -113,8 +152,7 @@ def _run(
     todo = [
         number
         for number, of_chunk in enumerate(bounds)
-        if share.holds(number)
-        and not all(_is_done(output.part(number), of_chunk) for output in outputs.values())
+        if share.holds(number) and not all(_is_done(output.part(number), of_chunk) for output in outputs.values())
     ]
     noted: list[Mapping[str, Any]] = []
     with contextlib.closing(measure.rows_of_chunks(inputs, model, [chunks[number] for number in todo])) as computed:

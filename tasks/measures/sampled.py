@@ -10,8 +10,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records import Case, Question
 from swaymeter.tasks.measures.measure import Inputs, Parameters, Row
-from swaymeter.tasks.measures.rows import of_case
-from swaymeter.tasks.measures.stored import QuestionKey
+from swaymeter.tasks.measures.rows import QuestionKey, of_case
 from swaymeter.tasks.models.capabilities import Model, Samples
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ FIXED = {"HF_HUB_OFFLINE": "1", "COLUMNS": "400", "DO_NOT_TRACK": "1"}
 
 def in_small_chunks() -> None:
     """Makes chunks small."""
-    from swaymeter.tasks.measures import chunks
+    from swaymeter.tasks.measures import measure
 
-    chunks.LEAST_QUERIES, chunks.LEAST_PROMPTS = 8, 1
+    measure.LEAST_QUERIES, measure.LEAST_PROMPTS = 8, 1
 
 
 def _with_empty_figures() -> None:

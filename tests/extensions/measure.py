@@ -6,8 +6,7 @@ from typing import Annotated
 from swaymeter.data.records import Query
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore
-from swaymeter.tasks.measures.stored import inherited, matrix
+from swaymeter.tasks.measures.rows import QUERY_KEY, QueryScore, inherited, matrix
 
 
 @table("persuasion_range", "a query", key=QUERY_KEY)

@@ -9,7 +9,7 @@ from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation
 from swaymeter.data.options import NamedPath, Options
 from swaymeter.data.records import ContextKind
-from swaymeter.tasks.measures.asked import PerQuery
+from swaymeter.tasks.measures.measure import PerQuery
 
 
 class PerQueryPart(Options):

@@ -13,7 +13,7 @@ from swaymeter.data.sources import sample
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.tasks.contexts.entities import choose_entities, objects
 from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
-from swaymeter.tasks.measures import MEASURES, chunks
+from swaymeter.tasks.measures import MEASURES, measure
 from swaymeter.tasks.measures.measure import Inputs
 from swaymeter.tasks.measures.run import Progress, Spent, measure_relation
 from swaymeter.tasks.models import load_language_model
@@ -84,9 +84,9 @@ class Study:
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks of eight queries and of two questions, so that a small relation has several."""
-    monkeypatch.setattr(chunks, "LEAST_QUERIES", 8)
-    monkeypatch.setattr(chunks, "LEAST_PROMPTS", 1)
-    monkeypatch.setattr(chunks, "QUESTIONS_A_CHUNK", {"cpu": 2})
+    monkeypatch.setattr(measure, "LEAST_QUERIES", 8)
+    monkeypatch.setattr(measure, "LEAST_PROMPTS", 1)
+    monkeypatch.setattr(measure, "QUESTIONS_A_CHUNK", {"cpu": 2})
 
 
 @pytest.fixture(scope="session")

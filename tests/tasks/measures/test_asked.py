@@ -6,8 +6,7 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import is_relevant
-from swaymeter.tasks.measures.asked import PerQuery, own_sample
-from swaymeter.tasks.measures.measure import Inputs
+from swaymeter.tasks.measures.measure import Inputs, PerQuery, own_sample
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.measures.conftest import Study

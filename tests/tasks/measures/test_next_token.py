@@ -10,7 +10,7 @@ import torch
 
 from swaymeter.data.records import Context, Query, is_relevant
 from swaymeter.tasks.measures import MEASURES
-from swaymeter.tasks.measures.answer_set_persuasion import complete_answers
+from swaymeter.tasks.measures.answer_set import complete_answers
 from swaymeter.tasks.measures.measure import Inputs
 from swaymeter.tasks.models import LanguageModel, load_language_model
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion

@@ -11,9 +11,8 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.records.score import Score
 from swaymeter.data.storage.artifact import TableArtifact
-from swaymeter.tasks.measures import MEASURES, chunks
-from swaymeter.tasks.measures.chunks import cut, cut_by_form
-from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row
+from swaymeter.tasks.measures import MEASURES, measure
+from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, cut, cut_by_form
 from swaymeter.tasks.measures.run import Share, Spent, measure_relation
 from tests.registered import added
 
@@ -224,8 +223,8 @@ def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, mon
 def test_a_chunk_has_enough_prompts_and_queries(
     each: int, size: int, prompts: Inputs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chunks, "LEAST_PROMPTS", 20)
-    monkeypatch.setattr(chunks, "LEAST_QUERIES", 6)
+    monkeypatch.setattr(measure, "LEAST_PROMPTS", 20)
+    monkeypatch.setattr(measure, "LEAST_QUERIES", 6)
     assert len(prompts.queries) == 12
     cuts = cut_by_form(prompts.queries, each)
     assert len(cuts[0]) == size

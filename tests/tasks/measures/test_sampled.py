@@ -10,7 +10,7 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.sources import sample
-from swaymeter.tasks.measures import chunks
+from swaymeter.tasks.measures import measure
 from swaymeter.tasks.measures.sampled import page_of
 from swaymeter.tasks.models import LanguageModel, load_entailment
 from swaymeter.tasks.models.capabilities import SampledAnswers
@@ -259,7 +259,7 @@ def scored(study: Study, monkeypatch: pytest.MonkeyPatch) -> Callable[..., dict[
     """Scores some of twelve questions, so many a chunk and at once; the rows of each measure in one order."""
 
     def score(folder: str, each: int, at_once: int | None, chosen: slice) -> dict[str, list[Row]]:
-        monkeypatch.setattr(chunks, "QUESTIONS_A_CHUNK", {"cpu": each})
+        monkeypatch.setattr(measure, "QUESTIONS_A_CHUNK", {"cpu": each})
         questions = sample.questions("static")[:12][chosen]
         inputs = replace(study.inputs, questions=questions, batch_size=at_once)
         other = replace(study, folder=study.folder / folder, inputs=inputs)

@@ -1,6 +1,10 @@
-"""Whose answer a stored answer states, and what a context did to the greedy one; no language model is needed.
+"""What stored answers state: the expected answer, the context's or the original one; no language model is needed.
 
-swaymeter.tasks.scoring.followed has the rules. Where the study names an entailment model, an answer that states neither
+accuracy: whether the greedy answer is the expected one. A disputable question without a context has none, so it has no
+accuracy [DynamicQA, Table 2]. persuaded: what a context does to the greedy answer; `scoring.persuaded` has the rules.
+An empty answer equals nothing, not even another empty one.
+
+whose_answer: `scoring.followed` has the rules. Where the study names an entailment model, an answer that states neither
 by its words states a side's if, behind the question, it entails that side's answer behind the question. Without a
 context, an answer is held against the original one and those that the question's conflicting contexts state. With a
 context that supports the original answer, this is the context's, and there is no other. A context that states no answer
@@ -9,18 +13,132 @@ has none that could be followed.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
 
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Case, Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
-from swaymeter.tasks.measures.rows import QuestionScore
-from swaymeter.tasks.measures.stored import of_cases, of_questions
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions
 from swaymeter.tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
 from swaymeter.tasks.models.loading import BALANCED
 from swaymeter.tasks.scoring.followed import Outcome, Reason, Verdict, outcome, verdict_and_reason
 from swaymeter.tasks.scoring.wording.words import words
+
+
+class AccuracyParameters(Parameters):
+    """When an answer counts as the expected one."""
+
+    rouge_threshold: float = Field(default=0.3, ge=0, lt=1)
+    """The ROUGE-L (F-measure) above which an answer counts as an expected one."""
+    cleaning: Literal["none", "released"] = "none"
+    """What is left out of a model's answer before it is compared: none, nothing; released, as the released code of
+    DynamicQA has it, the letters of "answer" wherever they stand, "assistant:" and colons."""
+
+    def compared(self, answer: str) -> str:
+        """A model's answer as it is compared."""
+        from swaymeter.tasks.scoring.accuracy import cleaned_as_released
+
+        return cleaned_as_released(answer) if self.cleaning == "released" else answer
+
+
+@table("accuracy", "a question alone, or with a context", key=QUESTION_KEY)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy(QuestionScore):
+    """A row of accuracy."""
+
+    expected: Annotated[str, Meaning("the answer that the context states; the original one where it states none")]
+    answer: Annotated[str, Meaning("the greedy answer")]
+    accurate: Annotated[bool, Meaning("ROUGE-L F-measure over the threshold")]
+
+
+def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """Compares every greedy answer with the one that its context states; without one, with the original."""
+    from swaymeter.tasks.scoring.accuracy import answers_match
+
+    parameters: AccuracyParameters = inputs.parameters["accuracy"]
+    greedy = greedy_answers(inputs, questions)
+    for question in questions:
+        for case in question.cases[question.is_disputable :]:
+            if (question.question_id, case.context_id) not in greedy:
+                continue
+            answer, origin = greedy[question.question_id, case.context_id]
+            expected = case.answers[0] if case.answers else question.object
+            accurate = answers_match(parameters.compared(answer), expected, threshold=parameters.rouge_threshold)
+            yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
+
+
+def greedy_answers(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, tuple[str, Row]]:
+    """The stored greedy answer to each question in each of its cases, and the first and last columns of its scores.
+
+    One that did not get past its thoughts is left out.
+    """
+    origins = of_cases(inputs.scores["answers"])
+    return {
+        key: (row["text"], {**origins[key], "engine": "rouge-l"})
+        for key, rows in of_questions(inputs, "answers", questions, "text", greedy=True).items()
+        for row in rows
+    }
+
+
+ACCURACY = Measure(
+    row=Accuracy,
+    version=1,
+    meaning="whether the greedy answer is the expected one",
+    about="questions",
+    compute=_accuracy,
+    needs=("answers",),
+    parameters=AccuracyParameters,
+)
+
+
+@table("persuaded", "a question with a context that states an answer", key=QUESTION_KEY)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Persuaded(QuestionScore):
+    """A row of persuaded answers."""
+
+    answer_without: Annotated[str, Meaning("greedy answer without the context")]
+    answer_with: Annotated[str, Meaning("greedy answer with the context")]
+    context_answer: Annotated[str, Meaning("the answer that the context states")]
+    persuaded: Annotated[bool, Meaning("without it another answer, with it the context's")]
+    stubborn: Annotated[bool, Meaning("with and without it the same answer, not the context's")]
+    context_correct: Annotated[bool, Meaning("with it the context's answer, whatever it was without")]
+    stubborn_released: Annotated[bool, Meaning("with it not the context's answer, and the one from without")]
+
+
+def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """Compares every greedy answer with a context with that without it, and with the context's answer."""
+    from swaymeter.tasks.scoring.accuracy import compare_answers
+
+    parameters: AccuracyParameters = inputs.parameters["persuaded"]
+    greedy = greedy_answers(inputs, questions)
+    for question in questions:
+        alone = greedy.get((question.question_id, "none"))
+        if alone is None:
+            continue
+        without, _ = alone
+        for case in question.cases:
+            if not case.answers or (question.question_id, case.context_id) not in greedy:
+                continue
+            answer, origin = greedy[question.question_id, case.context_id]
+            expected = case.answers[0]
+            pair = parameters.compared(without), parameters.compared(answer)
+            compared = compare_answers(*pair, expected, threshold=parameters.rouge_threshold)
+            texts = {"answer_without": without, "answer_with": answer, "context_answer": expected}
+            yield {**origin, **texts, **compared}
+
+
+PERSUADED = Measure(
+    row=Persuaded,
+    version=1,
+    meaning="whether the context changed the greedy answer to its own, or not at all",
+    about="questions",
+    compute=_persuaded,
+    needs=("answers",),
+    parameters=AccuracyParameters,
+)
 
 
 class WhoseAnswerParameters(Parameters):
@@ -60,7 +178,7 @@ class WhoseAnswer(QuestionScore):
     ]
 
 
-def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Judges every stored answer; thoughts that did not end are none."""
     origins = of_cases(inputs.scores["answers"])
     samples = of_questions(inputs, "answers", questions, "text")
@@ -164,12 +282,12 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(names) if words(name))
 
 
-MEASURE = Measure(
+WHOSE_ANSWER = Measure(
     row=WhoseAnswer,
     version=7,
     meaning="whose answer each answer states, and what the context did to the greedy one",
     about="questions",
-    compute=compute,
+    compute=_whose_answer,
     needs=("answers",),
     parameters=WhoseAnswerParameters,
     depends_on=lambda parameters: (

@@ -1,4 +1,4 @@
-"""Entity-independent persuasion: how far a context moves a query form, from stored persuasion; no model is needed."""
+"""Entity-independent scores: how far contexts move a query form, from stored persuasion; no model is needed."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from swaymeter.data.records import Query, QueryType
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.data.records.score import Score
-from swaymeter.tasks.measures.chunks import by_form
-from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.stored import inherited, matrix, of_queries
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row, by_form
+from swaymeter.tasks.measures.rows import inherited, matrix, of_queries
 
 FORM_KEY = ("model", "dtype", "relation", "query_type", "form")
 
@@ -35,7 +34,7 @@ class EntityIndependentPersuasion(FormScore):
     entity_independent_persuasion: Annotated[float, Meaning("mean persuasion over the form's entities", "nats")]
 
 
-def compute(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
+def _entity_independent_persuasion(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean persuasion of every context over the entities of every form."""
     from swaymeter.tasks.scoring.entity_independent import entity_independent_persuasion
 
@@ -54,13 +53,44 @@ def of_forms(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[Row, ND
         yield {**origin, "query_type": query_type, "form": form, "entities": len(of_form)}, scores
 
 
-MEASURE = Measure(
+ENTITY_INDEPENDENT_PERSUASION = Measure(
     row=EntityIndependentPersuasion,
     version=1,
     unit="nats",
     meaning="how far a context moves a query form, whichever entity it asks about",
     about="contexts",
-    compute=compute,
+    compute=_entity_independent_persuasion,
+    needs=("persuasion",),
+    every_context=True,
+)
+
+
+@table("entity_independent_susceptibility", "a query form", key=FORM_KEY)
+class EntityIndependentSusceptibility(FormScore):
+    """A row of entity-independent susceptibility."""
+
+    contexts: Annotated[int, Meaning("how many contexts the mean is over")]
+    entity_independent_susceptibility: Annotated[
+        float, Meaning("sum over contexts of p(c) times entity-independent persuasion", "nats")
+    ]
+
+
+def _entity_independent_susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
+    """The mean over contexts and entities of every form."""
+    from swaymeter.tasks.scoring.entity_independent import entity_independent_susceptibility
+
+    for common, scores in of_forms(inputs, queries):
+        score = entity_independent_susceptibility(scores)
+        yield {**common, "contexts": len(inputs.contexts), "entity_independent_susceptibility": score}
+
+
+ENTITY_INDEPENDENT_SUSCEPTIBILITY = Measure(
+    row=EntityIndependentSusceptibility,
+    version=1,
+    unit="nats",
+    meaning="how far contexts move a query form on average, whichever entity it asks about",
+    about="contexts",
+    compute=_entity_independent_susceptibility,
     needs=("persuasion",),
     every_context=True,
 )
