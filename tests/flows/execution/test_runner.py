@@ -66,22 +66,14 @@ def test_what_failed_is_tried_once_in_every_run(toy: Toy) -> None:
     assert toy.numbers(PAGE) == [21]
 
 
-def test_the_same_content_lets_nothing_below_run(toy: Toy) -> None:
-    toy.run()
-    toy.request("refresh")
-    assert toy.run() == [FETCH_A, FETCH_B]
-    assert toy.run() == []
-
-
 def test_changed_content_is_followed_and_nothing_else(toy: Toy) -> None:
     toy.run()
-    toy.world["a"] = 5
-    toy.request("refresh")
-    assert toy.run() == [FETCH_A, FETCH_B, BUILD_A, SCORE_A, TOTAL, PAGE]
-    assert toy.numbers(PAGE) == [25]
-    toy.world["a"] = 1  # what was made from it before is there still
-    toy.request("refresh")
-    assert toy.run() == [FETCH_A, FETCH_B]
+    for content, below in ((1, []), (5, [BUILD_A, SCORE_A, TOTAL, PAGE]), (1, [])):  # the last was made before
+        toy.world["a"] = content
+        toy.request("refresh")
+        assert toy.run() == [FETCH_A, FETCH_B, *below]
+        assert toy.run() == []
+        assert toy.numbers(PAGE) == [20 + content]
 
 
 def test_a_damaged_output_is_made_again(toy: Toy) -> None:
@@ -98,9 +90,6 @@ def test_outputs_count_whatever_became_of_the_task(toy: Toy) -> None:
     toy.failing_late = {BUILD_A}
     assert set(toy.run()) == EVERYTHING
     assert toy.states()[BUILD_A] == "done"
-
-
-# ---- reruns ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("minutes", [-5, 0, 5])
@@ -182,9 +171,6 @@ def test_nothing_is_computed_from_outputs_that_will_change(toy: Toy) -> None:
     assert toy.run() == [FETCH_A, FETCH_B, BUILD_A, SCORE_A, TOTAL, PAGE]
 
 
-# ---- selections and order --------------------------------------------------------------------------------------------
-
-
 def test_only_selected_stages_run(toy: Toy) -> None:
     assert toy.run(Selection(stages=("fetch",))) == [FETCH_A, FETCH_B]
     assert toy.run(Selection(stages=("score",))) == []
@@ -221,8 +207,7 @@ class Told(Progress):
 
     def __init__(self) -> None:
         super().__init__()
-        self.plans: list[dict[str, int]] = []
-        self.steps: list[tuple[str, str]] = []
+        self.plans, self.steps = list[dict[str, int]](), list[tuple[str, str]]()
 
     def plan(self, totals: Mapping[str, int]) -> None:
         super().plan(totals)
@@ -233,39 +218,31 @@ class Told(Progress):
 
 
 def test_the_plan_grows_with_what_is_known(toy: Toy) -> None:
-    told = Told()
-    ran = toy.run(progress=told)
-    assert told.plans[0] == {"fetch": 2, "aggregate": 1}
-    assert told.plans[-1] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
-    assert told.steps == [(one.stage, str(one)) for one in ran]
-    assert all(before != after for before, after in zip(told.plans, told.plans[1:], strict=False))
-
-
-def test_a_step_that_cannot_run_is_not_planned(toy: Toy) -> None:
     def resolve() -> Graph:
         graph = toy.graph()
-        identity = StepId("score", "c", "numbers")
+        identity = StepId("score", "c", "numbers")  # which is not planned
         graph.refuse(kind_of(identity), identity, UsageError("no such model"))
         return graph
 
     told = Told()
     run(resolve, progress=told)
-    assert told.plans[-1]["score"] == 2
+    assert told.plans[0] == {"fetch": 2, "aggregate": 1}
+    assert told.plans[-1] == {"fetch": 2, "build": 2, "score": 2, "aggregate": 1, "report": 1}
+    assert told.steps == [(one.stage, str(one)) for one in toy.ran]
+    assert all(before != after for before, after in zip(told.plans, told.plans[1:], strict=False))
 
 
-# ---- steps that ask a model ------------------------------------------------------------------------------------------
+def order_of(folder: Path, steps: list[str], rows: list[int], later: Mapping[int, int] | None = None) -> list[str]:
+    """The order in which steps run that ask a model, named first, about so many rows.
 
-
-def asking(model: str, subject: str, rows: int, group: str = "1") -> Node:
-    """A step that asks a model about so many rows."""
-    identity = StepId("score", subject, group, model=model)
-    step = Step(identity, lambda step, run: None, {}, {}, device="cuda", checks={"queries": Check("done", rows=rows)})
-    return Node(kind_of(identity), identity, "missing", step=step)
-
-
-def order_of(folder: Path, nodes: list[Node], later: Mapping[int, int] | None = None) -> list[str]:
-    """The order in which the steps run; later: which become ready only once another one, by its place, is done."""
-    ran: list[str] = []
+    later: which become ready only once another one, by its place, is done.
+    """
+    ran, nodes = list[str](), list[Node]()
+    for name, count in zip(steps, rows, strict=True):
+        identity = StepId("score", name, "1", model=name[0])
+        checks = {"queries": Check("done", rows=count)}
+        step = Step(identity, lambda step, run: None, {}, {}, device="cuda", checks=checks)
+        nodes.append(Node(kind_of(identity), identity, "missing", step=step))
 
     def resolve() -> Graph:
         graph = Graph(Workspace(folder))
@@ -278,7 +255,7 @@ def order_of(folder: Path, nodes: list[Node], later: Mapping[int, int] | None = 
         return graph
 
     def submit(step: Step) -> Ended:
-        ran.append(f"{step.id.model} {step.id.subject} {step.id.group}")
+        ran.append(step.id.subject)
         next(node for node in nodes if node.id == step.id).state = "done"
         return Ended()
 
@@ -287,13 +264,11 @@ def order_of(folder: Path, nodes: list[Node], later: Mapping[int, int] | None = 
 
 
 def test_a_model_is_asked_about_the_largest_relation_first(tmp_path: Path) -> None:
-    nodes = [asking("a", "small", 2), asking("b", "large", 9), asking("a", "large", 8), asking("b", "small", 1)]
-    assert order_of(tmp_path, nodes) == ["a large 1", "a small 1", "b large 1", "b small 1"]
+    ran = order_of(tmp_path, ["a small", "b large", "a large", "b small"], [2, 9, 8, 1])
+    assert ran == ["a large", "a small", "b large", "b small"]
 
 
 def test_a_model_is_kept_while_more_becomes_ready_for_it(tmp_path: Path) -> None:
-    subjects = ("x", "y", "z")
-    nodes = [*(asking("a", one, 1) for one in subjects), *(asking("b", one, 1) for one in subjects)]
-    nodes += [asking("a", one, 1, "2") for one in subjects]
-    found = order_of(tmp_path, nodes, {6: 0, 7: 1, 8: 2})
-    assert [one[0] for one in found] == ["a"] * 6 + ["b"] * 3
+    steps = [f"{model} {one}" for model, subjects in (("a", "xyz"), ("b", "xyz"), ("a", "uvw")) for one in subjects]
+    ran = order_of(tmp_path, steps, [1] * 9, {6: 0, 7: 1, 8: 2})
+    assert [one[0] for one in ran] == ["a"] * 6 + ["b"] * 3

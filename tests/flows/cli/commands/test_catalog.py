@@ -72,16 +72,13 @@ def test_relations_of_a_source_are_those_it_has(rows: Any, swaymeter: Command) -
 
 @pytest.mark.parametrize("is_downloaded", [True, False])
 def test_models_say_where_they_are(is_downloaded: bool, rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def identify(name: str, purpose: str) -> None:
+        raise ModelError("its package is not installed")
+
     monkeypatch.setattr(listings, "is_downloaded", lambda hub: is_downloaded)
     places = {row["model"]: row["place"] for row in rows("models")}
     assert places["smollm2-135m-instruct"] == "installed"
     assert places["gpt2"].startswith("downloaded" if is_downloaded else "to be downloaded")
-
-
-def test_a_model_whose_package_is_gone_says_so(rows: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def identify(name: str, purpose: str) -> None:
-        raise ModelError("its package is not installed")
-
     monkeypatch.setattr(listings, "identify_model", identify)
     assert rows("models")[0]["place"] == "its package is not installed"
 
