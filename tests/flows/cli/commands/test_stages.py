@@ -157,21 +157,19 @@ def test_an_interrupted_command_explains_how_to_go_on(
     assert "run the same command again" in ended.err
 
 
-def _process(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"COLUMNS": "200", "HF_HUB_OFFLINE": "1"}
-    return subprocess.run(
-        [sys.executable, *arguments], capture_output=True, text=True, env=environment, timeout=120, check=False
-    )
-
-
-FETCH = ["-m", "swaymeter.flows.cli.main", "fetch", "quickstart", "--relation", "capital", "--workspace"]
+CLI = (sys.executable, "-m", "swaymeter.flows.cli.main")
+FETCH = (*CLI, "fetch", "quickstart", "--relation", "capital", "--workspace")
 """What has an end that can be seen, and needs no model."""
+
+
+def _process(*command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"COLUMNS": "200", "HF_HUB_OFFLINE": "1"} | variables
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
 
 
 def fetched(workspace: Path) -> bool:
     """Whether the relation of FETCH is there."""
-    status = ("status", "quickstart", "--json", "--workspace", str(workspace))
-    said = json.loads(_process("-m", "swaymeter.flows.cli.main", *status).stdout)
+    said = json.loads(_process(*CLI, "status", "quickstart", "--json", "--workspace", str(workspace)).stdout)
     return ("capital", "done") in {(row["subject"], row["state"]) for row in said["rows"] if row["stage"] == "fetch"}
 
 
@@ -180,27 +178,21 @@ def fetched(workspace: Path) -> bool:
 )
 def test_work_outlasts_its_streams(streams: str, said: str, tmp_path: Path) -> None:
     line = f'set -o pipefail; "$@" {streams}'
-    command = ["bash", "-c", line, "bash", sys.executable, *FETCH, str(tmp_path)]
-    variables = os.environ | {"PYTHONIOENCODING": "ascii"}
-    ended = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=120, check=False)
-    assert ended.returncode == 0
-    assert said in ended.stderr
-    assert "Traceback" not in ended.stderr
+    ended = _process("bash", "-c", line, "bash", *FETCH, str(tmp_path), PYTHONIOENCODING="ascii")
+    assert (ended.returncode, said in ended.stderr, "Traceback" in ended.stderr) == (0, True, False)
     assert fetched(tmp_path)
 
 
 def test_a_product_that_is_lost_is_a_failure() -> None:
-    command = ["bash", "-c", '"$@" >/dev/full', "bash", sys.executable, "-m", "swaymeter.flows.cli.main", "schema"]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert (ended.returncode, ended.stderr) == (
-        1, "error  not all could be written to standard output: No space left on device\n"
-    )  # fmt: skip
+    ended = _process("bash", "-c", '"$@" >/dev/full', "bash", *CLI, "schema")
+    lost = "error  not all could be written to standard output: No space left on device\n"
+    assert (ended.returncode, ended.stderr) == (1, lost)
 
 
 def test_work_outlasts_its_terminal(tmp_path: Path) -> None:
     leader, terminal = os.openpty()
     with subprocess.Popen(
-        [sys.executable, *FETCH, str(tmp_path)], stdin=terminal, stdout=terminal, stderr=terminal,
+        [*FETCH, str(tmp_path)], stdin=terminal, stdout=terminal, stderr=terminal,
         start_new_session=True, preexec_fn=partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),
     ) as process:  # fmt: skip
         os.close(terminal)
@@ -219,19 +211,16 @@ def test_what_is_done_is_found_where_nothing_can_be_written(swaymeter: Command, 
         subprocess.run(["mount", "-o", "remount,ro,bind", str(tmp_path)], check=True)
         assert swaymeter("fetch", *of).code == 0
         ended = swaymeter("build", *of)
-        assert (ended.code, ended.err) == (
-            1, f"error  the workspace {tmp_path} cannot be written; choose another --workspace\n"
-        )  # fmt: skip
+        assert (ended.code, ended.error.startswith(f"the workspace {tmp_path} cannot be written")) == (1, True)
     finally:
         subprocess.run(["umount", "--lazy", str(tmp_path)], check=True)
 
 
 def test_a_locked_workspace_fails(study: str, tmp_path: Path) -> None:
     with Workspace(tmp_path / "workspace").lock():
-        ended = _process("-m", "swaymeter.flows.cli.main", "run", study)
-    assert ended.returncode == 1
+        ended = _process(*CLI, "run", study)
+    assert (ended.returncode, ended.stdout, "Traceback" in ended.stderr) == (1, "", False)
     assert ended.stderr.startswith(f"error  process {os.getpid()} on ")
-    assert (ended.stdout, "Traceback" in ended.stderr) == ("", False)
 
 
 COMPUTING_NOTHING = (
@@ -249,7 +238,7 @@ for line in sys.argv[1:]:
 
 def test_commands_that_compute_nothing_import_no_science(study: str) -> None:
     commands = [line.format(study=study) for line in COMPUTING_NOTHING]
-    said = _process("-c", IN_ONE_PROCESS, *commands).stderr.splitlines()
+    said = _process(sys.executable, "-c", IN_ONE_PROCESS, *commands).stderr.splitlines()
     imported = [line for line in said if line.startswith("imported by")]
     assert imported == [f"imported by|{line}" for line in commands]
 
