@@ -1,4 +1,4 @@
-"""How fast names are counted in a corpus, and with how much memory: by names, by size, and in one long line.
+"""How fast names are counted in a corpus, and with how much memory: by names and by size.
 
 The text is that of `--files`, as often as it takes. Half of the names are words of it that begin and end with a
 capital, two or three, or one that it never has in small letters; the others no text has. Each setting has a process of
@@ -19,8 +19,7 @@ from typing import Any
 from benchmarks.machine import forget_peak, memory_in_use, peak_memory, this_machine
 from benchmarks.measuring import Table, arguments, publish
 from swaymeter.data.records import CountedPair
-from swaymeter.data.sources.corpus.reading import Piece, Reading
-from swaymeter.data.sources.corpus.shards import shards
+from swaymeter.data.sources.corpus import Piece, Reading, shards
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.frequency.counting import count
 from swaymeter.tasks.frequency.names import Names
@@ -30,7 +29,7 @@ MB, MIB = 1_000_000, 1 << 20
 WINDOW = 50
 SAMPLE = 8 << 20
 COLUMNS = (
-    "names", "text", "MB", "building, CPU s", "counting, CPU s", "MB a second", "found, thousands", "before, MiB",
+    "names", "MB", "building, CPU s", "counting, CPU s", "MB a second", "found, thousands", "before, MiB",
     "peak, MiB",
 )  # fmt: skip
 
@@ -44,9 +43,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if not asked.files:
             asked.files = [str(_made_up(Path(folder)))]
-        settings = [(names, asked.size, 0) for names in asked.names]
-        settings += [(asked.names[-1], factor * asked.size, 0) for factor in (2, 4)]
-        settings += [(asked.names[-1], asked.long_line, 1)]
+        settings = [(names, asked.size) for names in asked.names]
+        settings += [(asked.names[-1], factor * asked.size) for factor in (2, 4)]
         found = []
         for setting in settings:
             found.append(_measured(asked, *setting) if asked.quick else _of_child(asked, setting))
@@ -64,37 +62,33 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--text", default="made-up sentences", help="what the table calls these")
     parser.add_argument("--names", type=int, nargs="+", default=[1_000, 30_000, 300_000])
     parser.add_argument("--size", type=int, default=100, help="MB; also two and four times as much")
-    parser.add_argument("--long-line", type=int, default=1_000, help="MB of one document on one line of JSON")
-    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.quick:
-        asked.names, asked.size, asked.long_line = [100], 1, 9
+        asked.names, asked.size = [100], 1
     return asked
 
 
-def _of_child(asked: argparse.Namespace, setting: tuple[int, int, int]) -> dict[str, Any]:
+def _of_child(asked: argparse.Namespace, setting: tuple[int, int]) -> dict[str, Any]:
     command = [sys.executable, *sys.argv, "--files", *asked.files, "--child", *map(str, setting)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def _measured(asked: argparse.Namespace, names: int, size: int, is_one_line: int) -> dict[str, Any]:
+def _measured(asked: argparse.Namespace, names: int, size: int) -> dict[str, Any]:
     files = list(shards(asked.files).values())
     pairs = _pairs(_sample(files), names)
     start = time.process_time()
     looked_for = Names(pairs)
     assert looked_for.automaton is not None
     building = time.process_time() - start
-    with tempfile.TemporaryDirectory() as folder:
-        if is_one_line:
-            files = [_one_line(Path(folder) / "long.jsonl", files, size * MB)]
-        forget_peak("cpu")
-        before, start = memory_in_use("cpu"), time.process_time()
-        counts = count(_repeated(files, size * MB), looked_for, WINDOW)
-        counting = time.process_time() - start
+    forget_peak("cpu")
+    before, start = memory_in_use("cpu"), time.process_time()
+    counts = count(_repeated(files, size * MB), looked_for, WINDOW)
+    counting = time.process_time() - start
     return {
-        "names": len(looked_for.texts), "is_one_line": bool(is_one_line), "size": size * MB, "building": building,
+        "names": len(looked_for.texts), "size": size * MB, "building": building,
         "counting": counting, "found": int(counts.entities.sum()), "words": counts.words, "before": before,
         "peak": peak_memory("cpu"),
     }  # fmt: skip
@@ -138,15 +132,6 @@ def _pairs(text: list[str], names: int) -> list[CountedPair]:
     return [CountedPair(name, listed[-1 - place], (name,), (listed[-1 - place],)) for place, name in enumerate(listed)]
 
 
-def _one_line(file: Path, files: list[Path], size: int) -> Path:
-    with file.open("w", encoding="utf-8") as out:
-        out.write('{"id": 1, "text": "')
-        for piece in _repeated(files, size):
-            out.write(json.dumps(piece.text)[1:-1])
-        out.write('"}\n')
-    return file
-
-
 def _made_up(folder: Path) -> Path:
     drawn, file = generator(0, "text"), folder / "made-up.jsonl"
     known = ["Norway", "Oslo", "Ada", "Lovelace", "river", "the", "of", "was", "born", "in,", "it.", "Who", "year"]
@@ -160,7 +145,6 @@ def _made_up(folder: Path) -> Path:
 def _cells(one: dict[str, Any]) -> list[str]:
     return [
         f"{one['names']:,}",
-        "one document on one line" if one["is_one_line"] else "documents",
         f"{one['size'] / MB:,.0f}",
         f"{one['building']:.1f}",
         f"{one['counting']:.1f}",

@@ -11,7 +11,8 @@ import yaml
 from swaymeter.data.sources import dynamicqa
 from swaymeter.data.sources.own.columns import COLUMNS, FLAT
 from swaymeter.data.sources.own.files import read_file
-from swaymeter.data.sources.own.rows import Origin, ReadQuestions, questions_of
+from swaymeter.data.sources.own.named_file import Origin
+from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions
 from swaymeter.flows.cli.views.thresholds import QUANTITIES, Threshold
 from swaymeter.flows.study.reading import read_study

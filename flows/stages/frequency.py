@@ -6,7 +6,7 @@ from pathlib import Path
 from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.records import CORPUS
 from swaymeter.data.records.tables import COUNTED_PAIRS, FREQUENCIES, SHARD_COUNTS, SHARDS
-from swaymeter.data.sources.corpus.aliases import read_aliases
+from swaymeter.data.sources.own.named_file import read_aliases
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds

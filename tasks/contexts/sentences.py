@@ -11,7 +11,7 @@ from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Context, ContextKind, Query, QueryType, RelationName, identity
-from swaymeter.data.sources.own.by_relation import ContextRow
+from swaymeter.data.sources.own.facts import ContextRow
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.contexts.entities import Entity
 

@@ -12,8 +12,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.options import NamedPath
 from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.sources.access import Access
-from swaymeter.data.sources.corpus.reading import LEAVE_OUT, Reading
-from swaymeter.data.sources.corpus.shards import KEY, shards
+from swaymeter.data.sources.corpus import KEY, LEAVE_OUT, Reading, shards
 from swaymeter.data.storage.digests import remembered_digests
 from swaymeter.tasks.frequency.counting import count
 from swaymeter.tasks.frequency.names import Names

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from swaymeter.data.sources.corpus.reading import Piece
+from swaymeter.data.sources.corpus import Piece
 from swaymeter.tasks.frequency.names import Ints, Names
 from swaymeter.tasks.frequency.words import spaced
 

@@ -140,7 +140,7 @@ def test_gpu_in_small_and_without_what_a_bare_machine_lacks(tmp_path: Path) -> N
 
 def test_corpus_in_small(tmp_path: Path) -> None:
     settings = ran("corpus", tmp_path)["settings"]
-    assert [one["is_one_line"] for one in settings] == [False, False, False, True]
+    assert len(settings) == 3
     assert all(one["found"] > 1000 for one in settings)
 
 

@@ -16,7 +16,6 @@ from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     PlainSerializer,
     ValidationInfo,
@@ -33,10 +32,8 @@ from swaymeter.data.options import Problem, beside_the_study, refused
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.labelled import Group, LabelledEntity
-from swaymeter.data.sources.own.by_relation import Name, Optional
-from swaymeter.data.sources.own.files import read_file
-from swaymeter.data.sources.own.named_file import OwnFile
-from swaymeter.data.sources.own.not_usable import rows_not_usable
+from swaymeter.data.sources.own.facts import Name, Optional
+from swaymeter.data.sources.own.named_file import OwnFile, usable_rows
 from swaymeter.data.sources.own.one_row import row_of
 from swaymeter.data.sources.own.rows import RESERVED
 from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, different
@@ -50,32 +47,18 @@ VERSION = 1
 class EntityRow(BaseModel):
     """A row of an entity; columns that are not named are ignored."""
 
-    model_config = ConfigDict(frozen=True)
-
     entity: Name
     label: Name
     type: Optional = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Its name."""
-        return (self.entity,)
 
 
 class PairRow(BaseModel):
     """A row of a pair; columns that are not named are ignored."""
 
-    model_config = ConfigDict(frozen=True)
-
     entity1: Name
     entity2: Name
     label: Name
     type: Optional = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Both names."""
-        return (self.entity1, self.entity2)
 
 
 _beside_the_study = partial(beside_the_study, is_there=Path.is_file)  # a folder may be called as a bundled file is
@@ -193,36 +176,29 @@ def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]
 
     InputError where fewer than two labels are left.
     """
-    model: type[EntityRow | PairRow] = PairRow if of_pairs else EntityRow
-    places: dict[LabelledEntity, str] = {}
     taken: dict[frozenset[str] | str, str] = {}
-    wrong = []
-    rows = read_file(file, "entity1" if of_pairs else "entity")
-    for place, cells, problem in rows:
-        try:
-            if problem:
-                raise InputError(problem)
-            row = row_of(model, _by_column(cells))
-            entity = LabelledEntity(row.names, row.label, row.type)
-            if taken_names := sorted({"all"} & {row.label.casefold(), (row.type or "").casefold()}):
-                raise InputError(f"label, type: {taken_names[0]} stands for every one; write another")
-            if of_pairs and len({name.casefold() for name in row.names}) < 2:
-                raise InputError(f"entity2: is {row.names[1]}, as entity1 is; name two different ones")
-            other = taken.get(frozenset(row.names)) or taken.get(entity.name)
-            if other:
-                raise InputError(f"is {entity.name}, as {other} is; leave one out")
-            taken[frozenset(row.names)] = taken[entity.name] = places[entity] = place
-        except InputError as error:
-            wrong.append((place, str(error)))
-    if wrong:
-        text = rows_not_usable(file, wrong, len(rows))
-        if not places:
-            raise InputError(text)
-        log.warning(text)
-    for what, written in (("label", (one.label for one in places)), ("entity", (one.name for one in places))):
+
+    def check(place: str, cells: Mapping[str, Any]) -> LabelledEntity:
+        by_column = {name.strip().lower(): cell for name, cell in cells.items()}
+        if len(by_column) < len(cells):
+            raise InputError("has two columns whose names differ only in capitals or spaces; rename one")
+        row = row_of(PairRow, by_column) if of_pairs else row_of(EntityRow, by_column)
+        names: tuple[str, ...] = (row.entity,) if isinstance(row, EntityRow) else (row.entity1, row.entity2)
+        entity = LabelledEntity(names, row.label, row.type)
+        if "all" in (row.label.casefold(), (row.type or "").casefold()):
+            raise InputError("label, type: all stands for every one; write another")
+        if of_pairs and len({name.casefold() for name in names}) < 2:
+            raise InputError(f"entity2: is {names[1]}, as entity1 is; name two different ones")
+        if other := taken.get(frozenset(names)) or taken.get(entity.name):
+            raise InputError(f"is {entity.name}, as {other} is; leave one out")
+        taken[frozenset(names)] = taken[entity.name] = place
+        return entity
+
+    entities = usable_rows(file, "entity1" if of_pairs else "entity", check)
+    for what, written in (("label", (one.label for one in entities)), ("entity", (one.name for one in entities))):
         if alike := _alike(written):
             log.warning("%s: %s %s differ only in capitals and count as several; write them alike", file, what, alike)
-    counts = Counter(entity.label for entity in places)
+    counts = Counter(entity.label for entity in entities)
     if len(counts) < 2:
         raise InputError(
             f"{file}: has {'no row' if not counts else f'one label, {next(iter(counts))}'}; write entities of at "
@@ -230,15 +206,7 @@ def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]
         )
     if single := [label for label, count in counts.items() if count < 2]:
         log.warning("%s: label %s has one entity, which no test can compare; write at least two", file, single[0])
-    return tuple(places)
-
-
-def _by_column(cells: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The cells by the names of their columns in small letters."""
-    named = {name.strip().lower(): cell for name, cell in cells.items()}
-    if len(named) < len(cells):
-        raise InputError("has two columns whose names differ only in capitals or spaces; rename one")
-    return named
+    return tuple(entities)
 
 
 def _alike(written: Iterable[str]) -> str:
@@ -251,13 +219,9 @@ def _alike(written: Iterable[str]) -> str:
 
 def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
     """What is known of the entities that are asked about: each with its label as the object."""
-    origin = options.origin
-    return [
-        Fact(
-            RelationName(relation), entity.name, entity.label, None, None, None, origin.source, origin.licence,
-        )
-        for entity in options.group(relation, seed).entities
-    ]  # fmt: skip
+    entities = options.group(relation, seed).entities
+    of = RelationName(relation)
+    return [Fact(of, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]
 
 
 def _key(options: Groups, relation: str, seed: int, access: Access) -> Mapping[str, Any]:

@@ -1,11 +1,33 @@
-"""A file of one's own as a study names it: where it is, and what the page says of it."""
+"""A file of one's own as a study names it: where it is, what the page says of it, and its rows, each one checked."""
 
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
+from swaymeter.data.errors import InputError
 from swaymeter.data.options import NamedPath, Options
-from swaymeter.data.sources.own.rows import Origin
+from swaymeter.data.records import Rejected
+from swaymeter.data.sources.own.files import read_file
+from swaymeter.data.sources.own.one_row import Name, row_of
+
+log = logging.getLogger(__name__)
+
+SHOWN = 10
+"""Kinds of errors that a message has, and of each the first rows."""
+FIRST = 3
+Wrong = tuple[str, str]
+"""Where a row stands that cannot be used, such as "line 4", and what is wrong with it."""
+Row = TypeVar("Row")
+
+
+class Origin(NamedTuple):
+    """Where data come from, as they say themselves."""
+
+    source: str
+    licence: str
 
 
 class OwnFile(Options):
@@ -29,3 +51,77 @@ class OwnFile(Options):
     def origin(self) -> Origin:
         """Where the data come from, as the page says it."""
         return Origin(", ".join(filter(None, (self.title or self.path.name, self.citation))), self.licence)
+
+
+class AliasRow(BaseModel):
+    """A row of a file of other names of entities and answers."""
+
+    name: Name
+    alias: Name
+
+
+def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
+    """The aliases of each name, sorted; InputError names the rows that cannot be used."""
+    rows, problem = _checked(file, "alias", lambda place, cells: row_of(AliasRow, cells))
+    if problem:
+        raise InputError(f"frequency.aliases: {problem}")
+    aliases: dict[str, set[str]] = {}
+    for row in rows:
+        aliases.setdefault(row.name, set()).add(row.alias)
+    return {name: tuple(sorted(of_name)) for name, of_name in aliases.items()}
+
+
+def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> list[Row]:
+    """What `check` makes of the rows of a file; a warning names those for which it raises an InputError.
+
+    Args:
+        file: CSV, JSON or Parquet.
+        needed: A column that it has to have.
+        check: Called with the place of a row, such as "line 4", and its cells.
+
+    Raises:
+        InputError: No row can be used, or the file cannot be read.
+    """
+    rows, problem = _checked(file, needed, check)
+    if problem and not rows:
+        raise InputError(problem)
+    if problem:
+        log.warning(problem)
+    return rows
+
+
+def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> tuple[list[Row], str]:
+    """The rows that can be used, and the message of the others."""
+    usable, wrong = list[Row](), list[Wrong]()
+    for place, cells, problem in read_file(file, needed):
+        try:
+            if problem:
+                raise InputError(problem)
+            usable.append(check(place, cells))
+        except InputError as error:
+            wrong.append((place, str(error)))
+    return usable, rows_not_usable(file, wrong, len(usable) + len(wrong))
+
+
+def wrong_rows(rejected: Iterable[Rejected]) -> list[Wrong]:
+    """What is wrong with each rejected row."""
+    return [(row.part, row.detail or "") for row in rejected]
+
+
+def rows_not_usable(file: Path, wrong: Sequence[Wrong], total: int) -> str:
+    """The message of what is wrong with rows of a file; empty where nothing is.
+
+    Equal errors are told once, with the first rows that have them; of many kinds, the most frequent.
+    """
+    if not wrong:
+        return ""
+    places: dict[str, list[str]] = {}
+    for place, message in wrong:
+        places.setdefault(message, []).append(place)
+    messages = []
+    for message, rows in sorted(places.items(), key=lambda item: -len(item[1]))[:SHOWN]:
+        numbers = [rows[0], *(row.rpartition(" ")[2] for row in rows[1:FIRST])]
+        more = f" and {len(rows) - FIRST} more" if len(rows) > FIRST else ""
+        messages.append(f"{', '.join(numbers)}{more}: {message}")
+    more = f"; and {len(places) - SHOWN} other errors" if len(places) > SHOWN else ""
+    return f"{file}: {len(wrong)} of {total} rows cannot be used: {'; '.join(messages)}{more}"

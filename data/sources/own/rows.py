@@ -15,17 +15,11 @@ from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.own.columns import COLUMNS, OF_THE_TRUTH, plain
 from swaymeter.data.sources.own.files import FileRow
 from swaymeter.data.sources.own.lists import list_in, none_where_empty
+from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.one_row import FORM, OwnContext, OwnRow, row_of
 
 RESERVED = NO_RELATIONS | {ALL, "disputable"}
 """Names that mean something else where a relation is named."""
-
-
-class Origin(NamedTuple):
-    """Where questions come from, as they say themselves."""
-
-    source: str
-    licence: str
 
 
 @dataclass

@@ -13,8 +13,7 @@ from swaymeter.data.records import Partition, Question
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map
 from swaymeter.data.sources.own.files import FileRow, read_rows
-from swaymeter.data.sources.own.named_file import OwnFile
-from swaymeter.data.sources.own.not_usable import rows_not_usable, wrong_rows
+from swaymeter.data.sources.own.named_file import OwnFile, rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 from swaymeter.data.storage.keys import file_digest
@@ -108,8 +107,7 @@ def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:
 
 def not_usable(file: Path, read: ReadQuestions) -> str:
     """What is wrong with rows that cannot be used; empty where all can be."""
-    wrong = wrong_rows(read.rejected)
-    return rows_not_usable(file, wrong, len(read.questions) + len(wrong)) if wrong else ""
+    return rows_not_usable(file, wrong_rows(read.rejected), len(read.questions) + len(read.rejected))
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

@@ -85,7 +85,7 @@ def audit(
 
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
-    from swaymeter.data.sources.own.not_usable import wrong_rows
+    from swaymeter.data.sources.own.named_file import wrong_rows
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
     from swaymeter.flows.cli.views import audit as view

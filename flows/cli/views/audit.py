@@ -15,7 +15,7 @@ from rich.console import Console
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
-from swaymeter.data.sources.own.not_usable import wrong_rows
+from swaymeter.data.sources.own.named_file import wrong_rows
 from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import not_usable, read_questions
 from swaymeter.data.storage.files import written_whole

@@ -9,9 +9,9 @@ from pathlib import Path
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError
 from swaymeter.data.plain import plain
 from swaymeter.data.records import OWN_KINDS, OwnKind
-from swaymeter.data.sources.own.not_usable import rows_not_usable, wrong_rows
+from swaymeter.data.sources.own.named_file import Origin, rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.one_row import OwnContext, OwnRow, row_of
-from swaymeter.data.sources.own.rows import AskedQuestion, Origin, asked_questions
+from swaymeter.data.sources.own.rows import AskedQuestion, asked_questions
 from swaymeter.data.sources.own.source import rows_to_ask
 from swaymeter.data.storage.files import written_whole
 

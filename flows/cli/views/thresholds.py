@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
-from swaymeter.data.sources.own.not_usable import Wrong
+from swaymeter.data.sources.own.named_file import Wrong
 from swaymeter.reports.estimates import estimate, number, plural, told_apart
 from swaymeter.tasks.statistics.models import UNRELATED
 

@@ -43,7 +43,8 @@ def sheet(name: str, file: Path) -> str:
 def own_questions(name: str, file: Path) -> str:
     """Reads questions of the user's own, of which one is sound and every other one is rejected by its line."""
     from swaymeter.data.sources.own.files import read_file
-    from swaymeter.data.sources.own.rows import Origin, questions_of
+    from swaymeter.data.sources.own.named_file import Origin
+    from swaymeter.data.sources.own.rows import questions_of
 
     read = questions_of(read_file(file, "question"), Origin("a book", "not stated"), {})
     return "rejected by line" if len(read.questions) == 1 and read.rejected else "ACCEPTED"

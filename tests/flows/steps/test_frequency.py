@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from swaymeter.data.errors import StudyFileError, UnknownName
-from swaymeter.data.sources.corpus.reading import Piece, Reading
+from swaymeter.data.sources.corpus import Piece, Reading
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.graph import Graph

@@ -3,7 +3,7 @@
 import pytest
 
 from swaymeter.data.records import CountedPair
-from swaymeter.data.sources.corpus.reading import Piece
+from swaymeter.data.sources.corpus import Piece
 from swaymeter.tasks.frequency.common_words import CommonWords
 from swaymeter.tasks.frequency.counting import count
 from swaymeter.tasks.frequency.names import Names

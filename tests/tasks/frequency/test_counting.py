@@ -7,7 +7,7 @@ from importlib.metadata import distributions
 import pytest
 
 from swaymeter.data.records import CountedPair
-from swaymeter.data.sources.corpus.reading import Piece
+from swaymeter.data.sources.corpus import Piece
 from swaymeter.tasks.frequency import counting
 from swaymeter.tasks.frequency.counting import count
 from swaymeter.tasks.frequency.names import Names

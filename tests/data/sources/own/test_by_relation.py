@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from swaymeter.data.errors import InputError, MissingFile
-from swaymeter.data.sources.own.by_relation import ContextRow, FactRow, facts_of, rows_by_relation
+from swaymeter.data.sources.own.facts import ContextRow, FactRow, facts_of, rows_by_relation
 from swaymeter.data.sources.own.rows import Origin
 
 HEADER = "relation,subject,object,aliases,subject_id,note"

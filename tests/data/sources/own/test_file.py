@@ -14,7 +14,8 @@ from swaymeter.data.records import Case, Question, as_row
 from swaymeter.data.records.tables import REJECTED
 from swaymeter.data.sources.own import files
 from swaymeter.data.sources.own.files import read_file
-from swaymeter.data.sources.own.rows import Origin, ReadQuestions, questions_of
+from swaymeter.data.sources.own.named_file import Origin
+from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions, read_questions
 from swaymeter.data.storage.keys import file_digest
 

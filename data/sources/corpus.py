@@ -1,12 +1,12 @@
-"""The documents of a shard as a stream of bounded memory, however long a document is.
+"""A corpus of text in files: its shards, and their documents as a stream of bounded memory.
 
-A line of JSON is a document, and so is a row of Parquet, which is read whole, and a text file. What cannot be read is
-counted and left out; a file that ends too early is an error.
+A line of JSON is a document, and so is a row of Parquet, which is read whole, and a text file, which may be of any
+length. What cannot be read is counted and left out; a file that ends too early is an error.
 """
 
 import codecs
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -16,15 +16,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from swaymeter.data.errors import InputError, first_line
-from swaymeter.data.sources.corpus.long_lines import LongLine
+from swaymeter.data.sources.http.printable import is_text
 
+KEY = "frequency.corpus"
 BLOCK = 1 << 20
-LONGEST = 8 << 20
-"""Bytes of a line that are parsed at once; a longer one is read piece by piece."""
+LONGEST_LINE = 256 << 20
+"""Bytes of a line of JSON; a longer one is left out."""
+ROWS_SIZE = 8 << 20
 JSON_LINES, PARQUET, TEXT = (".jsonl", ".ndjson", ".json"), (".parquet",), (".txt",)
 PACKED = {".zst": "zstd", ".gz": "gzip"}
 ROWS = 64
-"""Rows of Parquet that are read at once; fewer of those that are on average longer than `LONGEST` / `ROWS`."""
+"""Rows of Parquet that are read at once; fewer where they would have more than `ROWS_SIZE` bytes."""
 _BYTES = pa.large_binary()
 LEAVE_OUT = "leave it out of `frequency.corpus`, or move it out of the folder that is named there"
 
@@ -94,25 +96,20 @@ class Reading:
             raise InputError(f"{self.file} is in UTF-16; save it as UTF-8")
 
     def _lines(self) -> Iterator[Piece]:
-        blocks, rest, number = self._blocks(), b"", 0
-        for block in blocks:
-            self._refuse_other_encodings(block, begins=not number and not rest)
-            *lines, rest = (rest + block).split(b"\n")
+        begun, size, number = list[bytes](), 0, 0
+        for block in chain(self._blocks(), [b"\n"]):
+            self._refuse_other_encodings(block, begins=not number and not size)
+            *lines, rest = block.split(b"\n")
             for line in lines:
                 number += 1
-                yield from self._line(line, number)
-            if len(rest) > LONGEST:
-                number += 1
-                long_line = LongLine(rest, blocks, self.column)
-                begins = True
-                for text in long_line.texts():
-                    yield Piece(text, begins)
-                    begins = False
-                if long_line.problem:
-                    self._note(f"line {number:,}", long_line.problem)
-                rest = long_line.rest
-        for place, line in enumerate(rest.split(b"\n"), number + 1):
-            yield from self._line(line, place)
+                if size + len(line) > LONGEST_LINE:
+                    self._note(f"line {number:,}", f"has more than {LONGEST_LINE >> 20} MiB")
+                else:
+                    yield from self._line(b"".join((*begun, line)), number)
+                begun, size = [], 0
+            size += len(rest)
+            if size <= LONGEST_LINE:
+                begun.append(rest)
 
     def _line(self, line: bytes, number: int) -> Iterable[Piece]:
         if not line.strip():
@@ -142,7 +139,7 @@ class Reading:
                 )
             groups = (opened.metadata.row_group(place) for place in range(opened.num_row_groups))
             mean = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
-            at_once = max(1, min(ROWS, LONGEST // max(1, mean)))
+            at_once = max(1, min(ROWS, ROWS_SIZE // max(1, mean)))
             for batch in opened.iter_batches(at_once, columns=[self.column], use_threads=False):
                 self.read += batch.nbytes
                 for content in (row.as_py() for row in batch.column(0).cast(kind).cast(_BYTES)):
@@ -177,3 +174,44 @@ def format_of(file: Path) -> str | None:
     if kind in PARQUET:
         return None if packed else kind
     return kind if kind in (*JSON_LINES, *TEXT) else None
+
+
+_FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED)}), {', '.join(PARQUET)}"
+
+
+def shards(paths: Iterable[str]) -> Mapping[str, Path]:
+    """The files of a corpus by name, in order: those that are named, and those in folders that are named.
+
+    Raises:
+        InputError: there is none, one cannot be read or has another format, or two have one name.
+    """
+    found: dict[str, Path] = {}
+    for path in map(Path, paths):
+        for name, file in _files(path):
+            if not is_text(str(file)):
+                raise InputError(f"{KEY}: the name of {str(file)!a} is not UTF-8; rename it")
+            if name in found:
+                raise InputError(f"{KEY}: {found[name]} and {file} are both called {name}; rename one")
+            found[name] = file
+    return found
+
+
+def _files(path: Path) -> list[tuple[str, Path]]:
+    if path.is_dir():
+        within = sorted(file for file in path.rglob("*") if file.is_file())
+        unknown = [file for file in within if not (file.name.startswith(".") or format_of(file))]
+        for file in unknown:
+            if not {ending.lower() for ending in file.suffixes}.isdisjoint((*JSON_LINES, *TEXT, *PARQUET)):
+                raise InputError(
+                    f"{KEY}: the packing of {str(file)!r} is not known ({' or '.join(PACKED)}; none for "
+                    f"{', '.join(PARQUET)}); unpack it, or move it out of the folder"
+                )
+        files = list(filter(format_of, within))
+        if not files:
+            raise InputError(f"{KEY}: the folder {path} has no {_FORMATS}; name another one")
+        return [(file.relative_to(path).as_posix(), file) for file in files]
+    if not path.is_file():
+        raise InputError(f"{KEY}: {path} does not exist; correct the path or get the file")
+    if not format_of(path):
+        raise InputError(f"{KEY}: {path} has none of the formats {_FORMATS}")
+    return [(path.name, path)]

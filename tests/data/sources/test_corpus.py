@@ -1,0 +1,176 @@
+"""Documents come out whole, whatever the format; what is broken is counted, or an error that names the file."""
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources import corpus
+from swaymeter.data.sources.corpus import Reading, shards
+from swaymeter.data.sources.own.named_file import read_aliases
+
+TEXTS = ["Norway, Oslo.", "", 'Zürich\nand "quotes" \\ 😀 \u2028', "third"]
+ENDINGS = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".json.gz", ".parquet", ".JSONL"]
+
+
+def documents(shard: Reading) -> list[str]:
+    found: list[str] = []
+    for text, begins in shard.pieces():
+        if begins:
+            found.append("")
+        found[-1] += text
+    return found
+
+
+def written(folder: Path, ending: str, content: bytes) -> Path:
+    file = folder / f"shard{ending}"
+    if ending.endswith(".zst"):
+        half = len(content) // 2
+        content = b"".join(pa.compress(part, "zstd", asbytes=True) for part in (content[:half], content[half:]))
+    file.write_bytes(gzip.compress(content) if ending.endswith(".gz") else content)
+    return file
+
+
+def lines(texts: list[str]) -> bytes:
+    return "\n".join(json.dumps({"id": 1, "text": text}) for text in texts).encode()
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("block", [3, 1 << 20])
+def test_every_format_gives_the_same_documents(
+    ending: str, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "BLOCK", block)
+    file = tmp_path / f"shard{ending}"
+    if ending == ".parquet":
+        pq.write_table(pa.table({"text": [*TEXTS[:2], None, *TEXTS[2:]]}), file, row_group_size=2)
+    else:
+        written(tmp_path, ending, lines(TEXTS))
+    shard = Reading(file, "text")
+    assert documents(shard) == TEXTS
+    assert shard.problem == ("row 3 has no text" if ending == ".parquet" else None)
+
+
+@pytest.mark.parametrize("ending", [".txt", ".txt.gz", ".txt.zst"])
+def test_a_text_file_is_one_document(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "BLOCK", 3)
+    file = written(tmp_path, ending, b"\xef\xbb\xbf" + "Zürich 😀\n\nsecond".encode() + b"\xff end \xc3")
+    shard = Reading(file, "text")
+    assert documents(shard) == ["Zürich 😀\n\nsecond\udcff end \udcc3"]
+    assert shard.unreadable == 2
+    assert "is not UTF-8" in (shard.problem or "")
+
+
+BROKEN = {
+    b'{"text": "it ends in the middle of a wo': "is not JSON",
+    b'{"text": "a text, then something"} else': "is not JSON",
+    b'{"id": "of a document without a text"}': "has no text under 'text'",
+    b'{"id": "with no text", "text": null}': "has no text under 'text'",
+    b"[1]": "has no text under 'text'",
+    b'{"text": "a text of bytes that \xff are none"}': "is not UTF-8",
+    json.dumps({"text": "x" * 100}).encode(): "has more than 0 MiB",
+}
+
+
+@pytest.mark.parametrize(("line", "problem"), BROKEN.items())
+@pytest.mark.parametrize("block", [11, 1 << 20])
+@pytest.mark.parametrize("more", [b"", b'\n\n{"text": "a"}'])
+def test_a_broken_line_is_counted(
+    line: bytes, problem: str, block: int, more: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus, "LONGEST_LINE", 90)
+    monkeypatch.setattr(corpus, "BLOCK", block)
+    shard = Reading(written(tmp_path, ".jsonl", b'\xef\xbb\xbf{"text": "a"}\n' + line + more), "text")
+    assert documents(shard) == ["a"] * (2 if more else 1)
+    assert (shard.unreadable, shard.problem) == (1, f"line 2 {problem}")
+
+
+def test_the_encoding_of_a_line_is_not_guessed(tmp_path: Path) -> None:
+    shard = Reading(written(tmp_path, ".jsonl", '{"text": "a"}\n{"text": "b"}'.encode("utf-16-le")), "text")
+    assert documents(shard) == []
+    assert shard.unreadable == 2
+
+
+def test_of_long_rows_few_are_held_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(corpus, "ROWS_SIZE", 1 << 20)
+    texts, file = pa.array(os.urandom(200_000).hex() for _ in range(40)), tmp_path / "shard.parquet"
+    pq.write_table(pa.table({"text": texts}), file, use_dictionary=False, compression="none", write_batch_size=1)
+    before, held = pa.total_allocated_bytes(), []
+    for _ in Reading(file, "text").pieces():
+        held.append(pa.total_allocated_bytes() - before)
+    assert len(held) == 40
+    assert max(held) < texts.nbytes / 2
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_a_row_of_parquet_that_is_not_utf8_is_counted(kind: pa.DataType, tmp_path: Path) -> None:
+    file, is_packed = tmp_path / "shard.parquet", pa.types.is_dictionary(kind)
+    texts = pa.array([b"a", b"\xff" if not is_packed else None, b"\xc3\xbc"]).cast(pa.large_binary()).cast(pa.binary())
+    column = texts.cast(pa.string()).cast(kind) if is_packed else pa.Array.from_buffers(pa.string(), 3, texts.buffers())
+    pq.write_table(pa.table({"text": column if is_packed else column.cast(kind)}), file)
+    shard = Reading(file, "text")
+    assert documents(shard) == ["a", "ü"]
+    assert (shard.unreadable, shard.problem) == (1, "row 2 has no text" if is_packed else "row 2 is not UTF-8")
+
+
+@pytest.mark.parametrize("ending", [".jsonl.zst", ".jsonl.gz", ".parquet", ".txt.zst"])
+def test_a_truncated_file_is_refused(ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"shard{ending}"
+    if ending == ".parquet":
+        pq.write_table(pa.table({"text": TEXTS * 100}), file)
+    else:
+        written(tmp_path, ending, lines(TEXTS * 100))
+    file.write_bytes(file.read_bytes()[:-20])
+    with pytest.raises(InputError, match=rf"shard\{ending} cannot be read to its end: .*download it again"):
+        documents(Reading(file, "text"))
+
+
+def test_what_has_no_texts_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is in UTF-16; save it as UTF-8"):
+        documents(Reading(written(tmp_path, ".txt", "a".encode("utf-16")), "text"))
+    pq.write_table(pa.table({"content": ["a"], "id": [1]}), tmp_path / "shard.parquet")
+    for column in ("text", "id"):
+        with pytest.raises(InputError, match=rf"no column of texts '{column}', only content, id; name it"):
+            documents(Reading(tmp_path / "shard.parquet", column))
+
+
+@pytest.mark.parametrize(
+    ("files", "named", "problem"),
+    [
+        ([], "nothing", "nothing does not exist"),
+        (["a.csv"], "a.csv", r"has none of the formats \.jsonl"),
+        (["empty/a.csv"], "empty", r"the folder .*empty has no \.jsonl"),
+        (["a.txt", "b/a.txt"], "a.txt b", r"are both called a\.txt"),
+        *(
+            ([f"f/b.{ending}", "f/a.txt"], "f", rf"the packing of .*b\.{ending}' is not known .*; unpack it")
+            for ending in ("jsonl.bz2", "txt.zstd", "parquet.gz", "json.tar.gz")
+        ),
+        (["f/x\udcff.txt"], "f", r"the name of '.*x\\udcff\.txt' is not UTF-8; rename it"),
+    ],
+)
+def test_files_that_are_no_corpus_are_named(files: list[str], named: str, problem: str, tmp_path: Path) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("text")
+    with pytest.raises(InputError, match=rf"frequency\.corpus: .*{problem}"):
+        shards([str(tmp_path / name) for name in named.split()])
+
+
+def test_shards_are_named_by_folder_and_file(tmp_path: Path) -> None:
+    (tmp_path / "of" / "2020").mkdir(parents=True)
+    for name in ("of/b.txt", "of/2020/a.jsonl.zst", "of/README.md", "of/.b.txt.crc", "own.txt"):
+        (tmp_path / name).write_text("text")
+    assert list(shards([str(tmp_path / "own.txt"), str(tmp_path / "of")])) == ["own.txt", "2020/a.jsonl.zst", "b.txt"]
+
+
+def test_aliases_are_read_by_name(tmp_path: Path) -> None:
+    file = written(tmp_path, ".csv", b"name,alias\nNorway,Norge\nNorway,Kingdom of Norway\nNorway,Norge\n")
+    assert read_aliases(file) == {"Norway": ("Kingdom of Norway", "Norge")}
+    file.write_text("name,alias\nNorway,\n")
+    with pytest.raises(InputError, match=r"frequency\.aliases: .*line 2: alias"):
+        read_aliases(file)
