@@ -122,7 +122,13 @@ def pretrained(
     of load, "dtype" among them where weights are loaded.
     Raises ModelError where it cannot be loaded, a file is damaged, or a weight is missing or not finite.
     """
-    _quieten()
+    import transformers
+    from safetensors import SafetensorError
+
+    transformers.logging.set_verbosity(logging.ERROR)
+    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    for library in ("huggingface_hub", "bitsandbytes"):  # of bitsandbytes a line per layer about its own casts
+        logging.getLogger(library).setLevel(logging.ERROR)
     if loads_weights := "dtype" in options:
         options["output_loading_info"] = True
     if identity.kind == "hub":
@@ -144,7 +150,7 @@ def pretrained(
     except Exception as error:
         place = snapshot if identity.kind == "hub" else source
         reason = first_line(error)
-        if _is_damaged(error):
+        if isinstance(error, SafetensorError):  # a file of weights was cut short, or is not one
             reason += f"; its weights are damaged: remove the folder {place} and get the model again"
         raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
     if identity.kind == "hub":
@@ -152,8 +158,7 @@ def pretrained(
         check_index(identity.name, snapshot)
     if loads_weights:
         loaded, about = loaded
-        _refuse_missing(identity, (name for name in about["missing_keys"] if not name.startswith(unused)))
-        _check_weights(identity, loaded)
+        _check_weights(identity, loaded, (name for name in about["missing_keys"] if not name.startswith(unused)))
     return loaded
 
 
@@ -176,26 +181,16 @@ def _refuse_more_layers(identity: ModelIdentity, folder: Path) -> None:
         )
 
 
-def _refuse_missing(identity: ModelIdentity, missing: Iterable[str]) -> None:
-    """ModelError where the files lack weights: transformers draws them at random, with a warning at most."""
+def _check_weights(identity: ModelIdentity, network: Any, missing: Iterable[str]) -> None:
+    """ModelError where files lack weights, which transformers draws at random, or have some that are not finite."""
+    import torch
+
     if names := sorted(missing):
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         raise ModelError(
             f"model {identity.name!r}: its files have no weight {names[0]}{more}, though its config.json says that it "
             "has; get the model again, or one that was trained for this"
         )
-
-
-def _is_damaged(error: Exception) -> bool:
-    """Whether a file of weights was cut short, or is not one."""
-    from safetensors import SafetensorError
-
-    return isinstance(error, SafetensorError)
-
-
-def _check_weights(identity: ModelIdentity, network: Any) -> None:
-    import torch
-
     for name, weights in network.named_parameters():
         if weights.is_floating_point() and not weights.is_meta and not bool(torch.isfinite(weights).all()):
             raise ModelError(f"model {identity.name!r}: its weight {name} is not finite; get the model again")
@@ -223,13 +218,3 @@ def context_window(config: Any) -> int | None:
     names = ("max_position_embeddings", "n_positions", "max_seq_len", "n_ctx", "seq_length")
     lengths = (getattr(text, name, None) for name in names)
     return next((length for length in lengths if isinstance(length, int) and length > 0), None)
-
-
-def _quieten() -> None:
-    """No progress bars and no warnings from the libraries: what goes wrong here is raised."""
-    import transformers
-
-    transformers.logging.set_verbosity(logging.ERROR)
-    transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
-    logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # one line per layer and batch about its own casts

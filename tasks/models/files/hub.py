@@ -10,11 +10,11 @@ import json
 import os
 import re
 import sys
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 
-from swaymeter.data.errors import ModelError
+from swaymeter.data.errors import ModelError, WorkspaceError
+from swaymeter.data.storage.files import written_whole
 from swaymeter.data.storage.sealed import json_object
 
 _OFFLINE = "HF_HUB_OFFLINE"
@@ -29,28 +29,20 @@ def cache_folder() -> Path:
     return Path(chosen).expanduser() if chosen else Path.home() / ".cache" / "swaymeter"
 
 
-def file_state(path: Path) -> State:
-    """What changes when a file is written: its size, and its times of change in nanoseconds."""
-    status = os.stat(path)
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file in hex; remembered for as long as its size and times of change stay the same."""
+    return _digest(path, _state(path))
+
+
+def _state(path: Path) -> State:
+    status = path.stat()
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file in hex; remembered for as long as the file's state stays the same."""
-    return _digest(str(path), file_state(path), "sha256", b"")
-
-
-def git_sha1_of(path: Path) -> str:
-    """The SHA-1 in hex by which git, and the hub for files that are not large, names a file's content."""
-    state = file_state(path)
-    return _digest(str(path), state, "sha1", f"blob {state[0]}\0".encode())
-
-
 @lru_cache(maxsize=2048)
-def _digest(path: str, state: State, name: str, header: bytes) -> str:
-    digest = hashlib.new(name, header, usedforsecurity=False)
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, lambda: digest).hexdigest()
+def _digest(path: Path, state: State) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def leave_alone(offline: bool) -> None:
@@ -70,34 +62,31 @@ def snapshot_folder(hub_id: str, commit: str) -> Path:
 
 def verify_snapshot(name: str, folder: Path) -> None:
     """Raises ModelError where a file of a snapshot does not have the digest that the hub gave, if that is known."""
-    known = _verified()
-    before = dict(known)
+    from huggingface_hub.utils.sha import git_hash
+
+    try:
+        known: dict[str, list[int]] = json_object((cache_folder() / "verified.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        known = {}
+    is_new = False
     for file in sorted(folder.rglob("*")):
         blob = file.resolve()
         if not blob.is_file() or not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", blob.name):
             continue  # a system without symbolic links has no blobs
-        state = list(file_state(blob))
-        if known.get(str(blob)) != state and (sha256_of if len(blob.name) == 64 else git_sha1_of)(blob) != blob.name:
+        state = list(_state(blob))
+        if known.get(str(blob)) == state:
+            continue
+        if (sha256_of(blob) if len(blob.name) == 64 else git_hash(blob.read_bytes())) != blob.name:
             raise ModelError(
                 f"model {name!r}: the hub's cache is damaged: {file.name} does not have the digest that the hub gave; "
                 f"delete {blob} so that it is downloaded again"
             )
-        known[str(blob)] = state
-    if known != before:
+        known[str(blob)], is_new = state, True
+    if is_new:
         _remember(known)
 
 
-def _verified() -> dict[str, list[int]]:
-    try:
-        return json_object((cache_folder() / "verified.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-
-
 def _remember(known: dict[str, list[int]]) -> None:
-    with contextlib.suppress(OSError):  # then they are verified again
-        cache_folder().mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=".verified-", dir=cache_folder())
-        with open(handle, "w", encoding="utf-8") as file:
-            json.dump(known, file)
-        os.replace(name, cache_folder() / "verified.json")
+    # Where it cannot be written, they are verified again.
+    with contextlib.suppress(WorkspaceError), written_whole(cache_folder() / "verified.json") as file:
+        file.write_text(json.dumps(known), encoding="utf-8")

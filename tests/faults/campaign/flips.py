@@ -16,6 +16,7 @@ from pathlib import Path
 from unittest import mock
 
 import requests
+from huggingface_hub.utils.sha import git_hash
 
 from swaymeter.data.errors import MissingFile, SwaymeterError
 from swaymeter.data.records import Annotation, as_row
@@ -200,7 +201,8 @@ def _of_models(folder: Path) -> Iterator[Kept]:
     snapshot.mkdir(parents=True)
     blobs.mkdir()
     for file in own.iterdir():
-        blob = blobs / (hub.sha256_of if file.suffix == ".safetensors" else hub.git_sha1_of)(file)
+        is_large = file.suffix == ".safetensors"
+        blob = blobs / (hub.sha256_of(file) if is_large else git_hash(file.read_bytes()))
         blob.write_bytes(file.read_bytes())
         (snapshot / file.name).symlink_to(blob)
 
