@@ -1,11 +1,8 @@
 """What every kind of model needs to be loaded: a device, a dtype, quiet libraries, and errors that say what to do.
 
 8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises while they are loaded, for CUDA
-alone; everything else is then in bfloat16. On a CPU, bfloat16 is several times as fast as float32 where there are
-matrix units for it (amx_bf16), about as fast with vector units (avx512_bf16), and slower elsewhere; `swaymeter doctor`
-says which.
-
-torch and transformers are imported by the functions that need them: a plan asks for identities and dtypes alone.
+alone; everything else is then in bfloat16. torch and transformers are imported by the functions that need them: a plan
+asks for identities and dtypes alone.
 """
 
 import functools

@@ -1,12 +1,8 @@
 """What a model says first: its next token after a prompt for an answer, and the token that a given answer begins with.
 
-An answer begins as it stands behind the prompt: in the chat form as the chat template writes the assistant's turn, for
-most templates without a space; in the plain form behind a space, unless the prompt ends with one. Prompt and answer are
-tokenized as one text, because some tokenizers mark the start of a text as if it were a space.
-
-What it is not: the whole answer. Answers with the same first token (New York and New Delhi) are one and the same here;
-where a tokenizer makes the space before a number a token of its own, all numbers are. A model that answers in a
-sentence says "The" first, whatever it goes on to say.
+An answer begins as it stands behind the prompt: as the chat template writes the assistant's turn, or in the plain form
+behind a space, unless the prompt ends with one. Prompt and answer are tokenized as one text.
+What it is not: the whole answer. Answers with the same first token (New York and New Delhi) are the same here.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -3,20 +3,15 @@
 From the reply's words (swaymeter.tasks.scoring.wording) in four steps:
 
     1  every place where a form of an answer stands (wording.forms, wording.names); the longest counts
-    2  of these, what is a whole name, is not denied (wording.denials) and does not only repeat the question: the words
-       beside it are not those beside it in the question
-       nor one that only says whose relative is meant (wording.roles: "Ann Lind's brother")
-       of two answers, one that is conceded ("although the text says Oslo") is not stated, nor one beside which another
-       thing is said than what the question asks ("founded by Ann; Bob joined later")
+    2  of these, what is a whole name, is not denied (wording.denials), does not only repeat the question, and does not
+       say whose relative is meant (wording.roles); of two answers, one that is conceded ("although the text says Oslo")
+       or succeeded ("founded by Ann; Bob joined later") is not stated
     3  a loose form counts where nothing else of the reply fits the place, and not where it fits both sides alike
     4  where nothing is stated, whether the reply declines (wording.refusals)
 
 Where an answer is yes or no, wording.yes_no and wording.clauses say what the reply says instead. It is a rule for short
-answers: names, numbers, dates, yes and no. Of an answer that is a sentence it finds nothing but the same words.
-
-What it is not: a judgement of truth, or of every role that a name may have. Adjectives (Norwegian for Norway) and other
-spellings count where they are listed. An answer that is only named as what others say states it. Most of what it knows
-of sentences is English; the commonest negations, and refusals, are known in a dozen languages.
+answers, not a judgement of truth; an answer that is only named as what others say states it. Most of what it knows of
+sentences is English; the commonest negations, and refusals, are known in a dozen languages.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended.
 
 Thoughts are decoded first, to their end; the answer is then sampled behind prompt and thoughts, with further numbers of
-its own, as if these were a prompt: so all of its probabilities are those given the thoughts. Where it begins with
-thoughts once more, there is no answer. Where models are not let think, replies are decoded as answers at once, and only
+its own, as if these were a prompt. Where models are not let think, replies are decoded as answers at once, and only
 those that begin with thoughts are sampled again behind these.
 """
 

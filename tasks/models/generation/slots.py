@@ -1,11 +1,9 @@
 """Many prompts and the trees of tokens behind them, read together without padding; every key is computed once.
 
 A prompt has a cache slot: its KV cache, followed by that of its answers' tokens. The new tokens of all slots go through
-the model as one sequence, so that its matrix products, nearly all of the work, have no padding. Only attention is
-computed slot by slot: a token attends to its own slot, under a mask, and not to others. An attention function of this
-module does that, which transformers calls in place of the model's during a pass.
-What it is not: for every model. A model that computes attention differently is detected by `unreadable` or an error,
-and by the comparison with the plain reader.
+the model as one sequence; only attention is computed slot by slot, by a function of this module that transformers calls
+in place of the model's. A model that computes attention differently is detected by `unreadable`, an error, or the
+comparison with prompts read alone.
 """
 
 import itertools

@@ -1,14 +1,10 @@
 """The truth that faster ways of reading are held against: a prompt read alone, without padding and without a KV cache.
 
-A way is compared with it once for a loaded model, on prompts as short as the shortest and as long as the longest that
-are read, both in one pass; and again where prompts are shorter or longer than these. Where tokens follow the prompts,
-the long one is as long as prompts become, repeated if need be. Where a way differs by more than rounding, or raises an
-error, it is not used for this model: the reason is kept beside the scores, for the page. So an unknown kind of model
-costs time, but never gives a wrong number.
-
-What depends on lengths is found so: recurrent models that read padding, positions that count from the padding, windows
-and chunks that only longer prompts reach. The factors of LongRoPE change at a length that the configuration says
-(`long_positions`); prompts on either side of it never share a pass.
+A way is compared with it once for a loaded model, on prompts as short and as long as those that are read, and again
+where others are shorter or longer: recurrent models read padding, positions count from it, windows and chunks act on
+long prompts alone. Where a way differs by more than rounding, or raises an error, it is not used for this model, and
+the reason is kept beside the scores: an unknown kind of model costs time, but never gives a wrong number.
+Prompts on either side of where LongRoPE changes its factors (`long_positions`) never share a pass.
 """
 
 import inspect

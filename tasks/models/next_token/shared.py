@@ -1,13 +1,9 @@
 """Contexts x sequences with every shared prefix computed once, within a budget of memory.
 
-All prompts of a context begin with the same tokens: these are read once, and their KV cache is kept. The rest of the
-prompts is a tree, the same for all contexts as long as no token spans the seam of context and query. It is split into
-batches, and each is read after a batch of contexts in one pass. Sequences that belong together, such as the answers to
-one query, are a unit and stay in one batch.
-
-Memory: half of the budget is for what the caller stores of a batch over all contexts, an eighth for the contexts' KV
-cache (a larger one is computed again for each batch), a quarter for a pass. Where memory runs out all the same, a pass
-is halved and repeated.
+The tokens that all prompts of a context begin with are read once. The rest is a tree, the same for all contexts as long
+as no token spans the seam of context and query: it is split into batches, and each is read after a batch of contexts.
+Half of the budget is for what the caller stores of a batch over all contexts, an eighth for the contexts' KV cache (a
+larger one is computed again for each batch), a quarter for a pass, which is halved and repeated where memory runs out.
 """
 
 from collections import deque

@@ -1,21 +1,13 @@
-"""The prompt for a short answer.
+"""The prompt for a short answer, in the form that the tokenizer decides, unless a study never uses chat templates.
 
-Two forms, chosen by the tokenizer alone, so that a base model whose tokenizer has a chat template gets a chat prompt,
-unless a study never uses chat templates:
     chat     with a chat template: the instruction as one turn of the user, after the system text where the template
              takes one, else behind it in the same turn; an answer ends with an end-of-turn token
-    plain    without one: the question-answer form; an answer ends with the line, since a base model continues with
-             another question
-The texts are those of the catalog, or a study's own. A sentence may say which page the question is about: many disputed
-questions do not.
-Special tokens are those that the chat template writes; the plain form begins with the start token that the tokenizer
-itself puts before a text, unless a study wants none.
+    plain    without one: the question-answer form, behind the tokenizer's own start token unless a study wants none; an
+             answer ends with the line, since a base model continues with another question
 
-Questions and contexts stay text: the letters of a control token, a slot or a template in them are tokenized as text;
-so are those of a control token in a study's own texts.
-Marks that a template writes in ordinary letters, such as [INST] for Llama 2, cannot be distinguished from the same
-letters in a context. A template that asks for the date always gets the same one. Of the model's own generation settings
-only the list of its end tokens is used.
+The texts are the catalog's or a study's own; a sentence may say which page the question is about. The letters of a
+control token, a slot or a template in questions, contexts and a study's texts are tokenized as text; marks that a
+template writes in ordinary letters, such as [INST] for Llama 2, cannot be distinguished from the same letters.
 """
 
 import inspect
