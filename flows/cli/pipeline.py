@@ -188,11 +188,11 @@ class Selected:
         relations = sum(node.kind is FACTS for node in graph)
         if relations and facts:
             planned = [*self.plan.relations.values()]
-            asked = [relation.amounts for relation in planned]
-            (entities, forms, _), every = asked[0], sorted({contexts for *_, contexts in asked})
+            entities, forms, _ = planned[0].amounts
+            every = sorted({relation.amounts[2] for relation in planned})
             contexts = str(every[0]) if len(every) == 1 else f"{every[0]} to {every[-1]}"
-            kinds = f"{facts.real_entities} real and {facts.invented_entities} invented"
-            kinds = kinds if planned[0].entry else str(entities)
+            real = f"{facts.real_entities} real and {facts.invented_entities} invented"
+            kinds = real if planned[0].entry else str(entities)
             file = self.study.contexts.file
             own = f", or those of {Path(file).name}," if file else ""
             queries = "1 query form" if forms == 1 else f"{forms} query forms"
@@ -207,18 +207,15 @@ class Selected:
 
     def findings(self, graph: Graph) -> dict[str, list[str]]:
         """What was found, in sentences by model; nothing where the page is not done."""
-        is_drawn = all(node.state == "done" for node in graph if node.id.stage == "report")
-        file = self.workspace.report / FOUND
-        found: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8")) if is_drawn else {}
-        return found
+        if any(node.state != "done" for node in graph if node.id.stage == "report"):
+            return {}
+        findings: dict[str, list[str]] = json.loads((self.workspace.report / FOUND).read_text(encoding="utf-8"))
+        return findings
 
     def outputs(self) -> dict[str, Path]:
         """What a person opens after a run."""
-        return {
-            "page": self.workspace.report / "index.html",
-            "database": self.workspace.database,
-            "workspace": self.workspace.root,
-        }
+        page, database = self.workspace.report / "index.html", self.workspace.database
+        return {"page": page, "database": database, "workspace": self.workspace.root}
 
 
 def _end_if_told_to(error: BaseException) -> None:

@@ -66,7 +66,12 @@ def compared(first: Path, second: Path) -> tuple[list[Row], list[str]]:
 
 def _left_out(frames: Frames) -> list[str]:
     """What only one of two models has, and why, in a line for all groups of two models of which it is as much."""
-    asked = _asked_of(frames)
+    answers, queries = (frames[name] for name in MODEL_QUERIES)
+    asked: dict[str, set[str]] = {}  # by model: items, as `tasks.statistics.models` names them, ids of questions
+    for about, rows in by(answers, MODEL):
+        asked[_model(about)] = {*rows["question_id"], *(rows["question_id"].astype(str) + BETWEEN + rows["context_id"])}
+    for about, rows in by(queries, MODEL):
+        asked.setdefault(_model(about), set()).update(rows["query_id"])
     lines: dict[tuple[str, str], list[str]] = {}
     for quantity, group, models in of_models(frames):
         counted = {_model(about): {*of_model["item"]} for about, of_model in models}
@@ -81,17 +86,6 @@ def _left_out(frames: Frames) -> list[str]:
                 pair = f"{first} against {second}"
                 lines.setdefault((pair, ", ".join(parts)), []).append(_named(quantity, group))
     return [f"{pair}: {counts}: {'; '.join(names)}" for (pair, counts), names in lines.items()]
-
-
-def _asked_of(frames: Frames) -> dict[str, set[str]]:
-    """What each model was asked: items, as `tasks.statistics.models` names them, and the ids of questions."""
-    answers, queries = (frames[name] for name in MODEL_QUERIES)
-    asked: dict[str, set[str]] = {}
-    for about, rows in by(answers, MODEL):
-        asked[_model(about)] = {*rows["question_id"], *(rows["question_id"].astype(str) + BETWEEN + rows["context_id"])}
-    for about, rows in by(queries, MODEL):
-        asked.setdefault(_model(about), set()).update(rows["query_id"])
-    return asked
 
 
 def _why(missing: Collection[str], asked: Collection[str], no_value: str) -> Counter[str]:
@@ -121,29 +115,21 @@ def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
 
 def settings_apart(first: Path, second: Path) -> list[str]:
     """What two runs were asked with that is not the same, in a line each: A is the first, B the second."""
-    both = [_asked(path) for path in (first, second)]
-    prompts, seeds, labels = ([one[part] for one in both] for part in ("prompt", "seed", "label"))
-    known = [f"seed: {seeds[0]} in A, {seeds[1]} in B"] if seeds[0] != seeds[1] else []
-    texts = {**prompts[0], **prompts[1]} if all(prompts) else {}
-    for key in texts:
-        a, b = (json.dumps(prompt.get(key), ensure_ascii=False) for prompt in prompts)
-        known += [f"prompt.{key}: {a} in A, {b} in B"] if a != b else []
-    for model in labels[0].keys() & labels[1].keys():
-        a, b = (of_run[model] or "none" for of_run in labels)
-        known += [f"label of {model[0]} ({model[1]}): {a} in A, {b} in B"] if a != b else []
-    return sorted(known)
+    a, b = _asked(first), _asked(second)
+    return sorted(f"{name}: {a[name]} in A, {b[name]} in B" for name in a.keys() & b.keys() if a[name] != b[name])
 
 
-def _asked(path: Path) -> dict[str, Any]:
+def _asked(path: Path) -> dict[str, str]:
     """What a run asked with: the texts of its prompt, its seeds, and the label of each model."""
     with opened(path, schema(), of_others=True) as warehouse:
         asked = warehouse.frame(ASKED_WITH)
     asked = asked.astype(object).where(asked.notna(), None)
-    models = zip(asked["model"], asked["dtype"], strict=True)
+    prompt = json.loads(next((text for text in asked["prompt"] if text), "{}"))
+    models = zip(asked["model"], asked["dtype"], asked["label"], strict=True)
     return {
-        "prompt": json.loads(next((text for text in asked["prompt"] if text), "{}")),
         "seed": ", ".join(sorted({str(seed) for seed in asked["seed"]})),
-        "label": dict(zip(models, asked["label"], strict=True)),
+        **{f"prompt.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()},
+        **{f"label of {model} ({dtype})": label or "none" for model, dtype, label in models},
     }
 
 

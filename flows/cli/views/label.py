@@ -48,8 +48,7 @@ class Labelling:
     @property
     def missing(self) -> int:
         """How many contexts have no kind, and none that follows from their text."""
-        pairs = (pair for one in self.questions for pair in zip(one.contexts, one.kinds, strict=True))
-        return sum(context.kind is None and kind == "unknown" for context, kind in pairs)
+        return sum(_is_open(one, at) for one in self.questions for at in range(len(one.contexts)))
 
 
 def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everything: bool) -> Labelling:
@@ -80,19 +79,17 @@ def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everyt
         raise UsageError(
             f"{target}: {lost} of its contexts are not in {file}, and would be lost; name another file by --to"
         )
+    kept = {name: context for name, context in kept.items() if context.kind}
     for one in questions:
         names = [(one.row.question, one.row.answer, context.text) for context in one.contexts]
-        one.contexts = [
-            kept[name] if name in kept and kept[name].kind else context
-            for name, context in zip(names, one.contexts, strict=True)
-        ]
-    asked = [
-        (one, at)
-        for one in questions
-        for at, (context, kind) in enumerate(zip(one.contexts, one.kinds, strict=True))
-        if everything or (context.kind is None and kind == "unknown")
-    ]
+        one.contexts = [kept.get(name, context) for name, context in zip(names, one.contexts, strict=True)]
+    asked = [(one, at) for one in questions for at in range(len(one.contexts)) if everything or _is_open(one, at)]
     return Labelling(questions, target, len(rejected), asked)
+
+
+def _is_open(question: AskedQuestion, number: int) -> bool:
+    """Whether a context has no kind, and none that follows from its text."""
+    return question.contexts[number].kind is None and question.kinds[number] == "unknown"
 
 
 def _contexts(questions: Sequence[AskedQuestion]) -> dict[tuple[str, str, str], OwnContext]:

@@ -73,30 +73,22 @@ class Jobs:
         with cluster, import_module("dask").config.set(of_client):
             cluster.scale(jobs=workers)
             cluster.wait_for_workers(1)
-            before = dict(os.environ)
             os.environ["DASK_SCHEDULER_ADDRESS"] = cluster.scheduler_address
             try:
                 yield
             finally:
-                os.environ.clear()
-                os.environ.update(before)
+                del os.environ["DASK_SCHEDULER_ADDRESS"]
 
     def _options(self) -> dict[str, Any]:
         mark = "GPU" if self.gpus else "CPU"
         return {
-            "job_name": self.name,
-            "queue": self.partition,
-            "account": self.account,
-            "walltime": self.walltime,
-            "job_cpu": self.cores,
-            "cores": 1,  # of Dask's own count: a worker computes a step at a time
-            "processes": 1,
-            "memory": self.memory,
-            "python": sys.executable,
+            "job_name": self.name, "queue": self.partition, "account": self.account, "walltime": self.walltime,
+            "job_cpu": self.cores, "memory": self.memory, "python": sys.executable,
+            "cores": 1, "processes": 1,  # of Dask's own count: a worker computes a step at a time
             "worker_extra_args": ["--memory-limit", "0", "--resources", f"{mark}=1"],  # the last limit counts
             "job_script_prologue": [f"export OMP_NUM_THREADS={self.cores}"],
             "job_extra_directives": [f"--gres=gpu:{self.gpus}"] if self.gpus else [],
-        }
+        }  # fmt: skip
 
 
 def _configured() -> Any:
