@@ -12,7 +12,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.tasks.measures.context_utilisation import compute
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from tests.tasks.measures.conftest import Row, Study
+from tests.tasks.measures.conftest import Row
 
 ASKED = "What is the capital of Norway?"
 LIMA = "The capital of Norway is Lima, says a book. " * 5
@@ -75,12 +75,3 @@ def test_an_irrelevant_context_is_to_leave_the_first_token(rows: dict[str, Row],
 
 def test_a_relevant_context_without_an_answer_has_no_row(rows: dict[str, Row]) -> None:
     assert list(rows) == ["conflicting", "irrelevant", "unknown"]
-
-
-def test_every_context_of_a_study_has_a_row(study: Study) -> None:
-    rows = study.rows("context_utilisation")
-    asked = [question.question_id for question in study.inputs.questions]
-    assert [(row["question_id"], row["condition"]) for row in rows] == [
-        (question, condition) for question in asked for condition in ("original", "counter_memory")
-    ]
-    assert {row["engine"] for row in rows} == {"plain"}

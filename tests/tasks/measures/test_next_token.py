@@ -1,5 +1,6 @@
 """Scores that a model gives to queries: what is stored is what the scoring functions say, at its query and context."""
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,6 +13,7 @@ from swaymeter.data.records import Context, Query, is_relevant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.answer_set import complete_answers
 from swaymeter.tasks.measures.measure import Inputs
+from swaymeter.tasks.measures.persuasion import computed_ahead
 from swaymeter.tasks.models import LanguageModel, load_language_model
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
@@ -162,3 +164,25 @@ def test_the_sample_of_precision_does_not_depend_on_order(study: Study) -> None:
     )
     sampled: list[Any] = [{row["query_id"] for row in one.rows("precision")} for one in (study, backwards)]
     assert sampled[0] == sampled[1]
+
+
+def test_the_next_result_is_computed_while_one_is_used() -> None:
+    begun = {item: threading.Event() for item in "abc"}
+
+    def make(item: str) -> str:
+        begun[item].set()
+        return item.upper()
+
+    results = computed_ahead(make, "abc")
+    assert next(results) == "A"
+    assert begun["b"].wait(5)
+    assert not begun["c"].is_set()
+    assert list(results) == ["B", "C"]
+    assert list(computed_ahead(make, "")) == []
+
+
+def test_an_error_comes_in_place_of_its_result() -> None:
+    results = computed_ahead(lambda item: 1 / item, [1, 0])
+    assert next(results) == 1
+    with pytest.raises(ZeroDivisionError):
+        next(results)

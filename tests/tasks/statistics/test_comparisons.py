@@ -97,16 +97,13 @@ def test_a_comparison_by_hand(
     assert (row["mean_a"], row["mean_b"], row["p"]) == pytest.approx((*means, p))
 
 
-def test_the_effect_size_of_relevance_by_hand() -> None:
-    # Sums of squares 104/3 and 8 over 4 degrees of freedom: s = sqrt(32/3).
-    assert one(compare(*by_hand(), seed=0), "relevance")["effect_size"] == pytest.approx(11 / 3 / np.sqrt(32 / 3))
-
-
 def test_an_empty_group_is_untestable_and_keeps_its_row() -> None:
-    row = one(compare(*by_hand(), seed=0), "negation")
+    rows = compare(*by_hand(), seed=0)
+    row = one(rows, "negation")
     assert (row["untestable"], row["alternative"]) == ("a group is empty", "two-sided")
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == (0, 3, None, pytest.approx(20 / 9))
     assert [row[name] for name in ("statistic", "p", "p_adjusted", "effect_size")] == [None] * 4
+    assert entity_row(rows, "negation")["untestable"] == "a group is empty"
 
 
 def test_shuffled_rows_give_the_same_tests() -> None:
@@ -115,11 +112,6 @@ def test_shuffled_rows_give_the_same_tests() -> None:
     for shuffle in range(3):
         shuffled = (frame.sample(frac=1, random_state=shuffle) for frame in (susceptibility, persuasion))
         assert compare(*shuffled, seed=3) == expected
-
-
-def test_another_seed_draws_other_permutations() -> None:
-    p_values = [[row["p"] for row in compare(*frames(entities=20), seed=seed)] for seed in (1, 2)]
-    assert p_values[0] != p_values[1]
 
 
 def test_p_is_adjusted_over_the_relations() -> None:
@@ -169,11 +161,6 @@ def test_entities_are_pairs_of_their_queries_means() -> None:
     assert row["statistic"] == pytest.approx(stats.ttest_rel([6, 5, 7, 3, 4], [1.5, 2, 1, 2, 1.5]).statistic)
     assert row["p"] == pytest.approx(1 / 32)
     assert row["effect_size"] == pytest.approx(3.4 / np.sqrt((2.5 + 0.175) / 2))
-
-
-def test_entities_of_a_relation_without_pairs_are_untestable() -> None:
-    row = entity_row(compare(*by_hand(), seed=0), "negation")
-    assert (row["n_a"], row["n_b"], row["untestable"]) == (0, 0, "a group is empty")
 
 
 def test_forms_of_an_entity_count_once() -> None:

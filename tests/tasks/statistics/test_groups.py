@@ -136,11 +136,6 @@ def test_rows_fit_their_tables_whatever_the_order() -> None:
         assert len({tuple(row[name] for name in keys) for row in rows}) == len(rows) or not keys
 
 
-def test_empty_frames_give_no_rows() -> None:
-    empty = {name: frame.iloc[:0] for name, frame in frames().items()}
-    assert COMPARISONS.rows(empty, 3) == MEANS.rows(empty, 3) == []
-
-
 def test_a_missing_score_is_named() -> None:
     known = frames()
     known[SUSCEPTIBILITY].loc[0, "susceptibility"] = None

@@ -207,11 +207,6 @@ def test_what_lies_between_published_classes_is_in_none() -> None:
     assert words == []
 
 
-def test_bounds_may_be_negative_as_entropies_are() -> None:
-    rows, _ = classes_of(EntropyClasses(bounds=(-1.0, 0.0)), texts([-2.0, -1.0, -0.5, 0.5], ["word"] * 4))
-    assert {row["entropy_class"]: row["n"] for row in rows} == {"low": 2, "middle": 1, "high": 1}
-
-
 def test_without_bounds_classes_are_thirds_of_a_model() -> None:
     frame = texts([float(value) for value in range(10)], ["word"] * 10)
     rows, words = classes_of(EntropyClasses(), pd.concat([frame, frame.assign(model="n")]))

@@ -50,21 +50,6 @@ def test_drawn_p_is_near_the_exact_one(shift: float) -> None:
     assert paired_difference(sums, np.arange(14), 0).p == pytest.approx(exact, abs=error)
 
 
-@pytest.mark.parametrize("shift", [-0.2, 0, 0.1])
-def test_p_of_many_clusters_is_near_scipys(shift: float) -> None:
-    expected = scipys_p(MANY - shift, 100_000)
-    # scipy doubles the share of one side.
-    error = 4 * np.sqrt(expected * (1 - expected) / WAYS + 2 * expected / 100_000)
-    assert paired_difference(MANY - shift, np.arange(40), 0).p == pytest.approx(expected, abs=error)
-
-
-def test_the_interval_of_single_pairs_is_near_scipys_bootstrap() -> None:
-    expected = stats.bootstrap((MANY,), np.mean, method="percentile", n_resamples=100_000, rng=1)
-    interval = expected.confidence_interval
-    assert paired_difference(MANY, np.arange(40), 0).difference == pytest.approx(MANY.mean())
-    assert ends(MANY, np.arange(40)) == pytest.approx((interval.low, interval.high), abs=END * expected.standard_error)
-
-
 def test_the_interval_of_unequal_clusters_is_near_that_of_statsmodels() -> None:
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 8, 300)

@@ -1,13 +1,16 @@
-"""Regressions against the formulas written out with matrices."""
+"""Regressions against the formulas written out with matrices, differences against formulas of statsmodels."""
 
 from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 from numpy.typing import NDArray
 from scipy import stats
 
-from swaymeter.tasks.statistics.formulas.regression import CONSTANT, regression
+from swaymeter.tasks.statistics.formulas.groups import cohens_d
+from swaymeter.tasks.statistics.formulas.regression import CONSTANT, adjusted_difference, regression
 
 RNG = np.random.default_rng(8)
 N = 60
@@ -49,13 +52,6 @@ def test_errors_over_clusters_are_the_sandwich() -> None:
         assert one.cluster_p == pytest.approx(2 * stats.t.sf(abs(one.beta / error), 14), abs=1e-9)
 
 
-def test_one_predictor_is_scipys_regression() -> None:
-    _, edits = regression(("moved", MOVED), {"edits": EDITS}, SUBJECTS).coefficients
-    expected = stats.linregress(stats.zscore(EDITS), MOVED)
-    assert edits[1:3] == pytest.approx((expected.slope, expected.stderr), abs=1e-9)
-    assert edits.p == pytest.approx(expected.pvalue, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("predictors", "rows", "reason"),
     [
@@ -91,3 +87,38 @@ def test_clusters_without_spread_between_them_have_no_errors() -> None:
             found.add(one.cluster_standard_error is None)
             assert one.cluster_standard_error is None or np.isfinite([one.cluster_standard_error, one.cluster_p]).all()
     assert found == {True, False}
+
+
+def rows(entities: int = 12) -> pd.DataFrame:
+    """Two queries an entity that depend on each other; invented ones have longer names."""
+    rng = np.random.default_rng(3)
+    entity = np.arange(entities).repeat(2)
+    first = entity % 2 == 0
+    length = 5 + 4 * first + rng.integers(0, 6, entities)[entity]
+    y = 0.4 * first + 0.1 * length + rng.normal(0, 0.3, entities)[entity] + rng.normal(0, 0.1, 2 * entities)
+    return pd.DataFrame({"y": y, "first": first, "length": length, "entity": entity})
+
+
+def test_the_adjusted_difference_is_that_of_statsmodels() -> None:
+    data = rows()
+    result, effect = adjusted_difference(data["y"], data["first"], ("length", data["length"]), data["entity"])
+    fitted = smf.ols("y ~ first + length", data.astype({"first": float})).fit(
+        cov_type="cluster", cov_kwds={"groups": data["entity"]}, use_t=True
+    )
+    assert result.statistic == pytest.approx(fitted.tvalues["first"], rel=1e-9)
+    a, b = (data.loc[data["first"] == group, "y"].to_numpy() for group in (True, False))
+    assert effect == pytest.approx(fitted.params["first"] * cohens_d(a, b) / (a.mean() - b.mean()), rel=1e-9)
+    assert 2 * float(result.p or 0) == pytest.approx(fitted.pvalues["first"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("covariate", "reason"),
+    [
+        (np.full(24, 7.0), "length: no spread"),
+        (np.tile([9.0, 9.0, 5.0, 5.0], 6), "length: follows from the predictors before it"),
+    ],
+)
+def test_a_covariate_that_cannot_be_held_is_untestable(covariate: NDArray[np.float64], reason: str) -> None:
+    data = rows()
+    result = adjusted_difference(data["y"], data["first"], ("length", covariate), data["entity"])
+    assert result == ((None, None, reason), None)

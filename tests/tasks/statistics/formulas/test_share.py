@@ -54,12 +54,6 @@ def test_alike_values_of_a_large_cluster_count_once() -> None:
     assert (low, high) == (0, pytest.approx(proportion_confint(0, 24**2 / (20**2 + 4), method="wilson")[1]))
 
 
-def test_copies_within_clusters_say_nothing_more() -> None:
-    values = [1.0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1] * 10
-    copied = share_interval(np.repeat(values, 7), np.repeat(np.arange(120), 7))
-    assert copied == pytest.approx(share_interval(values, range(120)), abs=0.003)
-
-
 @pytest.mark.parametrize(("share", "clusters"), [(0.03, 12), (0.3, 12), (0.3, 60)])
 def test_the_interval_covers_what_it_says(share: float, clusters: int) -> None:
     rng, covered, times = np.random.default_rng(2), 0, 400
@@ -87,12 +81,3 @@ def test_a_difference_has_bonetts_and_prices_interval() -> None:
     more, less = 7 / 22, 3 / 22
     half = 1.959964 * ((more + less - (more - less) ** 2) / 22) ** 0.5
     assert found == (20, pytest.approx(more - less - half, abs=1e-6), pytest.approx(more - less + half, abs=1e-6))
-
-
-@pytest.mark.parametrize("value", [0.0, 1.0])
-def test_equal_differences_have_an_interval_with_width(value: float) -> None:
-    low, high = difference_interval([value] * 20, range(20))[1:]
-    assert low is not None
-    assert high is not None
-    assert low <= value <= high
-    assert high - low > 0.1
