@@ -59,6 +59,20 @@ def of_enough_samples(frame: Frame, columns: Sequence[str], counts: Sequence[str
     return frame.assign(**{name: frame[name].where(enough) for name in columns})
 
 
+def pooled(frame: Frame) -> Frame:
+    """The rows, again for every context together, and all of these again for every partition together.
+
+    Sorted by question and context; subjects are their clusters. Questions without a context are in no pool of contexts.
+    """
+    import pandas as pd
+
+    frame = sorted_by(frame, ["model", "dtype", "relation", "question_id", "context_id"])
+    frame = frame.astype(dict.fromkeys(("partition", "condition"), object))
+    frame = frame.assign(cluster=pd.factorize(frame["subject_key"], sort=True)[0])
+    frame = pd.concat([frame, frame[frame["condition"] != "none"].assign(condition=ALL)])
+    return pd.concat([frame, frame.assign(partition=ALL)])
+
+
 def named(flags: "pd.Series[Any]", yes: str, no: str) -> "pd.Categorical[str]":
     """Two names in place of true and false, as categories; none is missing."""
     import pandas as pd

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records.statistics import EDITS, SHARE
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, named, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, named, of_enough_samples, pooled, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean, statistic_of
 
@@ -239,7 +239,8 @@ a relation with the mean of its variances; `items` says how many these are."""
 
 OUTCOMES = ("persuaded", "stubborn", "persuaded_as_published", "stubborn_as_published")
 """The columns, 1 or 0, that say of an instance what became of the greedy answer."""
-GROUPS, OF_ANSWERS = ("partition", "condition"), "question under a condition"
+OF_ANSWERS = "question under a condition"
+GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
 SAMPLED = (*ENTROPIES, "semantic_entropy_rao", "cluster_assignment_entropy")
 BY_CONDITION = (*MODEL, "condition", "partition")
@@ -274,12 +275,12 @@ def _partitions(frames: Frames) -> Frames:
 
     instances = _marked(frames[INSTANCES])
     marked = [instances[instances[name].astype("float64") == 1].assign(outcome=_label(name)) for name in OUTCOMES]
-    outcomes = _pooled(pd.concat([instances.assign(outcome=ALL), *marked]))
+    outcomes = pooled(pd.concat([instances.assign(outcome=ALL), *marked]))
     edited = outcomes[(outcomes["outcome"] == ALL) & (outcomes["partition"] == ALL)].dropna(subset=["edits"])
     classes = np.searchsorted([*EDITS.values()], edited["edits"].to_numpy(dtype="float64"), side="right")
     return {
-        QUESTIONS: _pooled(of_enough_samples(frames[QUESTIONS], SAMPLED)),
-        INSTANCES: _pooled(instances),
+        QUESTIONS: pooled(of_enough_samples(frames[QUESTIONS], SAMPLED)),
+        INSTANCES: pooled(instances),
         "outcomes": outcomes,
         "edited": edited.assign(edits=np.array([*EDITS], dtype=object)[classes]),
     }
@@ -307,17 +308,6 @@ def _marked(frame: Frame) -> Frame:
         stubborn=(outcome == "stubborn").astype("float64").where(measured),
         **{f"{name}_change": frame[f"{name}_with"] - frame[f"{name}_without"] for name in ENTROPIES},
     )
-
-
-def _pooled(frame: Frame) -> Frame:
-    """The rows, again for every context together, and all of these again for every partition together."""
-    import pandas as pd
-
-    frame = sorted_by(frame, [*MODEL, "relation", "question_id", "context_id"])
-    frame = frame.astype(dict.fromkeys(GROUPS, object))
-    frame = frame.assign(cluster=pd.factorize(frame["subject_key"], sort=True)[0])
-    frame = pd.concat([frame, frame[frame["condition"] != "none"].assign(condition=ALL)])
-    return pd.concat([frame, frame.assign(partition=ALL)])
 
 
 PARTITIONS = statistic_of(

@@ -16,14 +16,13 @@ so.
 Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7, section 6.5.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
 from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, clustered_pearson
 from swaymeter.tasks.statistics.formulas.correlation import correlation
 from swaymeter.tasks.statistics.formulas.regression import Coefficient, regression
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.frames import WITH, WITHOUT, by, of_enough_samples, pooled
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL
 
@@ -34,21 +33,12 @@ CORRELATED = (
     "semantic_entropy_length_normalised_with", "edits", "reversions", "subject_popularity",
     "object_popularity",
 )  # fmt: skip
-NONE = "none"
 
 
 def instances_by_group(frame: Frame) -> Iterator[tuple[Row, Frame]]:
     """The instances of each partition and condition, and of all together, in an order of their own."""
-    import pandas as pd
-
-    frame = sorted_by(
-        of_enough_samples(frame, [MOVED], (WITH, WITHOUT)), [*MODEL, "relation", "question_id", "context_id"]
-    )
-    frame = frame.assign(subject=pd.factorize(frame["subject_key"], sort=True)[0])
-    frame = frame.astype(dict.fromkeys(("partition", "condition"), object))
-    for partition in ({}, {"partition": ALL}):
-        for condition in ({}, {"condition": ALL}):
-            yield from by(frame.assign(**partition, **condition), GROUPS)
+    frame = pooled(of_enough_samples(frame, [MOVED], (WITH, WITHOUT)))
+    yield from by(frame.rename(columns={"cluster": "subject"}), GROUPS)
 
 
 def correlations(frames: Frames, seed: int) -> list[Row]:
@@ -79,61 +69,38 @@ def _correlated(both: Frame, measure: str, seed: int) -> Row:
     return row | ends
 
 
-@dataclass(frozen=True)
-class Regression:
-    """A regression over instances, of one condition each and of all.
+def regression_on(name: str, version: int, *predictors: str) -> Statistic:
+    """A regression of coherent persuasion on columns of instances, standardised, of one condition each and of all.
 
-    outcome: the column that is predicted, in `unit`; predictors: those that it is predicted from, standardised;
-    version: raised when the same frames give other rows.
+    Instances that lack coherent persuasion or a predictor are left out, and counted.
     """
 
-    name: str
-    outcome: str
-    predictors: tuple[str, ...]
-    unit: str = "nats"
-    version: int = 1
-
-    @property
-    def statistic(self) -> Statistic:
-        """The regression as a statistic."""
-        return Statistic(self.name, self.version, RegressionRow, ("instances",), self.compute)
-
-    def compute(self, frames: Frames, seed: int) -> list[Row]:
-        """The rows of `RegressionRow`; instances that lack the outcome or a predictor are left out, and counted."""
+    def compute(frames: Frames, seed: int) -> list[Row]:
         return [
-            {**about, "outcome": self.outcome, "unit": self.unit, **row}
+            {**about, "outcome": MOVED, "unit": "nats", **row}
             for about, instances in instances_by_group(frames["instances"])
-            for row in self._rows(instances)
+            for row in _regressed(instances, predictors)
         ]
 
-    def _rows(self, instances: Frame) -> Iterator[Row]:
-        columns = [self.outcome, *self.predictors]
-        complete = instances.dropna(subset=columns)
-        empty = [name for name in columns if instances[name].isna().all()]
-        result = regression(
-            (self.outcome, complete[self.outcome]), {name: complete[name] for name in self.predictors},
-            complete["subject"],
-        )  # fmt: skip
-        common = {
-            "n": result.n, "left_out": len(instances) - result.n, "subjects": result.clusters,
-            "r_squared": result.r_squared,
-            "untestable": f"{', '.join(empty)}: no instance has one" if empty else result.untestable,
-        }  # fmt: skip
-        no_coefficient = Coefficient(NONE, *[None] * 5)  # type: ignore[arg-type]
-        for coefficient in result.coefficients or (no_coefficient,):
-            of_subjects = {
-                "subject_standard_error": coefficient.cluster_standard_error, "subject_p": coefficient.cluster_p,
-            }  # fmt: skip
-            plain = coefficient._asdict()
-            del plain["cluster_standard_error"], plain["cluster_p"]
-            yield {**common, **plain, **of_subjects}
+    return Statistic(name, version, RegressionRow, ("instances",), compute)
 
 
-REGRESSION = Regression(
-    "predictors_of_persuasion",
-    MOVED,
-    ("edits", "object_popularity", "subject_popularity", "semantic_entropy_without", "semantic_entropy_with"),
-    version=2,
-)
-REGRESSIONS = REGRESSION.statistic
+def _regressed(instances: Frame, predictors: Sequence[str]) -> Iterator[Row]:
+    complete = instances.dropna(subset=[MOVED, *predictors])
+    empty = [name for name in (MOVED, *predictors) if instances[name].isna().all()]
+    result = regression((MOVED, complete[MOVED]), {name: complete[name] for name in predictors}, complete["subject"])
+    common = {
+        "n": result.n, "left_out": len(instances) - result.n, "subjects": result.clusters,
+        "r_squared": result.r_squared,
+        "untestable": f"{', '.join(empty)}: no instance has one" if empty else result.untestable,
+    }  # fmt: skip
+    no_coefficient = Coefficient("none", *[None] * 5)  # type: ignore[arg-type]
+    for coefficient in result.coefficients or (no_coefficient,):
+        yield {**common, **{name.replace("cluster", "subject"): of for name, of in coefficient._asdict().items()}}
+
+
 CORRELATIONS = Statistic("instance_correlations", 4, InstanceCorrelation, ("instances",), correlations)
+REGRESSIONS = regression_on(
+    "predictors_of_persuasion", 2, "edits", "object_popularity", "subject_popularity", "semantic_entropy_without",
+    "semantic_entropy_with",
+)  # fmt: skip

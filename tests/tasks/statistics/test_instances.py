@@ -10,7 +10,7 @@ from scipy import stats
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.entropy_classes import CUT, EntropyClasses
 from swaymeter.tasks.statistics.means import ENTROPIES
-from swaymeter.tasks.statistics.predictors import CORRELATED, Regression
+from swaymeter.tasks.statistics.predictors import CORRELATED, regression_on
 
 Row = dict[str, Any]
 MODEL = {"model": "m", "dtype": "float32"}
@@ -128,7 +128,7 @@ def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
 
 def regressed(rows: list[Row]) -> list[Row]:
     predictors = ("edits", "subject_popularity", "object_popularity")
-    statistic = Regression("of_three", "coherent_persuasion", predictors).statistic
+    statistic = regression_on("of_three", 1, *predictors)
     made = statistic.rows({"instances": pd.DataFrame(rows)}, 0)
     assert statistic.table.of(made).num_rows == len(made)
     return made
