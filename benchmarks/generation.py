@@ -125,9 +125,9 @@ def _prompts(model: LanguageModel, asked: argparse.Namespace) -> Prompts:
     chosen: list[Question] = []
     for partition in PARTITIONS:
         if asked.data:
-            from swaymeter.data.sources import dynamicqa  # needs requests, which a bare GPU machine lacks
+            from swaymeter.data.sources.dynamicqa.published import questions  # needs requests, as a GPU machine lacks
 
-            known = dynamicqa.questions(asked.data, partition)
+            known = questions(asked.data, partition)
         else:
             known = sample.questions(partition)
         chosen += choose_questions(known, count=min(each, len(known)), seed=0).questions

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swaymeter.data.sources import dynamicqa
+from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.own.columns import COLUMNS, FLAT
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import Origin

@@ -12,7 +12,8 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.records import PARTITIONS, Dispute, Fact, Partition, Question, of_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import DISPUTES, FACTS, QUESTIONS
-from swaymeter.data.sources import dynamicqa
+from swaymeter.data.sources.dynamicqa import published as dynamicqa
+from swaymeter.data.sources.dynamicqa.layout import FILES
 from swaymeter.data.sources.graph.qec import read_qec
 from swaymeter.data.storage.files import read_parquet, verify
 from swaymeter.data.storage.keys import content_key
@@ -81,7 +82,7 @@ class Dataset:
 
 def _read(root: Path) -> Dataset:
     if os.path.isdir(root):
-        published = [partition for partition in PARTITIONS if (root / dynamicqa.FILES[partition]).exists()]
+        published = [partition for partition in PARTITIONS if (root / FILES[partition]).exists()]
         found = _published(root, published) if published else _of_workspace(root)
     elif os.path.isfile(root):
         qec = read_qec(root)
@@ -113,7 +114,7 @@ def with_current_counts(questions: Iterable[Question], disputes: Iterable[Disput
 
 def _published(folder: Path, partitions: list[Partition]) -> Dataset:
     questions = tuple(question for name in partitions for question in dynamicqa.questions(folder, name))
-    missing = [file for partition, file in dynamicqa.FILES.items() if partition not in partitions]
+    missing = [file for partition, file in FILES.items() if partition not in partitions]
     warnings = (f"{folder}: there is no {' and no '.join(missing)}",) if missing else ()
     return Dataset(folder, (), warnings, questions)
 

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import InputError
 from swaymeter.data.reasons import DOUBLED
 from swaymeter.data.records import Dispute, Rejected, Triple, WikidataId
-from swaymeter.data.sources import triples
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.graph.sparql import Endpoint
 from swaymeter.data.sources.source import alternative
+from swaymeter.data.sources.triples.csv_rows import from_csv
+from swaymeter.data.sources.triples.popqa_list import popqa
+from swaymeter.data.sources.triples.wikidata_pairs import of_property
 from swaymeter.data.sources.wikimedia import pageviews
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.options import WikidataQuestions
@@ -64,14 +66,14 @@ def fetch_triples(step: Step, run: Run) -> None:
         assert options.per_property
         with alternative(ADVICE):
             store = Endpoint(access.session("wikidata"))
-            listed = triples.of_property(store, WikidataId(step.id.part), options.per_property, seed=study.seed)
+            listed = of_property(store, WikidataId(step.id.part), options.per_property, seed=study.seed)
     else:
         file = Path(options.file).expanduser() if options.file else None
         if options.source == "popqa":
-            listed = triples.popqa(file, offline=run.offline)
+            listed = popqa(file, offline=run.offline)
         else:
             assert file is not None
-            listed = triples.from_csv(file)
+            listed = from_csv(file)
     if not listed:
         name = step.id.part or options.source
         raise InputError(f"the list of triples {name!r} is empty; name another one under `questions.triples`")

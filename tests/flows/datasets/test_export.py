@@ -9,7 +9,7 @@ from swaymeter.data import catalog
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.differences import difference
 from swaymeter.data.errors import MissingFile, UsageError
-from swaymeter.data.sources import dynamicqa
+from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.graph.qec import read_qec
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.datasets.export import export

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import ServiceBudget, ServiceError
-from swaymeter.data.sources.dynamicqa import downloaded, questions
+from swaymeter.data.sources.dynamicqa.published import downloaded, questions
 from swaymeter.data.sources.http.services import SERVICES
 from swaymeter.data.sources.http.session import Session
 from tests.data.sources.dynamicqa.small_dynamicqa import ROW, write

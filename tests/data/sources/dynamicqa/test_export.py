@@ -5,7 +5,8 @@ import pytest
 
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.data.records import PARTITIONS, Question, WikidataId
-from swaymeter.data.sources import dynamicqa, sample
+from swaymeter.data.sources import sample
+from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.export import from_questions, write_questions
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES
 from tests.data.a_dataset import disputed, question

@@ -5,7 +5,7 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import PARTITIONS, Partition
-from swaymeter.data.sources import dynamicqa
+from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, OPTIONAL, content_of, read_rows, rows_of
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, write
 

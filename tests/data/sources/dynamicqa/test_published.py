@@ -4,7 +4,8 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Partition, Question
-from swaymeter.data.sources import dynamicqa, slots
+from swaymeter.data.sources import slots
+from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
 
 

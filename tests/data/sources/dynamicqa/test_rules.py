@@ -4,7 +4,8 @@ import pytest
 
 from swaymeter.data.records import SLOT, Partition, as_row
 from swaymeter.data.records.tables import QUESTIONS
-from swaymeter.data.sources import dynamicqa, slots
+from swaymeter.data.sources import slots
+from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from tests.data.sources.dynamicqa.small_dynamicqa import PUBLISHED, with_published
 
 

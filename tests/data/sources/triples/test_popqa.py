@@ -13,8 +13,8 @@ import pytest
 from huggingface_hub import constants
 
 from swaymeter.data.errors import InputError, ServiceError
-from swaymeter.data.sources.triples import from_csv, popqa
-from swaymeter.data.sources.triples.popqa_list import DATASET, PROPERTIES
+from swaymeter.data.sources.triples.csv_rows import from_csv
+from swaymeter.data.sources.triples.popqa_list import DATASET, PROPERTIES, popqa
 from tests.data.sources.servers.faults import FaultServer, Say, serving
 
 HEADER = (
@@ -94,21 +94,16 @@ def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], sa
 def test_another_list_is_not_popqa(tmp_path: Path) -> None:
     other = tmp_path / "facts.csv"
     other.write_text("subject_id,property_id,object_id\nQ1,P1,Q2\n")
-    with pytest.raises(InputError, match=r"facts\.csv, line 1: no column s_uri"):
+    with pytest.raises(InputError, match=r"facts\.csv has no column s_uri"):
         popqa(other)
     with pytest.raises(InputError, match=r"is PopQA's list, .*; name `source: popqa` with it"):
         from_csv(written(tmp_path, row(1)))
 
 
 @pytest.fixture(autouse=True)
-def _online(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The hub's library reads once whether it may ask; another test may have said that it may not."""
+def _own_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Downloads go into the test's own folder; whether it may ask, the hub's library reads only once."""
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-
-
-@pytest.fixture(autouse=True)
-def _folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Downloads go into the test's own folder."""
     monkeypatch.setattr(huggingface_hub, "hf_hub_download", partial(DOWNLOAD, cache_dir=tmp_path))
 
 
@@ -142,15 +137,10 @@ def test_a_changed_list_in_the_hubs_cache_is_refused(tmp_path: Path, monkeypatch
         popqa(None, offline=True)
 
 
-def test_without_file_and_hub_an_error_says_what_to_do() -> None:
-    with pytest.raises(
-        ServiceError, match=r"not on this machine .*; name its file, run again with a network, or use a"
-    ):
-        popqa(None, offline=True)
-
-
-@pytest.mark.parametrize("status", [401, 404])
-def test_a_hub_that_refuses_says_what_to_do(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = pytest.raises(ServiceError, match=r"not on this machine .*name its file")
+@pytest.mark.parametrize(("status", "offline"), [(200, True), (401, False), (404, False)])
+def test_without_a_file_an_error_says_what_to_do(
+    status: int, offline: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = pytest.raises(ServiceError, match=r"not on this machine .*; name its file, run again with a network, or")
     with hub(tmp_path, monkeypatch, b"{}", status), refused:
-        popqa(None)
+        popqa(None, offline=offline)

@@ -6,8 +6,8 @@ from swaymeter.data.errors import InputError, ServiceTimeout
 from swaymeter.data.records import Triple, WikidataId
 from swaymeter.data.sources.graph.dump import Dump
 from swaymeter.data.sources.graph.sparql import Row, SparqlStore
-from swaymeter.data.sources.triples import of_property, wikidata_pairs
-from swaymeter.data.sources.triples.wikidata_pairs import ENTITY
+from swaymeter.data.sources.triples import wikidata_pairs
+from swaymeter.data.sources.triples.wikidata_pairs import ENTITY, of_property
 from tests.data.sources.graph.small_graphs import Changed, graph
 
 OCCUPATION, SPORT, BORN, ALIKE = map(WikidataId, ("P106", "P641", "P569", "P460"))
