@@ -16,8 +16,9 @@ from swaymeter.data.records.tables import ANNOTATIONS
 from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.stages.contents import Contents
-from swaymeter.tasks.contexts.annotation.agreement import Agreement, agreement
 from swaymeter.tasks.contexts.annotation.judging import (
+    Agreement,
+    agreement,
     annotator_name,
     changed_texts,
     decide,

@@ -3,16 +3,27 @@
 Two annotators judge a question independently: the first two whose sheets are imported. Equal judgements, with a change
 in the same words, decide; otherwise a third decides. A judgement is about the texts that were shown, and the newest of
 an annotator counts.
+
+Their agreement is Krippendorff's alpha: 1 where they agree in all, 0 where no better than by chance.
+alpha = 1 - D_o / D_e for nominal data: the observed disagreement of the pairs of judgements of one question over that
+of all pairs whatever their question. It is not the share of equal choices: where nearly all are the same, one
+difference weighs much. Only independent judgements count: of the first annotator of a question, the last before the
+other's, and of the other, the first.
+Source: Krippendorff 2004, Content Analysis, chapter 11; computed by the library krippendorff.
 """
 
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
+
+import numpy as np
 
 from swaymeter.data import reasons
 from swaymeter.data.errors import DamagedFile, UsageError
-from swaymeter.data.records import Annotation, Question, of_row
+from swaymeter.data.records import ANNOTATION_CHOICES, Annotation, Question, of_row
 from swaymeter.data.records.tables import ANNOTATIONS
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.data.storage.files import CHARACTERS, verify
@@ -23,7 +34,6 @@ from swaymeter.tasks.contexts.annotation.changed import change
 from swaymeter.tasks.contexts.questions import BuiltQuestions, rejected_question
 
 INDEPENDENT = 2
-DIGEST_LENGTH = 16
 
 _REASONS = {
     "discard": reasons.ANNOTATORS_DISCARD,
@@ -72,7 +82,7 @@ def shown_texts(question: Question) -> dict[str, str]:
 
 def texts_digest(texts: Mapping[str, str]) -> str:
     """The digest of shown texts; changes by spreadsheet programs do not count."""
-    return content_key({name: plain(text) for name, text in texts.items()})[:DIGEST_LENGTH]
+    return content_key({name: plain(text) for name, text in texts.items()})[:16]
 
 
 def shown(question: Question) -> Shown:
@@ -204,3 +214,47 @@ def _summary(judgement: Judgement) -> str | None:
         for annotation in judgement.annotations
     ]
     return "; ".join(opinions) or None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far the two independent annotators of each question agree.
+
+    alpha: of their choices, whatever texts a change has; None, with the reason in `undefined`, where it is not defined.
+    units: questions with two judgements. annotators: those who made them. counts: everybody's newest choices.
+    """
+
+    alpha: float | None
+    units: int
+    annotators: tuple[str, ...]
+    counts: Mapping[str, Mapping[str, int]]
+    undefined: str | None = None
+
+
+def agreement(annotations: Iterable[Annotation]) -> Agreement:
+    """The agreement of the two independent annotators of each question; a third, who decides, is not in it."""
+    annotations = list(annotations)
+    pairs = []
+    for judged_in_order in in_order(annotations).values():
+        # The first annotator's last judgement before another's, and that one; none where only one annotator judged.
+        pairs += [pair for pair in pairwise(judged_in_order) if pair[0].annotator != pair[1].annotator][:1]
+    annotators = tuple(sorted({annotation.annotator for pair in pairs for annotation in pair}))
+    latest = [annotation for judged in newest(annotations).values() for annotation in judged.values()]
+    counts = {
+        name: Counter[str](annotation.choice for annotation in latest if annotation.annotator == name)
+        for name in sorted({annotation.annotator for annotation in latest})
+    }
+    choices = {annotation.choice for pair in pairs for annotation in pair}
+    if not pairs:
+        return Agreement(None, 0, annotators, counts, "no question has been judged by two annotators")
+    if len(choices) == 1:
+        undefined = f"all annotators always chose {choices.pop()}, so chance agreement is not defined"
+        return Agreement(None, len(pairs), annotators, counts, undefined)
+    table = np.full((len(annotators), len(pairs)), np.nan)
+    for unit, pair in enumerate(pairs):
+        for annotation in pair:
+            table[annotators.index(annotation.annotator), unit] = ANNOTATION_CHOICES.index(annotation.choice)
+    import krippendorff
+
+    alpha = float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
+    return Agreement(alpha, len(pairs), annotators, counts)

@@ -14,21 +14,38 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from openpyxl import Workbook, load_workbook
+from openpyxl.styles import Alignment, Font, PatternFill, Protection
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.datavalidation import DataValidation
 
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
-from swaymeter.data.storage.files import TEMPORARY
-from swaymeter.tasks.contexts.annotation.cells import SheetColumn, fits, guarded, unguarded
+from swaymeter.tasks.contexts.annotation.cells import (
+    SheetColumn,
+    coded,
+    decoded,
+    fits,
+    guarded,
+    looks_like_formula,
+    unguarded,
+)
 
-TITLE = "questions"
+TITLE, GUIDE_TITLE = "questions", "what to do"
 FORMATS = (".xlsx", ".csv")
-LARGEST_FILE = 128 * 2**20
+LARGEST_FILE = 64 * 2**20
 """Most bytes of a .csv, or of an unpacked workbook; a zip file of a few kilobytes can hold many gigabytes."""
-MOST_TAGS = 3_000_000
-"""Most tags of a workbook's XML, eight for a cell with a text of its own, and most attributes: they take 300 bytes."""
-MOST_CELLS = 4_000_000
-"""Most cells of a .csv, all separators and ends of lines counted, also those inside of texts."""
-_PIECE = 2**20
+MOST_MARKS = 3_000_000
+"""Most separators of a .csv, and most tags or attributes of a workbook's part: each takes up to 300 bytes."""
+MOST_ROWS = 2**20
+"""As many as spreadsheet programs have; a file can name any number, and what is missing before it is filled in."""
+MOST_COLUMNS = 100
+"""A sheet of questions has some twenty; programs format thousands without a word in them."""
+_NO_TEXT = object()
+"""A cell's value that is not a text: a formula, or a formula's error."""
+_BOLD, _TOP = Font(bold=True), Alignment(wrap_text=True, vertical="top")
+_READ, _WRITTEN = PatternFill("solid", fgColor="DDDDDD"), PatternFill("solid", fgColor="CFE2F3")
 
 
 @dataclass(frozen=True)
@@ -57,20 +74,24 @@ def write_sheet(
     WorkspaceError where the file cannot be written.
     """
     suffix = _format(path)
-    if os.path.lexists(path):
-        raise _there_already(path)
     for row in rows:
         if long := too_long(row, columns):
             text = row[long[0]]
             raise InputError(
                 f"{path}, column {long[0]}: a text of {len(text)} characters does not fit into a cell: {text[:60]!r}"
             )
-    if suffix == ".csv":
-        _write_new(path, _csv(columns, rows))
-    else:
-        from swaymeter.tasks.contexts.annotation.workbook import workbook  # openpyxl is slow to import, and few need it
-
-        _write_new(path, workbook(TITLE, columns, rows, guide))
+    content = _csv(columns, rows) if suffix == ".csv" else _workbook(columns, rows, guide)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.write(content)
+    except OSError as error:
+        if isinstance(error, FileExistsError) and os.path.lexists(path):
+            problem = "exists already and may hold somebody's work; name another file, or move it away"
+            raise UsageError(f"{path} {problem}") from None
+        with suppress(OSError):
+            path.unlink()
+        raise WorkspaceError(f"{path} cannot be written: {error.strerror or error}; name another file") from None
 
 
 def too_long(row: Mapping[str, str], columns: Sequence[SheetColumn]) -> list[str]:
@@ -134,7 +155,7 @@ def _rows_of_csv(path: Path, names: set[str]) -> list[tuple[int, list[str]]]:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not in UTF-8; save it as `CSV UTF-8`, or as .xlsx") from None
-    if sum(map(text.count, ",;\t\n")) > MOST_CELLS:
+    if sum(map(text.count, ",;\t\n")) > MOST_MARKS:
         raise _too_large(path)
     try:
         by_separator = {sign: next(csv.reader([text.partition("\n")[0]], delimiter=sign), []) for sign in ",;\t"}
@@ -146,15 +167,16 @@ def _rows_of_csv(path: Path, names: set[str]) -> list[tuple[int, list[str]]]:
 
 
 def _rows_of_xlsx(path: Path, names: set[str]) -> list[tuple[int, list[Any]]]:
-    from swaymeter.tasks.contexts.annotation.workbook import rows_of
-
     try:
         with path.open("rb") as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what programs add to a workbook and openpyxl does not know
             with zipfile.ZipFile(file) as packed:
-                if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE or _tags(packed) > MOST_TAGS:
+                if sum(part.file_size for part in packed.infolist()) > LARGEST_FILE:
                     raise _too_large(path)
-            return rows_of(file, TITLE, names)
+                for part in map(packed.read, packed.namelist()):
+                    if max(part.count(b"<"), part.count(b"=")) > MOST_MARKS:
+                        raise _too_large(path)
+            return _rows_of_workbook(file, names)
     except InputError:
         raise
     except OSError as error:
@@ -162,17 +184,6 @@ def _rows_of_xlsx(path: Path, names: set[str]) -> list[tuple[int, list[Any]]]:
     except Exception as error:  # a damaged workbook makes openpyxl raise nearly anything
         problem = f"{type(error).__name__}: {first_line(error)}"
         raise InputError(f"{path} is not a workbook that can be read ({problem}); save it again as .xlsx") from None
-
-
-def _tags(packed: zipfile.ZipFile) -> int:
-    """The tags of all parts, or their attributes where these are more, counted without parsing them."""
-    tags = attributes = 0
-    for part in packed.infolist():
-        with packed.open(part) as unpacked:
-            while piece := unpacked.read(_PIECE):
-                tags += piece.count(b"<")
-                attributes += piece.count(b"=")
-    return max(tags, attributes)
 
 
 def _too_large(path: Path) -> InputError:
@@ -195,33 +206,86 @@ def _text(value: Any, where: str) -> str:
     raise InputError(f"{where} holds {kind}; format the cell as text and type it again")
 
 
-def _write_new(path: Path, content: bytes) -> None:
-    """Writes a new file, whole or not at all; a file that appears meanwhile stays."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
+def _workbook(columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]], guide: Mapping[str, str]) -> bytes:
+    """The file's content: a sheet of the rows, and a sheet of the guide's headings and texts."""
+    book = Workbook()
+    sheet = book.active
+    sheet.title = TITLE
+    for place, column in enumerate(columns, start=1):
+        letter = get_column_letter(place)
+        sheet.column_dimensions[letter].width = column.width or 12
+        sheet.column_dimensions[letter].hidden = column.hidden
+        _write(sheet.cell(1, place), column.name)
+        sheet.cell(1, place).font = _BOLD
+        sheet.cell(1, place).fill = _WRITTEN if column.written else _READ
+        for number, row in enumerate(rows, start=2):
+            _write(sheet.cell(number, place), row[column.name], locked=not column.written)
+        if column.choices and rows:
+            offered = DataValidation("list", f'"{",".join(column.choices)}"', allow_blank=True, showErrorMessage=True)
+            offered.errorTitle, offered.error = column.name, f"One of: {', '.join(column.choices)}"
+            offered.add(f"{letter}2:{letter}{len(rows) + 1}")
+            sheet.add_data_validation(offered)
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{len(rows) + 1}"
+    # No password: it keeps hands from slipping, and the rows from being sorted apart from their keys.
+    sheet.protection.sheet = True
+    for allowed in ("formatColumns", "formatRows", "formatCells", "autoFilter"):
+        setattr(sheet.protection, allowed, False)  # the attribute names what is protected
+    sheet.page_setup.orientation, sheet.page_setup.fitToHeight = "landscape", 0
+    sheet.sheet_properties.pageSetUpPr.fitToPage = True
+    sheet.print_title_rows = "1:1"
+    guide_sheet = book.create_sheet(GUIDE_TITLE)
+    guide_sheet.column_dimensions["A"].width, guide_sheet.column_dimensions["B"].width = 20, 100
+    for number, (heading, text) in enumerate(guide.items(), start=1):
+        _write(guide_sheet.cell(number, 1), heading)
+        _write(guide_sheet.cell(number, 2), text)
+        guide_sheet.cell(number, 1).font = _BOLD
+    written = io.BytesIO()
+    book.save(written)
+    return written.getvalue()
+
+
+def _rows_of_workbook(file: IO[bytes], names: set[str]) -> list[tuple[int, list[Any]]]:
+    """The rows with content of the sheet of the title, else of the sheet with most of the names, and their numbers.
+
+    Columns behind MOST_COLUMNS are not read; ValueError for more than MOST_ROWS.
+    """
+    book = load_workbook(file, read_only=True, keep_links=False)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        _name_new(temporary, path, content)
-    except OSError as error:
-        raise WorkspaceError(f"{path} cannot be written: {error.strerror or error}; name another file") from None
+        by_title = {sheet.title: sheet for sheet in book.worksheets}
+        sheet = by_title.get(TITLE) or max(book.worksheets, key=lambda candidate: len(names & _names(candidate)))
+        sheet.reset_dimensions()
+        rows: list[tuple[int, list[Any]]] = []
+        before: Any = None
+        for number, row in enumerate(sheet.iter_rows(max_col=MOST_COLUMNS), start=1):
+            if number > MOST_ROWS:
+                raise ValueError(f"a row behind the last one of a sheet, number {MOST_ROWS:,}")
+            # Rows that the file leaves out come as one and the same.
+            if row is not before and any(cell.value is not None for cell in row):
+                rows.append((number, [_value(cell) for cell in row]))
+            before = row
+        return rows
     finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        book.close()
 
 
-def _name_new(temporary: Path, path: Path, content: bytes) -> None:
-    with suppress(OSError):
-        os.link(temporary, path)
-        return
-    try:
-        with path.open("xb") as file:  # some file systems have no hard links
-            file.write(content)
-    except FileExistsError:
-        raise _there_already(path) from None
+def _write(cell: Any, text: str, *, locked: bool = True) -> None:
+    if text:
+        cell.value = coded(text)
+        cell.data_type = "s"  # openpyxl takes what begins with = for a formula, and #N/A for an error
+        cell.quotePrefix = looks_like_formula(text)  # keeps it a text where somebody edits it
+    cell.number_format = "@"  # a text
+    cell.alignment = _TOP
+    cell.protection = Protection(locked=locked)
 
 
-def _there_already(path: Path) -> UsageError:
-    return UsageError(f"{path} exists already and may hold somebody's work; name another file, or move it away")
+def _names(sheet: Any) -> set[str]:
+    sheet.reset_dimensions()
+    first = next(sheet.iter_rows(max_row=1, max_col=MOST_COLUMNS, values_only=True), ())
+    return {str(value).strip().casefold() for value in first if value is not None}
+
+
+def _value(cell: Any) -> Any:
+    if cell.data_type in ("f", "e"):
+        return _NO_TEXT
+    return decoded(cell.value) if isinstance(cell.value, str) else cell.value

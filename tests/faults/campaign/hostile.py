@@ -15,7 +15,7 @@ from tests.flows.study.test_reading import HOSTILE as STUDIES
 from tests.reports.browser import CHROMIUM
 from tests.reports.test_answers_page import HOSTILE as TEXTS
 from tests.tasks.contexts.annotation.sheets import write
-from tests.tasks.contexts.annotation.test_spreadsheet_damage import BOMBS, MAIN
+from tests.tasks.contexts.annotation.test_spreadsheet import BOMBS, MAIN
 from tests.tasks.models.tiny import CHAT, save_language_model
 
 SCRIPTS = (

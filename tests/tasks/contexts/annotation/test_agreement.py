@@ -1,4 +1,3 @@
-from collections.abc import Sequence
 from fractions import Fraction
 
 import krippendorff
@@ -6,7 +5,7 @@ import numpy as np
 import pytest
 
 from swaymeter.data.records import ANNOTATION_CHOICES, Annotation, AnnotationChoice
-from swaymeter.tasks.contexts.annotation.agreement import agreement
+from swaymeter.tasks.contexts.annotation.judging import agreement
 from tests.tasks.contexts.annotation.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in range(1, 9)]
@@ -17,12 +16,13 @@ CHOICES: dict[str, list[AnnotationChoice | None]] = {
 }
 
 
-def pairs(*choices: tuple[AnnotationChoice, AnnotationChoice]) -> list[Annotation]:
-    """What ada and ben choose for the first questions."""
+def judged(*questions: str) -> list[Annotation]:
+    """Of each question its judgements, the earliest first: an annotator's initial, and their choice's."""
+    names, choices = {"a": "ada", "b": "ben", "c": "cem"}, {choice[0]: choice for choice in ANNOTATION_CHOICES}
     return [
-        says(question, name, choice)
-        for question, pair in zip(QUESTIONS, choices, strict=False)
-        for name, choice in zip(("ada", "ben"), pair, strict=True)
+        says(question, names[judgement[0]], choices[judgement[1]], at=minute)
+        for question, judgements in zip(QUESTIONS, questions, strict=False)
+        for minute, judgement in enumerate(judgements.split())
     ]
 
 
@@ -43,61 +43,35 @@ def test_alpha_is_over_the_first_two_annotators() -> None:
     assert found.counts["cem"] == {"discard": 1, "misinformation": 1, "incomplete": 1, "accept": 1}
 
 
-def test_alpha_by_hand() -> None:
-    """Four questions, a a / a a / a d / d d: one pair in four differs; of 8 values 5 are a, 3 are d.
-
-    D_o = 2 / 8, D_e = 2 * 5 * 3 / (8 * 7), alpha = 1 - (1/4) / (30/56) = 8/15.
-    """
-    annotations = pairs(("accept", "accept"), ("accept", "accept"), ("accept", "discard"), ("discard", "discard"))
-    assert agreement(annotations).alpha == pytest.approx(float(Fraction(8, 15)), abs=1e-12)
-
-
-def test_agreement_in_all_is_1_whatever_the_words() -> None:
-    changes = [says(QUESTIONS[2], name, "change", question=name) for name in ("ada", "ben")]
-    assert agreement([*pairs(("accept", "accept"), ("discard", "discard")), *changes]).alpha == 1.0
+@pytest.mark.parametrize(
+    ("questions", "alpha"),
+    [
+        # One pair in four differs; of 8 values 5 are a, 3 are d: D_o = 2/8, D_e = 2*5*3 / (8*7), 1 - (1/4) / (30/56).
+        (("aa ba", "aa ba", "aa bd", "ad bd"), Fraction(8, 15)),
+        (("aa ba", "ad bd", "ac bc"), 1),
+        # D_o = 2/4, D_e = 2*1*3 / (4*3); late revisions of either do not count
+        (("ad ba", "ad bd"), 0),
+        (("ad ba aa", "ad bd"), 0),
+        (("ad ba bd", "ad bd"), 0),
+        (("ad aa ba", "ad bd"), 1),  # of early revisions the last counts
+        (("aa ba cd ad", "ad bd"), 1),  # a third annotator does not
+    ],
+)
+def test_alpha_by_hand(questions: tuple[str, ...], alpha: Fraction) -> None:
+    found = agreement(judged(*questions))
+    assert found.alpha == pytest.approx(float(alpha), abs=1e-12)
+    assert (found.units, found.annotators) == (len(questions), ("ada", "ben"))
 
 
 @pytest.mark.parametrize(
-    ("annotations", "units", "undefined"),
+    ("questions", "units", "undefined"),
     [
-        (
-            pairs(*[("accept", "accept")] * 8),
-            8,
-            "all annotators always chose accept, so",
-        ),
+        (["aa ba"] * 8, 8, "all annotators always chose accept, so"),
         ([], 0, "no question has been judged by two annotators"),
-        ([says(QUESTIONS[0], "ada", "accept"), says(QUESTIONS[1], "ben", "discard")], 0, "no question has been judged"),
+        (["aa", "bd"], 0, "no question has been judged"),
     ],
 )
-def test_undefined_agreement_says_why(annotations: Sequence[Annotation], units: int, undefined: str) -> None:
-    found = agreement(annotations)
+def test_undefined_agreement_says_why(questions: list[str], units: int, undefined: str) -> None:
+    found = agreement(judged(*questions))
     assert (found.alpha, found.units) == (None, units)
     assert (found.undefined or "").startswith(undefined)
-
-
-def test_a_late_revision_does_not_change_alpha() -> None:
-    """Two questions, d a / d d. D_o = 2 / 4, D_e = 2 * 1 * 3 / (4 * 3), alpha = 0, as before anybody revised."""
-    annotations = [says(QUESTIONS[0], "ada", "discard"), says(QUESTIONS[0], "ben", "accept", at=1)]
-    annotations += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]
-    assert agreement(annotations).alpha == 0.0
-    revised = [says(QUESTIONS[0], "ada", "accept", at=9), says(QUESTIONS[0], "ben", "discard", at=9)]
-    for revision in revised:
-        found = agreement([revision, *annotations])
-        assert (found.alpha, found.units) == (0.0, 2)
-    assert agreement([*annotations, revised[0]]).counts["ada"] == {"accept": 1, "discard": 1}
-
-
-def test_of_early_revisions_the_last_counts() -> None:
-    annotations = [says(QUESTIONS[0], "ada", "discard"), says(QUESTIONS[0], "ada", "accept", at=1)]
-    annotations += [says(QUESTIONS[0], "ben", "accept", at=2)]
-    annotations += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]
-    found = agreement(annotations)
-    assert (found.alpha, found.units) == (1.0, 2)
-
-
-def test_a_third_annotator_is_not_counted() -> None:
-    annotations = [says(QUESTIONS[0], "ada", "accept"), says(QUESTIONS[0], "ben", "accept", at=1)]
-    annotations += [says(QUESTIONS[0], "cem", "discard", at=2), says(QUESTIONS[0], "ada", "discard", at=3)]
-    annotations += [says(QUESTIONS[1], name, "discard") for name in ("ada", "ben")]
-    found = agreement(annotations)
-    assert (found.alpha, found.units, found.annotators) == (1.0, 2, ("ada", "ben"))
