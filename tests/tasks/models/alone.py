@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 
 from swaymeter.tasks.models import LanguageModel
@@ -24,6 +25,21 @@ def log_probs(model: LanguageModel, prompts: Iterable[Sequence[int]]) -> torch.T
 def steps(model: LanguageModel, prompt: Sequence[int], answer: Sequence[int]) -> torch.Tensor:
     """The log-distribution of every step of an answer, each from the whole text before it: (steps, V)."""
     return log_probs(model, ([*prompt, *answer[:step]] for step in range(len(answer))))
+
+
+def check_numbers(model: LanguageModel, prompt: Sequence[int], answer: Answer) -> None:
+    """The answer's numbers are those of the whole text before each of its steps."""
+    own = steps(model, prompt, answer.token_ids)
+    chosen = own[range(len(own)), list(answer.token_ids)]
+    np.testing.assert_allclose(answer.token_log_probs, chosen, atol=1e-4)
+    np.testing.assert_allclose(answer.mean_distribution, own.exp().mean(dim=0), atol=1e-4)
+
+
+def counts_positions_itself(model: LanguageModel) -> LanguageModel:
+    """A model like GPT-2 that takes the positions of tokens by their order, whatever it is told."""
+    embed = model.model.transformer.wpe.forward
+    model.model.transformer.wpe.forward = lambda told: embed(torch.arange(told.shape[-1]).expand_as(told))
+    return model
 
 
 def every(answers: Iterable[SampledAnswers]) -> list[Answer]:

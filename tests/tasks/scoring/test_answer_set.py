@@ -79,18 +79,6 @@ def test_a_token_that_spans_query_and_answer_is_scored(tiny: LanguageModel) -> N
     assert found.mass[0, 0] == pytest.approx(np.exp(_log_probs(model, CONTEXTS[0] + QUERIES[1], ["Oslo"]))[0], rel=1e-4)
 
 
-def test_embedded_model_agrees_with_the_brute_force(smollm2: LanguageModel) -> None:
-    contexts = ["The capital of Norway is Lima.\n", "The capital of Norway is New York City.\n"]
-    query, answers = "The capital of Norway is", [["Oslo"], ["Lima"], ["New York"], ["New York City", "NYC"]]
-    found = answer_set_persuasion(smollm2, contexts, [query], answers)
-    rows = np.array([_log_probs(smollm2, context + query, ["Oslo", "Lima", "New York"]) for context in contexts])
-    assert rows[0, 1] > rows[1, 1] + 1
-    assert rows[1, 2] > rows[0, 2] + 1
-    expected, mass = _by_brute_force(smollm2, contexts, query, answers)
-    np.testing.assert_allclose(found.scores[0], expected, atol=1e-4)
-    np.testing.assert_allclose(found.mass[0], mass, atol=1e-4)
-
-
 def test_a_prefix_of_another_answer_keeps_its_own_mass(tiny: LanguageModel) -> None:
     def mass(*answers: str) -> float:
         found = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], [[answer] for answer in answers])
@@ -188,9 +176,6 @@ def test_answers_that_are_no_set_are_refused(answers: list[list[str]], message: 
 
 
 def test_prompts_that_cannot_be_scored_are_refused(tiny: LanguageModel) -> None:
-    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
-        with pytest.raises(UsageError, match="contexts and queries"):
-            answer_set_persuasion(tiny, contexts, queries, ANSWERS)
     with pytest.raises(UsageError, match="terminator"):
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS, terminators=("\n", ""))
     with pytest.raises(ScoreError, match="does not fit"):

@@ -14,7 +14,7 @@ from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
-from tests.tasks.models.alone import every, log_probs, steps, tokens_of
+from tests.tasks.models.alone import check_numbers, every, log_probs, steps, tokens_of
 from tests.tasks.models.families import family_model
 
 CONTEXTS = [
@@ -69,9 +69,7 @@ def test_answers_have_the_log_probabilities_of_texts_read_alone(family: tuple[st
     found = sample_answers(model, prompts, [(context,) for context in CONTEXTS], samples=2, max_new_tokens=3)
     for prompt, of_prompt in zip(prompts, found, strict=True):
         for answer in every([of_prompt]):
-            own = steps(model, prompt, answer.token_ids)
-            chosen = own[range(len(own)), list(answer.token_ids)]
-            np.testing.assert_allclose(answer.token_log_probs, chosen, atol=1e-4)
+            check_numbers(model, prompt, answer)
         greedy = of_prompt.greedy.token_ids
         assert greedy == tuple(steps(model, prompt, greedy).argmax(dim=1).tolist())
 

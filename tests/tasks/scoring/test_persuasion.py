@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.network import Verdict
 from swaymeter.tasks.models.next_token import distributions
@@ -98,12 +98,6 @@ def test_order_and_memory_change_nothing(tiny: LanguageModel) -> None:
     found = persuasion(tiny, CONTEXTS, QUERIES)
     turned = persuasion(tiny, CONTEXTS[::-1], QUERIES[::-1], memory=1)
     np.testing.assert_allclose(found.scores, turned.scores[::-1, ::-1], atol=1e-5)
-
-
-def test_nothing_to_score_is_refused(tiny: LanguageModel) -> None:
-    for contexts, queries in (([], QUERIES), (CONTEXTS, [])):
-        with pytest.raises(UsageError, match="contexts and queries"):
-            persuasion(tiny, contexts, queries)
 
 
 @pytest.mark.parametrize("way", [PREFIX_TREE, PLAIN])

@@ -18,7 +18,7 @@ from swaymeter.tasks.models.network import Verdict
 from swaymeter.tasks.models.next_token import plain
 from swaymeter.tasks.models.next_token.plain import PADDED
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from tests.tasks.models.alone import every, steps, token_ids, tokens_of
+from tests.tasks.models.alone import every, token_ids, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
 TEXTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
@@ -123,16 +123,6 @@ def test_real_answers_are_the_same_in_every_batch_and_order(
         for answer, other in zip(every([one]), every([expected]), strict=True):
             np.testing.assert_allclose(answer.token_log_probs, other.token_log_probs, atol=1e-4)
             np.testing.assert_allclose(answer.mean_distribution, other.mean_distribution, atol=1e-4)
-
-
-def test_real_answers_have_the_probabilities_of_a_plain_pass(
-    smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
-) -> None:
-    for prompt, answer in ((prompts[1], answered[1].samples[1]), (prompts[3], answered[3].greedy)):
-        log_probs = steps(smollm2, prompt, answer.token_ids)
-        own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
-        np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
-        np.testing.assert_allclose(answer.mean_distribution, log_probs.exp().mean(dim=0), atol=1e-4)
 
 
 def test_an_answer_of_special_tokens_alone_is_empty_and_kept() -> None:

@@ -8,7 +8,7 @@ from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.models.prompts.template_options import PromptForm, end_tokens
-from tests.tasks.models.alone import every, steps, token_ids, tokens_of
+from tests.tasks.models.alone import check_numbers, every, steps, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?", "When was that?", "Why?"]
@@ -59,10 +59,7 @@ def test_probabilities_are_the_models_own_at_every_step(
 ) -> None:
     for prompt, found in zip(_prompts(tiny_chat)[:2], answered, strict=False):
         for answer in every([found]):
-            log_probs = steps(tiny_chat, prompt, answer.token_ids)
-            own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
-            np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
-            np.testing.assert_allclose(answer.mean_distribution, log_probs.exp().mean(dim=0), atol=1e-4)
+            check_numbers(tiny_chat, prompt, answer)
             assert answer.mean_distribution.dtype == np.float32
             assert answer.mean_distribution.sum() == pytest.approx(1, abs=1e-5)
 
@@ -109,6 +106,7 @@ def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
             sample_answers(tiny, [[7]], [("a",)], **wrong)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="identities"):
         sample_answers(tiny, [[7]], [])
+    assert sample_answers(tiny, [], []) == []
 
 
 def test_prompt_that_leaves_no_room_for_an_answer_is_refused() -> None:
@@ -122,7 +120,3 @@ def test_nan_is_raised_with_what_was_asked() -> None:
         model.model.lm_head.weight[7] = float("nan")
     with pytest.raises(ScoreError, match=r"question 7 / original.*Who is it"):
         sample_answers(model, [tokens_of(model, "Who is it")], [("question 7", "original")])
-
-
-def test_no_prompts_have_no_answers(tiny: LanguageModel) -> None:
-    assert sample_answers(tiny, [], []) == []

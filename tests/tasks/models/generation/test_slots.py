@@ -1,12 +1,10 @@
 """Slots against a plain pass over the same tokens, model family by family, and what they cannot serve."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from transformers import Gemma2Config, Gemma2ForCausalLM, GPTNeoConfig, GPTNeoForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
@@ -14,8 +12,17 @@ from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation import readers
 from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
-from tests.tasks.models.alone import break_token, every, running_out_of_memory, steps, token_ids, tokens_of
-from tests.tasks.models.tiny import VOCABULARY, byte_tokenizer, tiny_language_model
+from tests.tasks.models.alone import (
+    break_token,
+    check_numbers,
+    counts_positions_itself,
+    every,
+    running_out_of_memory,
+    token_ids,
+    tokens_of,
+)
+from tests.tasks.models.families import family_model
+from tests.tasks.models.tiny import tiny_language_model
 
 FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
 BEGUN = "Answer the question. Question: "
@@ -31,72 +38,41 @@ def _answered(model: LanguageModel, prompts: Sequence[str] = PROMPTS, **options:
     return sample_answers(model, [tokens_of(model, text) for text in prompts], IDENTITIES, **settings)
 
 
-def _furthest(model: LanguageModel, found: Sequence[SampledAnswers]) -> float:
-    """The largest difference of a log-probability or a mean probability from a plain pass over the same tokens."""
-    apart = 0.0
-    for text, of_prompt in zip(PROMPTS, found, strict=True):
+def _check(model: LanguageModel, engine: str) -> None:
+    for text, of_prompt in zip(PROMPTS, _answered(model), strict=True):
         for answer in every([of_prompt]):
-            own = steps(model, tokens_of(model, text), answer.token_ids).numpy()
-            of_tokens = own[range(len(own)), list(answer.token_ids)]
-            apart = max(apart, float(np.abs(of_tokens - answer.token_log_probs).max()))
-            apart = max(apart, float(np.abs(np.exp(own).mean(axis=0) - answer.mean_distribution).max()))
-    return apart
+            check_numbers(model, tokens_of(model, text), answer)
+    assert engine_of_answers(model, []) == engine
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_slots_equal_a_plain_pass(family: str) -> None:
-    model = tiny_language_model(family)
-    assert _furthest(model, _answered(model)) < 1e-4
-    assert engine_of_answers(model, []) == SLOTS
+    _check(tiny_language_model(family), SLOTS)
 
 
 def test_layers_that_see_differently_far() -> None:
-    torch.manual_seed(0)
-    config = Qwen2Config(
-        hidden_size=32, intermediate_size=64, num_hidden_layers=4, num_attention_heads=4, num_key_value_heads=2,
-        vocab_size=VOCABULARY, initializer_range=0.5, use_sliding_window=True, sliding_window=8, max_window_layers=2,
-        eos_token_id=1, bos_token_id=1, pad_token_id=0,
-    )  # fmt: skip
-    model = LanguageModel(Qwen2ForCausalLM(config), byte_tokenizer(), "mixed", "0", "float32", "cpu")
-    assert _furthest(model, _answered(model)) < 1e-4
-    assert engine_of_answers(model, []) == SLOTS
+    _check(family_model("olmo3"), SLOTS)
 
 
-@pytest.mark.parametrize("family", ["bloom", "mamba"])
-def test_what_slots_cannot_serve_is_read_plainly_and_said(family: str, caplog: pytest.LogCaptureFixture) -> None:
-    model = tiny_language_model(family)
-    assert _furthest(model, _answered(model)) < 1e-4
-    assert engine_of_answers(model, []) == PLAIN
-    assert len([one for one in caplog.records if "is not read by slots" in one.message]) == 1
-
-
-def test_attention_with_something_of_its_own_is_read_plainly(caplog: pytest.LogCaptureFixture) -> None:
-    torch.manual_seed(0)
-    ends = {"eos_token_id": 1, "bos_token_id": 1, "pad_token_id": 0, "vocab_size": VOCABULARY}
-    shape = {"hidden_size": 32, "num_attention_heads": 4, "max_position_embeddings": 512}
-    capped = Gemma2Config(
-        intermediate_size=64, num_hidden_layers=2, num_key_value_heads=2, head_dim=8, attn_implementation="eager",
-        **shape, **ends,
-    )  # fmt: skip
-    local = GPTNeoConfig(
-        num_layers=2, attention_types=[[["global", "local"], 1]], window_size=8, num_heads=4, hidden_size=32, **ends
-    )
-    for network in (Gemma2ForCausalLM(capped), GPTNeoForCausalLM(local)):
-        model = LanguageModel(network, byte_tokenizer(), type(network).__name__, "0", "float32", "cpu")
-        assert _furthest(model, _answered(model)) < 1e-4
-        assert engine_of_answers(model, []) == PLAIN
-    assert "has a cap" in caplog.text
-    assert "local" in caplog.text
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: tiny_language_model("bloom"), "its forward pass does not take position_ids"),
+        (lambda: tiny_language_model("mamba"), "its forward pass does not take position_ids, past_key_values"),
+        (lambda: family_model("gemma2"), "has a cap"),
+        (lambda: family_model("gpt_neo"), "local"),
+    ],
+)
+def test_what_slots_cannot_serve_is_read_plainly_and_said(
+    make: Callable[[], LanguageModel], reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    _check(make(), PLAIN)
+    (warning,) = [one.message for one in caplog.records if "is not read by slots" in one.message]
+    assert reason in warning
 
 
 def test_a_model_that_computes_otherwise_in_slots_is_found_out(caplog: pytest.LogCaptureFixture) -> None:
-    model = tiny_language_model("gpt2")
-    embed = model.model.transformer.wpe.forward
-
-    def counted(positions: torch.Tensor) -> torch.Tensor:
-        return embed(torch.arange(positions.shape[-1]).expand_as(positions))  # whatever it is told
-
-    model.model.transformer.wpe.forward = counted  # type: ignore[method-assign]
+    model = counts_positions_itself(tiny_language_model("gpt2"))
     _answered(model)
     assert engine_of_answers(model, []) == PLAIN
     assert "slots, which would be faster: it changes answers by" in caplog.text

@@ -6,7 +6,6 @@ The model is random, with a higher chance for the tokens that open and end thoug
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from tokenizers import AddedToken
@@ -16,7 +15,7 @@ from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation.answers import Ends, Thoughts
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from tests.tasks.models.alone import every, steps, token_ids, tokens_of
+from tests.tasks.models.alone import check_numbers, every, steps, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?"]
@@ -65,10 +64,7 @@ def test_numbers_are_those_of_the_answer_given_the_thoughts(thinker: LanguageMod
                 assert (answer.text, answer.token_ids, answer.token_log_probs, answer.finished) == ("", (), (), False)
                 continue
             assert not answer.thought_ids or closes in answer.thought_ids
-            log_probs = steps(thinker, (*prompt, *answer.thought_ids), answer.token_ids)
-            own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
-            np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
-            np.testing.assert_allclose(answer.mean_distribution, log_probs.exp().mean(dim=0), atol=1e-4)
+            check_numbers(thinker, (*prompt, *answer.thought_ids), answer)
             assert len(answer.token_ids) <= 12
             assert "</think>" not in answer.thoughts
     kinds = {(bool(one.thought_ids), one.unfinished_thoughts, bool(one.text)) for one in every(found)}
@@ -129,9 +125,7 @@ def test_token_that_ends_thoughts_begins_no_answer() -> None:
                 texts.append(answer.text)
                 assert answer.thought_ids[-1] == percent
                 assert answer.text == ends.text(answer.token_ids)
-                log_probs = steps(model, (*prompt, *answer.thought_ids), answer.token_ids)
-                own = log_probs[range(len(answer.token_ids)), list(answer.token_ids)]
-                np.testing.assert_allclose(answer.token_log_probs, own, atol=1e-4)
+                check_numbers(model, (*prompt, *answer.thought_ids), answer)
     assert any(texts)
 
 

@@ -3,14 +3,14 @@ from typing import Any
 
 import pytest
 import torch
-from transformers import GPTNeoConfig, GPTNeoForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
-from tests.tasks.models.alone import log_probs, running_out_of_memory, tokens_of
+from tests.tasks.models.alone import counts_positions_itself, log_probs, running_out_of_memory
+from tests.tasks.models.families import family_model
 from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 
 FAMILIES = ["llama", "llama3", "qwen2", "mistral", "gpt2", "gpt_neox"]
@@ -55,12 +55,6 @@ def test_engine_equals_prompts_read_alone(family: str, seam: bool) -> None:
     assert _engine(model) == PREFIX_TREE
 
 
-def test_a_token_does_span_the_seam() -> None:
-    model = tiny_language_model(tokenizer=byte_pair_tokenizer())
-    (whole,) = tokenized_prompts(model, ["Rome.\n"], ["Q: x"])[0]
-    assert whole != tokens_of(model, "Rome.\n") + tokens_of(model, "Q: x")
-
-
 def test_one_context_or_one_query() -> None:
     model = tiny_language_model()
     assert _furthest(model, CONTEXTS[:1], QUERIES) < 1e-4
@@ -68,20 +62,10 @@ def test_one_context_or_one_query() -> None:
     assert _furthest(model, CONTEXTS[:1], QUERIES[:1]) < 1e-4
 
 
-def test_smollm2_equals_prompts_read_alone(smollm2: LanguageModel) -> None:
-    assert _furthest(smollm2, CONTEXTS[:3], QUERIES[:3]) < 1e-4
-    assert engine(smollm2, tokenized_prompts(smollm2, CONTEXTS[:3], QUERIES[:3])) == PREFIX_TREE
-
-
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
 def test_layers_that_see_differently_far(attention: str) -> None:
-    torch.manual_seed(0)
-    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
-    config = Qwen2Config(
-        **shape, vocab_size=VOCABULARY, num_key_value_heads=2, initializer_range=0.5, use_sliding_window=True,
-        sliding_window=8, layer_types=["full_attention", "sliding_attention"], attn_implementation=attention,
-    )  # fmt: skip
-    model = LanguageModel(Qwen2ForCausalLM(config), byte_tokenizer(), "mixed", "0", "float32", "cpu")
+    model = family_model("olmo3")
+    model.model.set_attn_implementation(attention)
     assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PREFIX_TREE
 
@@ -159,21 +143,12 @@ def test_what_fits_nowhere_is_an_error() -> None:
         list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)))
 
 
-def _local() -> LanguageModel:
-    """A model with layers that mask keys in a way of their own."""
-    torch.manual_seed(0)
-    shape = {"hidden_size": 32, "num_layers": 2, "num_heads": 4, "max_position_embeddings": 512}
-    types = {"attention_types": [[["global", "local"], 1]], "window_size": 8}
-    config = GPTNeoConfig(**shape, **types, vocab_size=VOCABULARY, initializer_range=0.5)
-    return LanguageModel(GPTNeoForCausalLM(config), byte_tokenizer(), "neo", "0", "float32", "cpu")
-
-
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
         (lambda: tiny_language_model("bloom"), "its forward pass does not take position_ids"),
         (lambda: tiny_language_model("mamba"), "its forward pass does not take position_ids, past_key_values"),
-        (_local, "it has layers of local"),
+        (lambda: family_model("gpt_neo"), "it has layers of local"),
     ],
     ids=["bloom", "mamba", "gpt_neo"],
 )
@@ -189,13 +164,7 @@ def test_models_that_read_no_trees_are_read_plainly(
 
 
 def test_a_model_with_positions_of_its_own_is_detected(caplog: pytest.LogCaptureFixture) -> None:
-    model = tiny_language_model("gpt2")
-    embed = model.model.transformer.wpe.forward
-
-    def in_order(positions: torch.Tensor) -> torch.Tensor:
-        return embed(torch.arange(positions.shape[1]).expand_as(positions))
-
-    model.model.transformer.wpe.forward = in_order
+    model = counts_positions_itself(tiny_language_model("gpt2"))
     assert engine(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)) == PLAIN
     assert "prefix tree, which would be faster: it changes answers by" in caplog.text
 
