@@ -35,6 +35,7 @@ PARENT = "SWAYMETER_PARENT"
 """The variable of the process with which a server ends."""
 COLLECT_SECONDS = 60
 """Between two collections of the server's garbage."""
+REMEDIES = "make room where the disk is full, or name another folder as PREFECT_HOME where this one cannot be written"
 _ERROR = re.compile(r"^[\w.]+(?:Error|Exception): .*", re.MULTILINE)
 
 
@@ -67,7 +68,12 @@ def prefect_api(*meanwhile: str) -> Iterator[str]:
     with ExitStack() as stack:
         if not url:
             log = stack.enter_context(tempfile.TemporaryFile())
-            with FileLock(home / "swaymeter-server.lock"):  # two that find a new database would both create its tables
+            try:  # two that find a new database would both create its tables
+                home.mkdir(parents=True, exist_ok=True)
+                lock = FileLock(home / "swaymeter-server.lock").acquire()
+            except OSError as error:
+                raise ServerError(f"Prefect's folder {home} cannot be written ({error.strerror}); {REMEDIES}") from None
+            with lock:
                 _, url = stack.enter_context(server(TEMPORARY, log, *meanwhile))
             stack.enter_context(client_of(url))
         elif reason := _why_not(url):
@@ -161,8 +167,7 @@ def _why_it_ended(process: subprocess.Popen[bytes], log: IO[bytes] | None) -> st
     home = Path(os.environ.get("PREFECT_HOME", "~/.prefect")).expanduser()
     return (
         f"Prefect's server {ended} ({last}); --traceback shows its whole log. Its database is {home}/prefect.db: move "
-        "it away where it is damaged or another Prefect wrote it, make room where the disk is full, or name another "
-        "folder as PREFECT_HOME where this one cannot be written"
+        f"it away where it is damaged or another Prefect wrote it, or {REMEDIES}"
     )
 
 

@@ -139,6 +139,11 @@ def test_what_prefect_keeps_is_named(file: str, content: str, what: str, start: 
     assert f"{tmp_path}/prefect.db: move it away" in errors or file != "prefect.db"
 
 
+def test_a_folder_that_cannot_be_is_named(start: Start) -> None:
+    _, errors = start("-c", FLOW, PREFECT_HOME="/dev/null/home").communicate(timeout=120)
+    assert "ServerError: Prefect's folder /dev/null/home cannot be written (Not a directory); make room" in errors
+
+
 def test_damaged_settings_of_the_folder_are_named(start: Start, folder: Path) -> None:
     (folder / "prefect.toml").write_text("[server")
     try:
