@@ -22,7 +22,7 @@ from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.labelled import Group
 
 if TYPE_CHECKING:
-    from swaymeter.data.sources.graph.graph import Graph
+    from swaymeter.data.sources.graph.dump import Graph
 
 Choice = Literal["random", "degree"]
 NameSource = Literal["catalog", "names", "model"]
@@ -160,7 +160,7 @@ class FetchedQuestions:
 
 def named_graphs(options: FactsOptions, access: Access) -> list["Graph"]:
     """The graphs that the study names under `absent_from`."""
-    from swaymeter.data.sources.graph.graph import Graph  # needs requests, which a bare GPU machine lacks
+    from swaymeter.data.sources.graph.dump import Graph  # needs requests, which a bare GPU machine lacks
 
     return [Graph(name, access) for name in options.absent_from or ()]
 

@@ -1,39 +1,71 @@
-"""A graph from files: RDF dumps loaded once into an embedded store, so that a large study needs no endpoint.
+"""A graph that a study names: a SPARQL service, or RDF dumps that are loaded once into an embedded store.
 
 The folder of a loaded dump is filled whole or not at all, and verified before it is opened. Its loaded.json holds the
 SHA-256 of each file of the store: RocksDB notices a changed block of data, but a changed byte of its own records can
-end the process.
+end the process. Digests of the files are remembered beside the folders (`swaymeter.data.storage.digests`): a file is
+not needed any more once its graph is loaded.
 """
 
+import gzip
+import hashlib
 import logging
 import os
 import shutil
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
+from typing import IO, cast
 
 import pyoxigraph as ox
 from filelock import FileLock
 
-from swaymeter.data.errors import DamagedFile, InputError, ServiceError, SwaymeterError, WorkspaceError
-from swaymeter.data.sources.graph.dump_files import dump_digest, parsed
-from swaymeter.data.sources.graph.sparql import Literal, Row, Rows, Term, Uri
+from swaymeter.data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
+from swaymeter.data.sources.access import Access, GraphName
+from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Term, Uri
+from swaymeter.data.storage.digests import remembered_digests
 from swaymeter.data.storage.files import TEMPORARY, sha256_of, written_whole
 from swaymeter.data.storage.sealed import sealed, unsealed
 
 log = logging.getLogger(__name__)
 
 VERSION = 3
+FORMATS = {".ttl": ox.RdfFormat.TURTLE, ".nt": ox.RdfFormat.N_TRIPLES, ".nq": ox.RdfFormat.N_QUADS}
+MAX_TRIPLES_IN_MEMORY = 250_000
+"""Triples that are in memory while a dump is loaded, with some 350 MiB; more load no faster."""
 _LOADED = "loaded.json"
 _NOT_READ = ("LOG", "LOCK", _LOADED)
 """Files of a store that opening it does not read, by the beginning of their names."""
-_failures: dict[tuple[Path, tuple[Path, ...]], SwaymeterError] = {}
-"""Why a load into a folder failed in this process: the next relation's load would take as long and fail as well."""
 _STRING = "http://www.w3.org/2001/XMLSchema#string"
 _shared: dict[Path, "Dump"] = {}
+_failed: dict[Path, str] = {}
+"""Why files could not be loaded in this process: the next relation's load would take as long and fail as well."""
 _sharing = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A SPARQL service, by its key under `services` in a study file, or RDF files in its place."""
+
+    name: GraphName
+    access: Access
+    files: tuple[Path, ...] = ()
+
+    def identity(self) -> str:
+        """Its part of a cache key: its address, or the digest of its files; InputError where one cannot be read."""
+        return dump_digest(self.files, self._folder) if self.files else self.access.address(self.name)
+
+    def open(self) -> SparqlStore:
+        """The graph, ready to be queried; errors as in `shared_dump`."""
+        return shared_dump(self.files, self._folder) if self.files else Endpoint(self.access.session(self.name))
+
+    @property
+    def _folder(self) -> Path:
+        return self.access.downloads / "graphs"
 
 
 class Dump:
@@ -41,12 +73,19 @@ class Dump:
 
     def __init__(self, folder: Path) -> None:
         """Opens a folder that `shared_dump` loaded; DamagedFile where a byte of it changed."""
-        files, self._loaded_at = _verify(folder)
-        self.address, self._folder = f"file:{files}", folder
+        self._folder = folder
         try:
+            about = unsealed((folder / _LOADED).read_text(encoding="utf-8"))
+            for name, digest in about["digests"].items():
+                if sha256_of(folder / name) != digest:
+                    raise ValueError(f"{name} changed since it was written")
+            self.address = f"file:{','.join(about['files'])}"
+            self._loaded_at = datetime.fromisoformat(about["loaded_at"])
             self._store = ox.Store.read_only(str(folder))
-        except (OSError, RuntimeError) as error:
-            raise _damaged(folder, error) from None
+        except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+            raise DamagedFile(
+                f"the loaded dump {folder} cannot be read: {error}; remove the folder and run again"
+            ) from None
 
     def select(self, query: str) -> Rows:
         """The query's rows, as of the time of loading; ServiceError where the query or the store cannot be read."""
@@ -67,102 +106,6 @@ class Dump:
         return Rows(named, self.address, query, self._loaded_at, len(rows) - len(named))
 
 
-def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
-    """The graph of .ttl, .nt and .nq files, each maybe .gz, loaded below `folder`; opened once in a process.
-
-    InputError names the line where a file is not RDF. WorkspaceError where the folder cannot be written, DamagedFile
-    where a byte of the loaded graph changed.
-    """
-    with _sharing:
-        place = _loaded_folder(files, folder).absolute()
-        if place not in _shared:
-            _shared[place] = Dump(place)
-        return _shared[place]
-
-
-def _loaded_folder(files: Sequence[Path], folder: Path) -> Path:
-    """The folder of the files' graph, loaded unless it exists; a load that failed once in a process fails again."""
-    place = _place(files, folder)
-    if not place.exists():
-        with _writing(place), FileLock(place.with_name(f".{place.name}.lock")):
-            if not place.exists():
-                _load_or_fail_again(files, place)
-    return place
-
-
-def _verify(place: Path) -> tuple[str, datetime]:
-    """The files that a dump was loaded from, and when (UTC); DamagedFile where any file of the store has changed."""
-    try:
-        about = unsealed((place / _LOADED).read_text(encoding="utf-8"))
-        for name, digest in about["digests"].items():
-            if sha256_of(place / name) != digest:
-                raise ValueError(f"{name} changed since it was written")
-        return ",".join(about["files"]), datetime.fromisoformat(about["loaded_at"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise _damaged(place, error) from None
-
-
-def _damaged(place: Path, error: Exception) -> DamagedFile:
-    return DamagedFile(f"the loaded dump {place} cannot be read: {error}; remove the folder and run again")
-
-
-def _place(files: Sequence[Path], folder: Path) -> Path:
-    return folder / f"graph-{VERSION}-{dump_digest(files, folder)}"
-
-
-@contextmanager
-def _writing(place: Path) -> Iterator[None]:
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        yield
-    except (OSError, RuntimeError) as error:  # the second is what the store raises
-        message = getattr(error, "strerror", None) or error
-        raise WorkspaceError(f"{place.parent} cannot be written: {message}; choose another --workspace") from error
-
-
-def _load_or_fail_again(files: Sequence[Path], place: Path) -> None:
-    load = (place.absolute(), tuple(files))
-    if failed := _failures.get(load):
-        raise type(failed)(*failed.args)
-    try:
-        with _writing(place):
-            _load(files, place)
-    except SwaymeterError as error:
-        _failures[load] = type(error)(*error.args)  # without the traceback, which holds what was in memory
-        raise
-
-
-def _load(files: Sequence[Path], place: Path) -> None:
-    for leftover in place.parent.glob(f".{place.name}.*{TEMPORARY}"):  # of a load that was killed; we hold the lock
-        shutil.rmtree(leftover)
-    temporary = place.with_name(f".{place.name}.{os.getpid()}{TEMPORARY}")
-    try:
-        _fill(files, temporary)
-        digests = {
-            file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
-        }
-        names = [file.name for file in files]
-        about = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
-        with written_whole(temporary / _LOADED) as file:
-            file.write_text(sealed(about), encoding="utf-8")
-        if _place(files, place.parent) != place:
-            raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
-        temporary.rename(place)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _fill(files: Sequence[Path], folder: Path) -> None:
-    store = ox.Store(str(folder))
-    for file in files:
-        log.info("loading %s", file)
-        for quads in parsed(file):
-            store.bulk_extend(quads)
-    store.optimize()
-    store.flush()
-    log.info("loaded %d triples of %d files", len(store), len(files))
-
-
 def _row(names: Sequence[str], solution: ox.QuerySolution) -> Row | None:
     row: dict[str, Term] = {}
     for name in names:
@@ -175,3 +118,122 @@ def _row(names: Sequence[str], solution: ox.QuerySolution) -> Row | None:
         elif term is not None:
             return None
     return row
+
+
+def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
+    """The graph of .ttl, .nt and .nq files, each maybe .gz, loaded below `folder`; opened once in a process.
+
+    InputError names the line where a file is not RDF. WorkspaceError where the folder cannot be written, DamagedFile
+    where a byte of the loaded graph changed.
+    """
+    with _sharing:
+        place = (folder / _name(files, folder)).absolute()
+        if place in _failed:
+            raise InputError(_failed[place])
+        if not place.exists():
+            with _writing(folder), FileLock(place.with_name(f".{place.name}.lock")):
+                try:
+                    if not place.exists():
+                        _load(files, place)
+                except InputError as error:
+                    _failed[place] = str(error)
+                    raise
+        if place not in _shared:
+            _shared[place] = Dump(place)
+        return _shared[place]
+
+
+def dump_digest(files: Sequence[Path], folder: Path) -> str:
+    """The digest of what the files hold, whatever their order and names; `folder` is that of the loaded graphs.
+
+    InputError where no file is named, or one cannot be read that was not read before.
+    """
+    if not files:
+        raise InputError("a dump needs at least one file; name it under `facts.dump`")
+    kinds = [_format(file) for file in files]
+    try:
+        digests = remembered_digests(files, folder)
+    except OSError as error:
+        why = error.strerror or error
+        raise InputError(
+            f"facts.dump: {error.filename} cannot be read: {why}; correct the path or get the file"
+        ) from None
+    parts = [f"{kind.file_extension}:{digest}" for kind, digest in zip(kinds, digests, strict=True)]
+    return hashlib.blake2b("\n".join(sorted(parts)).encode(), digest_size=16).hexdigest()
+
+
+def _name(files: Sequence[Path], folder: Path) -> str:
+    return f"graph-{VERSION}-{dump_digest(files, folder)}"
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield
+    except (OSError, RuntimeError) as error:  # the second is what the store raises
+        message = getattr(error, "strerror", None) or error
+        raise WorkspaceError(f"{folder} cannot be written: {message}; choose another --workspace") from error
+
+
+def _load(files: Sequence[Path], place: Path) -> None:
+    for leftover in place.parent.glob(f".{place.name}.*{TEMPORARY}"):  # of a load that was killed; we hold the lock
+        shutil.rmtree(leftover)
+    temporary = place.with_name(f".{place.name}.{os.getpid()}{TEMPORARY}")
+    try:
+        _fill(temporary, files)
+        digests = {
+            file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
+        }
+        names = [file.name for file in files]
+        about = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
+        with written_whole(temporary / _LOADED) as loaded:
+            loaded.write_text(sealed(about), encoding="utf-8")
+        if _name(files, place.parent) != place.name:
+            raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
+        temporary.rename(place)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _fill(folder: Path, files: Sequence[Path]) -> None:
+    store = ox.Store(str(folder))  # is closed when this function ends
+    for file in files:
+        log.info("loading %s", file)
+        for quads in _parsed(file):
+            store.bulk_extend(quads)
+    store.optimize()
+    store.flush()
+    log.info("loaded %d triples of %d files", len(store), len(files))
+
+
+def _parsed(file: Path) -> Iterator[list[ox.Quad]]:
+    """The triples of a file, some at a time, without their graphs; InputError names the line that is not RDF."""
+    kind = _format(file)
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as handle:
+            quads = iter(ox.parse(cast(IO[bytes], handle), format=kind, rename_blank_nodes=True))
+            if kind == ox.RdfFormat.N_QUADS:
+                quads = (ox.Quad(quad.subject, quad.predicate, quad.object) for quad in quads)
+            while batch := list(islice(quads, MAX_TRIPLES_IN_MEMORY)):
+                yield batch
+    except SyntaxError as error:
+        line = f", line {error.lineno}" if error.lineno else ""
+        raise InputError(f"{file}{line} is not valid RDF: {error.msg}") from None
+    except MemoryError as error:  # what the parser raises: it holds a term of at most 16 MiB
+        problem = f"has a literal, or another term, of more than 16 MiB ({error})"
+        raise InputError(f"{file} {problem}; remove that triple or shorten it") from None
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{file} cannot be unpacked: {error}; download it again") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file} is not RDF in UTF-8: {error}") from None
+    except OSError as error:
+        raise InputError(f"{file} cannot be read: {error}; it is needed until its graph is loaded") from None
+
+
+def _format(file: Path) -> ox.RdfFormat:
+    """The format that a file's name ends with; InputError for another one."""
+    named = file.with_suffix("") if file.suffix == ".gz" else file
+    if named.suffix not in FORMATS:
+        raise InputError(f"{file}: a dump is {', '.join(FORMATS)} or one of them packed as .gz; unpack it first")
+    return FORMATS[named.suffix]

@@ -16,7 +16,6 @@ published file has more kinds of contexts and degrees by name. Layout: kdu4108/m
 import json
 import re
 import reprlib
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,6 +28,7 @@ from swaymeter.data.catalog import LITERAL_CLASSES, Relation
 from swaymeter.data.catalog.reading import validated
 from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.records import Fact, RelationName
+from swaymeter.data.sources.own.lists import each_key_once
 from swaymeter.data.storage.files import written_whole
 
 SOURCE = "yago_qec.json of measureLM"
@@ -160,7 +160,7 @@ def write_qec(
 
 def _read_object(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_object)
+        content = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=each_key_once)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
     except RecursionError:
@@ -170,13 +170,6 @@ def _read_object(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise InputError(f"{path} must be a JSON object, not {reprlib.repr(content)}")
     return content
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    key, count = Counter(key for key, _ in pairs).most_common(1)[0] if pairs else ("", 1)
-    if count > 1:
-        raise ValueError(f"the key {reprlib.repr(key)} occurs twice")
-    return dict(pairs)
 
 
 def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:

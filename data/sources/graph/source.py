@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from swaymeter.data import catalog
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph import yago
-from swaymeter.data.sources.graph.graph import Graph
+from swaymeter.data.sources.graph.dump import Graph
 from swaymeter.data.sources.graph.sparql import SparqlStore, Uri, bound, count, iri, is_iri
 from swaymeter.data.sources.http.services import SERVICES
 from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative

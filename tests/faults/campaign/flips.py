@@ -21,8 +21,7 @@ from huggingface_hub.utils.sha import git_hash
 from swaymeter.data.errors import MissingFile, SwaymeterError
 from swaymeter.data.records import Annotation, as_row
 from swaymeter.data.records.tables import ANNOTATIONS
-from swaymeter.data.sources.graph.dump import Dump, shared_dump
-from swaymeter.data.sources.graph.dump_files import dump_digest
+from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.http.answer import Reply
 from swaymeter.data.sources.http.cache import HttpCache, key_of
 from swaymeter.data.storage.artifact import Artifact, FilesArtifact, TableArtifact

@@ -1,4 +1,6 @@
 import gzip
+import logging
+import os
 import signal
 import subprocess
 import sys
@@ -10,16 +12,32 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import DamagedFile, InputError, ServiceError
-from swaymeter.data.sources.graph.dump import Dump, shared_dump
+from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.graph.sparql import Literal, Uri
-from tests.data.sources.graph.dumps import ALL, QUADS, TRIPLES, TURTLE, flipped, graphs, rows, unfinished, written
+from swaymeter.data.storage.digests import content_digest
+from swaymeter.data.storage.files import TEMPORARY
+from tests.data.sources.graph.dumps import ALL, TRIPLES, TURTLE, written
 from tests.data.sources.graph.turtle import YAGO
+
+QUADS = TRIPLES.replace(" .\n", " <http://a.example/graph> .\n")
+
+
+def graphs(folder: Path) -> list[Path]:
+    return list(folder.glob("graph-*"))
+
+
+def unfinished(folder: Path) -> list[Path]:
+    return list(folder.glob(f".*{TEMPORARY}"))
+
+
+def flipped(content: bytes, place: int) -> bytes:
+    return content[:place] + bytes([content[place] ^ 1 << place % 8]) + content[place + 1 :]
 
 
 @pytest.mark.parametrize(("name", "text"), [("a.ttl", TURTLE), ("a.nt", TRIPLES), ("a.nq.gz", QUADS)])
 def test_every_format_is_the_same_graph(name: str, text: str, tmp_path: Path) -> None:
     dump = shared_dump([written(tmp_path, name, text)], tmp_path / "graphs")
-    assert [row["o"] for row in rows(dump)] == [
+    assert [row["o"] for row in dump.select(ALL).rows] == [
         Literal("Norge", None, "no"), Literal("Norway", None, "en"), Uri(YAGO + "Oslo"),
         Literal("7", "http://www.w3.org/2001/XMLSchema#integer"),
     ]  # fmt: skip
@@ -83,7 +101,7 @@ def test_a_flipped_bit_of_a_loaded_dump_is_noticed(tmp_path: Path) -> None:
             with pytest.raises(DamagedFile, match="remove the folder and run again"):
                 Dump(folder)
         file.write_bytes(sound)
-    assert len(rows(Dump(folder))) == 4
+    assert len(Dump(folder).select(ALL).rows) == 4
 
 
 def test_a_failing_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +135,7 @@ def test_a_killed_load_is_done_again(tmp_path: Path) -> None:
         killed.send_signal(signal.SIGKILL)
     assert graphs(tmp_path / "graphs") == []
     assert unfinished(tmp_path / "graphs")
-    assert len(rows(shared_dump([file], tmp_path / "graphs"))) == 4
+    assert len(shared_dump([file], tmp_path / "graphs").select(ALL).rows) == 4
     assert not unfinished(tmp_path / "graphs")
 
 
@@ -136,6 +154,79 @@ def test_a_dump_that_changes_while_it_is_loaded_is_refused(tmp_path: Path, monke
 def test_concurrent_loads_make_one_graph(tmp_path: Path) -> None:
     file = written(tmp_path, "a.ttl", TURTLE)
     with ThreadPoolExecutor(8) as pool:
-        counts = list(pool.map(lambda _: len(rows(shared_dump([file], tmp_path / "graphs"))), range(16)))
+        counts = list(pool.map(lambda _: len(shared_dump([file], tmp_path / "graphs").select(ALL).rows), range(16)))
     assert counts == [4] * 16
     assert len(graphs(tmp_path / "graphs")) == 1
+
+
+def test_the_digest_ignores_names_and_order_of_files(tmp_path: Path) -> None:
+    one, two = written(tmp_path, "a.ttl", TURTLE), written(tmp_path, "b.nt", TRIPLES)
+    assert dump_digest([one, two], tmp_path) == dump_digest([two, one], tmp_path)
+    assert dump_digest([one], tmp_path) == dump_digest([written(tmp_path, "other-name.ttl", TURTLE)], tmp_path)
+    assert len({dump_digest([one], tmp_path), dump_digest([two], tmp_path), dump_digest([one, two], tmp_path)}) == 3
+    before = dump_digest([one], tmp_path)
+    one.write_text(TURTLE.replace("Oslo", "Olso"))
+    os.utime(one, ns=(1, 1))
+    assert dump_digest([one], tmp_path) != before
+
+
+def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
+    folder, file = tmp_path / "graphs", written(tmp_path, "a.ttl", TURTLE)
+    first = dump_digest([file], folder)
+    about = file.stat()
+    file.write_text(TURTLE.replace("Oslo", "Olso"))
+    os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+    content_digest.cache_clear()  # as in the next process
+    assert dump_digest([file], folder) == first
+    file.write_text(TURTLE + "\n")
+    os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
+    longer = dump_digest([file], folder)
+    file.write_text(TURTLE)
+    os.utime(file, ns=(1, 1))
+    assert dump_digest([file], folder) == first != longer
+
+
+def test_a_loaded_graph_does_not_need_its_files(tmp_path: Path) -> None:
+    folder, file = tmp_path / "graphs", written(tmp_path, "a.ttl", TURTLE)
+    there, loaded = dump_digest([file], folder), shared_dump([file], folder).select(ALL)
+    file.unlink()
+    content_digest.cache_clear()
+    assert dump_digest([file], folder) == there
+    assert shared_dump([file], folder).select(ALL) == loaded
+    with pytest.raises(InputError, match=r"a\.ttl cannot be read: No such file"):
+        dump_digest([file], tmp_path / "other graphs")
+
+
+def test_a_missing_file_is_needed_until_loaded(tmp_path: Path) -> None:
+    folder, file = tmp_path / "graphs", written(tmp_path, "a.ttl", TURTLE)
+    dump_digest([file], folder)
+    file.unlink()
+    with pytest.raises(InputError, match=r"a\.ttl.*No such file.*needed until its graph is loaded"):
+        shared_dump([file], folder)
+
+
+def test_an_unwritable_folder_remembers_nothing(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.ttl", TURTLE)
+    assert dump_digest([file], file / "graphs") == dump_digest([file], tmp_path / "graphs")
+    with pytest.raises(InputError, match="at least one file"):
+        dump_digest([], tmp_path)
+
+
+def test_a_literal_over_16_mib_is_refused_by_name(tmp_path: Path) -> None:
+    file = written(tmp_path, "a.nt", f'<http://a/s> <http://a/p> "{"x" * 17 * 2**20}" .')
+    with pytest.raises(InputError, match=r"a\.nt has a literal, or another term, of more than 16 MiB"):
+        shared_dump([file], tmp_path / "graphs")
+
+
+def test_a_damaged_dump_is_loaded_only_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    sound, damaged = written(tmp_path, "sound.ttl", TURTLE), written(tmp_path, "a.nt", TRIPLES + "half a li")
+    said = []
+    with caplog.at_level(logging.INFO, logger="swaymeter.data.sources.graph.dump"):
+        for _ in range(3):
+            with pytest.raises(InputError, match=r"a\.nt, line 5 is not valid RDF") as caught:
+                shared_dump([sound, damaged], tmp_path / "graphs")
+            said.append(str(caught.value))
+        assert len(caplog.messages) == 2
+        assert len(set(said)) == 1
+        damaged.write_text(TRIPLES)
+        assert len(shared_dump([sound, damaged], tmp_path / "graphs").select(ALL).rows) == 4

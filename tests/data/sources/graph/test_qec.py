@@ -87,7 +87,7 @@ NO_LAYOUT: dict[str, tuple[Any, str]] = {
     "a list": ([1], r" must be a JSON object, not \[1\]"),
     "something else": ({"name": "Norway"}, " is not a yago_qec.json: none of its keys"),
     "a list for a predicate": ({CAPITAL: ["Norway"]}, f": {CAPITAL}: Input should be a valid dictionary"),
-    "a key twice": (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', ".*the key 'y' occurs twice"),
+    "a key twice": (f'{{"{CAPITAL}": {{"x": 1, "y": [], "y": []}}}}', ".*the key 'y' twice"),
 }  # fmt: skip
 NO_COLUMN: list[tuple[str, Any, str]] = [
     ("entities", None, ": entities: Field required"),
