@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import PARTITIONS, Dispute, Fact, Partition, Question, of_row
+from swaymeter.data.records import PARTITIONS, Dispute, Fact, Partition, Question, as_row, of_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import DISPUTES, FACTS, QUESTIONS
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
@@ -162,7 +162,11 @@ def _digest(table: Table, records: tuple[Fact, ...] | tuple[Question, ...]) -> s
     """The digest of the records, each with its lists sorted, in the order of what counts."""
     rows = []
     for record in records:
-        values = {column.name: getattr(record, column.name) for column in table.columns}
-        rows.append({name: sorted(value) if isinstance(value, tuple) else value for name, value in values.items()})
+        values = as_row(record).items()
+        rows.append({name: sorted(value, key=_order) if isinstance(value, list) else value for name, value in values})
     counting = [column.name for column in table.columns if column.counts]
     return table.digest(table.of(sorted(rows, key=lambda row: json.dumps([row[name] for name in counting]))))
+
+
+def _order(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, dict) else value

@@ -29,7 +29,13 @@ _CONSTRUCTION = (
     "list_id", "address", "retrieved_at",
 )  # fmt: skip
 FIELDS = tuple(c.name for c in FACTS.columns if c.counts and c.name not in _PROVENANCE)
-QUESTION_FIELDS = tuple(c.name for c in QUESTIONS.columns if c.name not in (*_PROVENANCE, *_CONSTRUCTION))
+_TEXTS = ("original_context", "counter_memory_context", "contexts")
+QUESTION_FIELDS = tuple(
+    field
+    for column in QUESTIONS.columns
+    if column.name not in (*_PROVENANCE, *_CONSTRUCTION)
+    for field in (_TEXTS if column.name == "contexts" else [column.name])
+)
 
 
 @dataclass(frozen=True)
@@ -166,6 +172,9 @@ def _taken_pairs(old: list[Row], new: list[Row], kind: _Kind[Row]) -> Iterator[t
 
 
 def _value(row: Fact | Question, field: str) -> Value:
+    if field == "contexts":  # DynamicQA's two are compared by their texts
+        own = row.contexts if isinstance(row, Question) and row.is_own else ()
+        return tuple(f"{of.context_id}, {of.condition}, {'; '.join(of.answers)}: {of.text}" for of in own)
     value: Value = getattr(row, field)
     return tuple(sorted(value)) if isinstance(value, tuple) else value
 

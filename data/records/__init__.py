@@ -19,19 +19,21 @@ from swaymeter.data.records.questions import (
     SUPPORTING,
     Annotation,
     AnnotationChoice,
-    Case,
     Condition,
     OwnKind,
     Partition,
+    Passage,
     Question,
+    QuestionContext,
+    both_contexts,
 )
 from swaymeter.data.records.row import as_row, of_row
 from swaymeter.data.records.score import Run
 
 __all__ = [
-    "ALONE", "ANNOTATION_CHOICES", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "CORPUS", "NO_RELATIONS", "OWN_KINDS",
-    "PARTITIONS", "SLOT", "SUPPORTING", "Annotation", "AnnotationChoice", "Case", "Condition", "Context", "ContextKind",
-    "CountedPair", "Dispute", "Fact", "Frequency", "InventedName", "OwnKind", "Page", "Partition", "Query", "QueryType",
-    "Question", "Rejected", "RelationName", "Run", "Shard", "ShardCount", "Triple", "WikidataId", "as_row", "identity",
-    "is_relevant", "of_row",
+    "ALONE", "ANNOTATION_CHOICES", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "CORPUS", "NO_RELATIONS",
+    "OWN_KINDS", "PARTITIONS", "SLOT", "SUPPORTING", "Annotation", "AnnotationChoice", "Condition", "Context",
+    "ContextKind", "CountedPair", "Dispute", "Fact", "Frequency", "InventedName", "OwnKind", "Page", "Partition",
+    "Passage", "Query", "QueryType", "Question", "QuestionContext", "Rejected", "RelationName", "Run", "Shard",
+    "ShardCount", "Triple", "WikidataId", "as_row", "both_contexts", "identity", "is_relevant", "of_row",
 ]  # fmt: skip

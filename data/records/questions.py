@@ -1,6 +1,7 @@
-"""Rows of questions, each with its contexts, and what annotators say of them."""
+"""Rows of questions, each with its contexts and their passages, and what annotators say of them."""
 
 import builtins
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -31,20 +32,28 @@ SLOT = "[ENTITY]"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A question alone, or with one of its contexts.
+class Passage:
+    """A piece of a context, as a search gives it."""
 
-    context_id: of the context, unique in its question; "none" without one. answers: those that the context states, in
-    all their forms; none where it states none, or nobody said which.
-    """
-
-    context_id: str
-    condition: Condition
-    text: str | None = None
-    answers: tuple[str, ...] = ()
+    text: Annotated[str, Meaning("its text")]
 
 
-ALONE = Case("none", "none")
+@dataclass(frozen=True, slots=True)
+class QuestionContext:
+    """What stands before a question: one passage or several, or nothing."""
+
+    context_id: Annotated[str, Meaning("its id, unique in its question")]
+    condition: Annotated[Condition, Meaning("its kind: original, counter_memory, or what one says of one's own")]
+    passages: Annotated[tuple[Passage, ...], Meaning("what it is made of")] = ()
+    answers: Annotated[tuple[str, ...], Meaning("the answers that it states, in all their forms")] = ()
+
+    @builtins.property
+    def text(self) -> str | None:
+        """The text of the prompt; None where nothing stands before the question."""
+        return "\n\n".join(passage.text for passage in self.passages) if self.passages else None
+
+
+ALONE = QuestionContext("none", "none")
 
 
 @table("questions", "a question with its contexts", key=("question_id",))
@@ -68,8 +77,7 @@ class Question:
     answers: Annotated[tuple[str, ...], Meaning("every form of the original answer that counts as right")]
     replacement: Annotated[str, Meaning("the counter-memory answer; empty for one's own questions")]
     question: Annotated[str, Meaning("the question")]
-    original_context: Annotated[str, Meaning("the snippet with the original answer; empty for one's own questions")]
-    counter_memory_context: Annotated[str, Meaning("the snippet with the replacement; empty where there is none")]
+    contexts: Annotated[tuple[QuestionContext, ...], Meaning("its contexts: DynamicQA's two, or one's own")]
     edits: Annotated[
         int | None, Meaning("edits of the fact (static 1, temporal more) or reversions (disputable)", counts=False)
     ]
@@ -105,14 +113,6 @@ class Question:
     list_id: Annotated[str | None, Meaning("the question's id in the list that it comes from")] = None
     address: Annotated[str | None, Meaning("where the source was asked", counts=False)] = None
     retrieved_at: Annotated[str | None, Meaning("when it answered (UTC, ISO 8601)", counts=False)] = None
-    context_ids: Annotated[tuple[str, ...], Meaning("the ids of one's own contexts, unique in the question")] = ()
-    context_kinds: Annotated[
-        tuple[OwnKind, ...], Meaning("their kinds: supporting, conflicting, irrelevant, neutral or unknown")
-    ] = ()
-    context_texts: Annotated[tuple[str, ...], Meaning("their texts")] = ()
-    context_answers: Annotated[
-        tuple[tuple[str, ...], ...], Meaning("the answers that each states, in all their forms")
-    ] = ()
     other_columns: Annotated[
         str | None, Meaning("the further columns of one's own file, as a JSON object", counts=False)
     ] = None
@@ -129,17 +129,39 @@ class Question:
     @builtins.property
     def is_disputable(self) -> bool:
         """Whether editors of the page disagree on the answer, so that none is right; never of one's own questions."""
-        return self.partition == "disputable" and not self.context_ids
+        return self.partition == "disputable" and not self.is_own
 
-    @builtins.property  # a column is named property
-    def cases(self) -> tuple[Case, ...]:
+    @builtins.property
+    def is_own(self) -> bool:
+        """Whether it is one's own: its contexts have kinds, and are not DynamicQA's two."""
+        return any(context.condition in OWN_KINDS for context in self.contexts)
+
+    @builtins.property
+    def cases(self) -> tuple[QuestionContext, ...]:
         """The question alone, then with each of its contexts."""
-        if not self.context_ids:
-            original = Case("original", "original", self.original_context, self.forms)
-            counter_memory = Case("counter_memory", "counter_memory", self.counter_memory_context, (self.replacement,))
-            return ALONE, original, counter_memory
-        own = zip(self.context_ids, self.context_kinds, self.context_texts, self.context_answers, strict=True)
-        return (ALONE, *(Case(name, kind, text, tuple(answers)) for name, kind, text, answers in own))
+        return ALONE, *self.contexts
+
+    @builtins.property
+    def original_context(self) -> str:
+        """The snippet with the original answer; empty for one's own questions."""
+        return self._text_of("original")
+
+    @builtins.property
+    def counter_memory_context(self) -> str:
+        """The snippet with the replacement; empty where there is none."""
+        return self._text_of("counter_memory")
+
+    def _text_of(self, condition: Condition) -> str:
+        return next((context.text or "" for context in self.contexts if context.condition == condition), "")
+
+
+def both_contexts(
+    original: str, counter_memory: str, forms: Iterable[str], replacement: str
+) -> tuple[QuestionContext, QuestionContext]:
+    """DynamicQA's two contexts; forms: the original answer in every form."""
+    texts = {"original": (original, tuple(dict.fromkeys(forms))), "counter_memory": (counter_memory, (replacement,))}
+    first, second = (QuestionContext(of, of, (Passage(text),), stated) for of, (text, stated) in texts.items())  # type: ignore[arg-type]
+    return first, second
 
 
 @table("annotations", "what an annotator says of a question")

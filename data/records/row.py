@@ -1,13 +1,13 @@
 """A row type is declared once: a frozen dataclass that its table, its key and its documentation are derived from.
 
 docs/extending.md explains an example, tests/extensions/measure.py, which is a whole module. The column's type follows
-from the annotation: str, float, int, bool, a Literal, a subclass of str, or a tuple of one of these; `| None` makes it
-nullable.
+from the annotation: str, float, int, bool, a Literal, a subclass of str, another row type, or a tuple of one of these;
+`| None` makes it nullable.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from functools import cache
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, partial
 from typing import Annotated, Any, Literal, TypeVar, dataclass_transform, get_args, get_origin, get_type_hints
 
 from swaymeter.data.records.table import Column, Table
@@ -41,8 +41,8 @@ def table(name: str, row: str, *, key: tuple[str, ...] = ()) -> Callable[[RowTyp
         raise TypeError(f"table {name}: write its name in lower case")
 
     def declare(record: RowType) -> RowType:
-        is_dataclass = "__dataclass_fields__" in vars(record)
-        declared: Any = record if is_dataclass else dataclass(frozen=True, slots=True)(record)
+        given = "__dataclass_fields__" in vars(record)
+        declared: Any = record if given else dataclass(frozen=True, slots=True)(record)
         columns = columns_of(declared)
         absent = set(key) - {column.name for column in columns if not column.nullable}
         if absent:
@@ -63,8 +63,13 @@ def table_of(record: type) -> Table:
 
 def as_row(record: Any) -> dict[str, Any]:
     """The record as plain values by column, for a table."""
-    values = ((field.name, getattr(record, field.name)) for field in fields(record))
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in values}
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [*map(_plain, value)]
+    return as_row(value) if is_dataclass(value) else value
 
 
 def of_row(record: type[Row], row: Mapping[str, Any]) -> Row:
@@ -91,7 +96,13 @@ def _column(record: type, name: str, hint: Any) -> Column:
     sql = _sql_type(kind)
     if sql is None:
         raise TypeError(f"{record.__name__}.{name}: a column cannot be {kind}; use str, float, int, bool or a tuple")
-    return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.counts)
+    within = _element_of(kind)
+    parts = columns_of(within) if isinstance(within, type) and is_dataclass(within) else ()
+    return Column(name, sql, meaning.text, meaning.unit, nullable, meaning.counts, parts)
+
+
+def _element_of(kind: Any) -> Any:
+    return _element_of(get_args(kind)[0]) if get_origin(kind) is tuple else kind
 
 
 def _without_none(hint: Any) -> tuple[Any, bool]:
@@ -103,6 +114,8 @@ def _sql_type(kind: Any) -> str | None:
     if get_origin(kind) is tuple:
         element = _sql_type(get_args(kind)[0])
         return element and f"{element}[]"
+    if is_dataclass(kind):
+        return f"STRUCT({', '.join(f'{column.name} {column.type}' for column in columns_of(kind))})"  # type: ignore[arg-type]
     if get_origin(kind) is Literal:
         kind = type(get_args(kind)[0])
     return next((sql for base, sql in SQL.items() if isinstance(kind, type) and issubclass(kind, base)), None)
@@ -119,6 +132,8 @@ def _maker(kind: Any) -> Callable[[Any], Any]:
     if get_origin(kind) is tuple:
         element = _maker(get_args(kind)[0])
         return lambda values: tuple(map(element, values))
+    if is_dataclass(kind):
+        return partial(of_row, kind)  # type: ignore[arg-type]
     if isinstance(kind, type) and issubclass(kind, str) and kind is not str:
         return kind
     return lambda value: value

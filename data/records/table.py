@@ -15,7 +15,7 @@ class Column:
     """One column: its SQL type, what it means, its unit, and whether it may be NULL.
 
     counts: whether it makes a row another one. What only says when and how a row came here does not: the same rows
-    fetched again leave everything that was made from them as it is.
+    fetched again leave everything that was made from them as it is. parts: the columns of a row within it.
     """
 
     name: str
@@ -24,6 +24,7 @@ class Column:
     unit: str = ""
     nullable: bool = False
     counts: bool = True
+    parts: tuple["Column", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Table:
         """The table's columns as Arrow has them."""
         import pyarrow as pa  # here, since scoring imports row types on machines without Arrow
 
-        return pa.schema([pa.field(c.name, _arrow(c.type), nullable=c.nullable) for c in self.columns])
+        return pa.schema([pa.field(c.name, _arrow(c.type, c.parts), nullable=c.nullable) for c in self.columns])
 
     def digest(self, rows: "pa.Table") -> str:
         """The digest (hex) of the rows' columns that count."""
@@ -104,6 +105,9 @@ def _canonical(column: "pa.Array") -> Iterator[Any]:
     if pa.types.is_list(column.type):
         yield _bytes(pc.list_value_length(there))
         yield from _canonical(there.flatten())
+    elif pa.types.is_struct(column.type):
+        for part in there.flatten():
+            yield from _canonical(part)
     elif pa.types.is_string(column.type):
         yield _bytes(pc.binary_length(there))
         _, offsets, characters = there.buffers()
@@ -127,9 +131,11 @@ def _element(kind: "pa.DataType") -> "pa.DataType":
     return kind
 
 
-def _arrow(sql: str) -> "pa.DataType":
+def _arrow(sql: str, parts: tuple[Column, ...]) -> "pa.DataType":
     import pyarrow as pa
 
     if sql.endswith("[]"):
-        return pa.list_(_arrow(sql.removesuffix("[]")))
+        return pa.list_(_arrow(sql.removesuffix("[]"), parts))
+    if parts:
+        return pa.struct([(part.name, _arrow(part.type, part.parts)) for part in parts])
     return {"VARCHAR": pa.string(), "DOUBLE": pa.float64(), "BIGINT": pa.int64(), "BOOLEAN": pa.bool_()}[sql]

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import field_validator
 
 from swaymeter.data import catalog
-from swaymeter.data.records import Fact, Partition, Question, RelationName, WikidataId, identity
+from swaymeter.data.records import Fact, Partition, Question, RelationName, WikidataId, both_contexts, identity
 from swaymeter.data.sources.slots import fill_slot, flags_of
 from swaymeter.data.sources.source import (
     Choice,
@@ -42,8 +42,12 @@ def _question(row: catalog.CatalogQuestion, partition: Partition) -> Question:
         question_id=identity("sample", row.partition, row.relation, row.subject, row.object),
         relation=RelationName(row.relation), partition=partition, subject=row.subject, subject_id=_id(row.subject_id),
         property_id=_id(row.property_id), object=row.object, object_id=_id(row.object_id), answers=row.answers,
-        replacement=row.replacement, question=row.question, original_context=fill_slot(row.snippet, row.object),
-        counter_memory_context=fill_slot(row.snippet, row.replacement), edits=row.edits,
+        replacement=row.replacement, question=row.question,
+        contexts=both_contexts(
+            fill_slot(row.snippet, row.object), fill_slot(row.snippet, row.replacement), (row.object, *row.answers),
+            row.replacement,
+        ),
+        edits=row.edits,
         subject_popularity=row.subject_popularity, object_popularity=row.object_popularity, id_source=row.id_source,
         source=row.source, licence=LICENCE, flags=flags_of(row.question, row.answers, row.object, row.replacement),
     )  # fmt: skip

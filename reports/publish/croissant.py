@@ -86,15 +86,16 @@ def _records(one: Exported, names: set[str]) -> dict[str, Any]:
     }
 
 
-def _field(one: Exported, column: Column, names: set[str]) -> dict[str, Any]:
-    home = _HOMES.get(column.name)
+def _field(one: Exported, column: Column, names: set[str], within: str = "") -> dict[str, Any]:
+    home, path = _HOMES.get(column.name), f"{within}{column.name}"
     leads = home is not None and home != one.table.name and home in names
+    parts = [_field(one, part, names, f"{path}/") for part in column.parts]
     return {
         "@type": "cr:Field",
-        "@id": f"{one.table.name}/{column.name}",
+        "@id": f"{one.table.name}/{path}",
         "name": column.name,
         "description": described(column),
-        "dataType": TYPES[column.type.replace("[]", "")],
+        **({"subField": parts} if parts else {"dataType": TYPES[column.type.replace("[]", "")]}),
         **({"repeated": True} if column.type.endswith("[]") else {}),
         "source": {"fileObject": {"@id": one.path}, "extract": {"column": column.name}},
         **({"references": {"field": {"@id": f"{home}/{column.name}"}}} if leads else {}),

@@ -79,7 +79,7 @@ def _checked(question: Question) -> Question:
 def _lacking(question: Question) -> list[str]:
     """The contexts of one's own that do not hold the answer that they are said to state; yes and no need not stand."""
     found = []
-    for case in question.cases if question.context_ids else ():
+    for case in question.cases if question.is_own else ():
         answers = [answer for answer in case.answers if words(answer) and answer.casefold() not in ("yes", "no")]
         if answers and case.text and whose_answer(case.text, context=answers, original=()) != "context":
             found.append(f"{question.question_id}, {case.context_id}: {answers[0]!r}")
@@ -89,13 +89,13 @@ def _lacking(question: Question) -> list[str]:
 def _is_long(question: Question) -> bool:
     """Whether an answer to a question of one's own has so many words that replies will not repeat them."""
     answers = [question.object, *(case.answers[0] for case in question.cases if case.answers)]
-    return bool(question.context_ids) and any(len(words(answer)) > LONGEST for answer in answers)
+    return question.is_own and any(len(words(answer)) > LONGEST for answer in answers)
 
 
 def _alike(question: Question) -> str:
     """What a conflicting context of one's own states in the words of the right answer, in another spelling; or ""."""
     right = {words(form): form for form in question.forms if words(form)}
-    for case in question.cases if question.context_ids else ():
+    for case in question.cases if question.is_own else ():
         for answer in case.answers if case.condition in CONFLICTING else ():
             if words(answer) in right:
                 return f"{case.context_id}: {answer!r} is the right answer {right[words(answer)]!r} in another spelling"

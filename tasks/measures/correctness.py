@@ -18,7 +18,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from swaymeter.data.errors import UsageError
-from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Case, Question
+from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions
@@ -212,7 +212,7 @@ class _Stated(NamedTuple):
     engine: str
 
 
-def _stated(inputs: Inputs, question: Question, case: Case, texts: Collection[str]) -> dict[str, _Stated]:
+def _stated(inputs: Inputs, question: Question, case: QuestionContext, texts: Collection[str]) -> dict[str, _Stated]:
     """Whose answer each text states in a case: by its words, else by what it entails where a model is named."""
     stated = {text: _Stated(*verdict(question, case, text), "words") for text in texts}
     judge = _judge(inputs)
@@ -249,7 +249,7 @@ def _judge(inputs: Inputs) -> EntailmentModel | None:
     return judge
 
 
-def verdict(question: Question, case: Case, text: str) -> tuple[Verdict, Reason | None]:
+def verdict(question: Question, case: QuestionContext, text: str) -> tuple[Verdict, Reason | None]:
     """Whose answer a text states in a case, and why neither; no text states an answer without words, such as a flag."""
     original, context = _sides(question, case)
     if not context and not original:
@@ -261,7 +261,7 @@ def verdict(question: Question, case: Case, text: str) -> tuple[Verdict, Reason 
     return "original" if is_original else stated, reason
 
 
-def _sides(question: Question, case: Case) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The forms of the original answer and of the context's to look for; one answer belongs to one side alone."""
     original = _with_words(question.forms)
     if case.text is None:

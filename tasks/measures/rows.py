@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError
-from swaymeter.data.records import Case, Condition, Context, Query, Question, is_relevant
+from swaymeter.data.records import Condition, Context, Query, Question, QuestionContext, is_relevant
 from swaymeter.data.records.row import Meaning
 from swaymeter.data.records.score import Score
 from swaymeter.tasks.measures.measure import Inputs, Row
@@ -53,7 +53,7 @@ def pair_rows(
             yield of_pair(query, context) | {"engine": engine} | {name: float(of[i, j]) for name, of in scores.items()}
 
 
-def of_case(question: Question, case: Case) -> dict[str, Any]:
+def of_case(question: Question, case: QuestionContext) -> dict[str, Any]:
     """The columns that name a question alone, or with one of its contexts."""
     return {"question_id": question.question_id, "context_id": case.context_id, "condition": case.condition}
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
-from swaymeter.data.records import Case, Question
+from swaymeter.data.records import Question, QuestionContext
 from swaymeter.tasks.measures.measure import Inputs, Parameters, Row
 from swaymeter.tasks.measures.rows import QuestionKey, of_case
 from swaymeter.tasks.models.capabilities import Model, Samples
@@ -53,7 +53,7 @@ class Sampled:
     """
 
     question: Question
-    case: Case
+    case: QuestionContext
     prompt: "AnswerPrompt"
     answers: "SampledAnswers"
     engine: str
@@ -75,7 +75,7 @@ class Sampled:
         return {**of_case(self.question, self.case), "engine": self.engine}
 
 
-def page_of(prompts: AnswerPrompts, question: Question, case: Case) -> str | None:
+def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -> str | None:
     """What the prompt of a case says that its question is about; None where it says nothing."""
     which = prompts.about_without_context if case.text is None else prompts.about_with_context
     return (question.page or question.subject or None) if which == "all" or question.is_disputable else None

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterable
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from swaymeter.data.records import Dispute, Fact, Question, RelationName, WikidataId, as_row
+from swaymeter.data.records import Dispute, Fact, Question, RelationName, WikidataId, as_row, both_contexts
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import DISPUTES, FACTS, QUESTIONS
 from swaymeter.data.storage.artifact import TableArtifact
@@ -54,9 +55,23 @@ def workspace(folder: Path, *facts: Fact) -> Path:
     return folder
 
 
+def with_texts(**columns: Any) -> Question:
+    """A question of these columns, and of the texts `original_context` and `counter_memory_context`."""
+    texts = [columns.pop(name) for name in ("original_context", "counter_memory_context")]
+    bare = Question(**columns, contexts=())
+    return replace(bare, contexts=both_contexts(*texts, bare.forms, bare.replacement))
+
+
+def changed(old: Question, /, **columns: Any) -> Question:
+    """The question with other columns, some of which may be these texts."""
+    texts = {name: getattr(old, name) for name in ("original_context", "counter_memory_context")}
+    same = {of.name: getattr(old, of.name) for of in fields(old) if of.name != "contexts"}
+    return with_texts(**(same | texts | columns))
+
+
 def question(**said: Any) -> Question:
     """A question as it is made from live sources."""
-    return Question(**{
+    return with_texts(**{
         "question_id": "a1", "relation": RelationName("capital"), "partition": "temporal", "subject": "Norway",
         "subject_id": WikidataId("Q20"), "property_id": WikidataId("P36"), "object": "Oslo",
         "object_id": WikidataId("Q585"), "answers": ("Oslo", "Christiania"), "replacement": "Lima",

@@ -95,7 +95,7 @@ class TestTheWholeWay:
         } == wars  # fmt: skip
         questions = of_disputes(done.study).values()
         assert {
-            (row["page"], row["object"], row["replacement"], row["original_context"]): (
+            (row["page"], row["object"], row["replacement"], row["contexts"][0]["passages"][0]["text"]): (
                 row["edits"], tuple(row["edit_revisions"]), row["subject_popularity"],
             )
             for row in questions

@@ -237,16 +237,17 @@ def _reliability(relations: list[str]) -> Iterator[Row]:
 def _questions(count: int, own: bool) -> Iterator[Row]:
     for number in range(count):
         if own:
-            ids, kinds = zip(*OWN, strict=True)
             yield {
                 "question_id": f"question {number}", "relation": RELATIONS[number % 2],
                 "partition": f"group {number % 2} & more", "subject": "", "subject_id": None, "property_id": None,
                 "object": "Oslo", "object_id": None, "answers": ["Oslo"], "replacement": "",
-                "question": f"What is capital {number}?", "original_context": "", "counter_memory_context": "",
+                "question": f"What is capital {number}?",
                 "edits": None, "subject_popularity": None, "object_popularity": None,
-                "other_columns": f'{{"chapter": {number % 3}}}', "context_ids": ids, "context_kinds": kinds,
-                "context_texts": [f"A text of {name}." for name in ids],
-                "context_answers": [[] if kind == "irrelevant" else ["Bergen"] for kind in kinds],
+                "other_columns": f'{{"chapter": {number % 3}}}',
+                "contexts": [
+                    _context(name, kind, f"A text of {name}.", [] if kind == "irrelevant" else ["Bergen"])
+                    for name, kind in OWN
+                ],
             }  # fmt: skip
             continue
         partition = ("static", "temporal", "disputable")[number % 3]
@@ -254,11 +255,13 @@ def _questions(count: int, own: bool) -> Iterator[Row]:
             "question_id": f"question {number}", "relation": RELATIONS[number % 2], "partition": partition,
             "subject": "Norway", "subject_id": f"Q{20 + number // 2}", "property_id": "P36", "object": "Oslo",
             "object_id": "Q585", "answers": ["Oslo", "Kristiania"], "replacement": "Bergen",
-            "question": f"What is capital {number}?", "original_context": "The capital of Norway is Oslo.",
-            "counter_memory_context": "It is Bergen.", "edits": number, "other_columns": None,
+            "question": f"What is capital {number}?", "edits": number, "other_columns": None,
             "subject_popularity": 100 * _draw("subject", number),
             "object_popularity": None if partition == "disputable" else 50 * _draw("object", number),
-            "context_ids": [], "context_kinds": [], "context_texts": [], "context_answers": [],
+            "contexts": [
+                _context("original", "original", "The capital of Norway is Oslo.", ["Oslo", "Kristiania"]),
+                _context("counter_memory", "counter_memory", "It is Bergen.", ["Bergen"]),
+            ],
         }  # fmt: skip
 
 
@@ -300,5 +303,9 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "context_utilisation", {**about, **stand_in, **used}
 
 
+def _context(name: str, condition: str, text: str, answers: list[str]) -> Row:
+    return {"context_id": name, "condition": condition, "passages": [{"text": text}], "answers": answers}
+
+
 def _contexts_of(question: Row) -> Iterable[tuple[str, str]]:
-    return [*zip(question["context_ids"], question["context_kinds"], strict=True)] or DYNAMICQA
+    return [(context["context_id"], context["condition"]) for context in question["contexts"]]

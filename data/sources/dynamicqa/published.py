@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from swaymeter.data import catalog
 from swaymeter.data.errors import InputError, MissingFile, ServiceBudget, ServiceError
 from swaymeter.data.options import NamedPath
-from swaymeter.data.records import Partition, Question, RelationName, WikidataId, identity
+from swaymeter.data.records import Partition, Question, RelationName, WikidataId, both_contexts, identity
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
@@ -181,7 +181,8 @@ def _question(cells: _Cells, partition: Partition) -> Question:
         question_id=identity(SOURCE, partition, cells.text(""), cells.text("id")),
         relation=_relation(cells, partition, property_id), partition=partition, subject=subject, subject_id=subject_id,
         property_id=property_id, object=answer, object_id=object_id, answers=answers, replacement=replacement,
-        question=question, original_context=original, counter_memory_context=counter_memory, edits=edits,
+        question=question, edits=edits,
+        contexts=both_contexts(original, counter_memory, (answer, *answers), replacement),
         subject_popularity=numbers["s_pop"], object_popularity=numbers["o_pop"],
         id_source="dynamicqa" if subject_id else None, source=SOURCE, licence=LICENCE,
         flags=tuple(dict.fromkeys(flags)), property=cells.text("prop") or None, replacement_quality=quality, page=page,

@@ -10,7 +10,17 @@ from typing import Any, NamedTuple
 
 from swaymeter.data import reasons
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import ALONE, NO_RELATIONS, OwnKind, Question, Rejected, RelationName, identity
+from swaymeter.data.records import (
+    ALONE,
+    NO_RELATIONS,
+    OwnKind,
+    Passage,
+    Question,
+    QuestionContext,
+    Rejected,
+    RelationName,
+    identity,
+)
 from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.own.columns import COLUMNS, OF_THE_TRUTH, plain
 from swaymeter.data.sources.own.files import FileRow
@@ -207,11 +217,13 @@ def _question(
     return Question(
         question_id=row.id or identity("own", row.question, row.answer), relation=groups[row.group],
         partition=row.group, subject="", subject_id=None, property_id=None, object=row.answer, object_id=None,
-        answers=forms, replacement="", question=row.question, original_context="", counter_memory_context="",
+        answers=forms, replacement="", question=row.question,
+        contexts=tuple(
+            QuestionContext(name, kind, (Passage(context.text),), answers)
+            for name, kind, context, answers in zip(ids, kinds, contexts, stated, strict=True)
+        ),
         edits=None, subject_popularity=None, object_popularity=None, id_source=None, source=origin.source,
         licence=origin.licence, flags=(), list_id=row.id,
-        context_ids=ids, context_kinds=tuple(kinds),
-        context_texts=tuple(context.text for context in contexts), context_answers=tuple(stated),
         other_columns=json.dumps(others, ensure_ascii=False, sort_keys=True) if others else None,
     )  # fmt: skip
 

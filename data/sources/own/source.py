@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator
 
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import Partition, Question
+from swaymeter.data.records import Partition, Passage, Question, QuestionContext
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map
 from swaymeter.data.sources.own.files import FileRow, read_rows
@@ -83,12 +83,11 @@ def read_questions(options: OwnQuestions) -> ReadQuestions:
 
 def _with_neutral(question: Question) -> Question:
     """The question, which has a neutral context, too, where it has an irrelevant one and no neutral one."""
-    if "irrelevant" not in question.context_kinds or {"neutral"} & {*question.context_kinds, *question.context_ids}:
+    there = {name for context in question.contexts for name in (context.condition, context.context_id)}
+    if all(context.condition != "irrelevant" for context in question.contexts) or "neutral" in there:
         return question
-    return replace(
-        question, context_ids=(*question.context_ids, "neutral"), context_kinds=(*question.context_kinds, "neutral"),
-        context_texts=(*question.context_texts, NOTHING), context_answers=(*question.context_answers, ()),
-    )  # fmt: skip
+    neutral = QuestionContext("neutral", "neutral", (Passage(NOTHING),))
+    return replace(question, contexts=(*question.contexts, neutral))
 
 
 def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:

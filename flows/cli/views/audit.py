@@ -59,7 +59,7 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
             temporary.write_text("".join(wrong), encoding="utf-8")
     if not read.questions:
         raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
-    conditions = {kind for question in read.questions for kind in question.context_kinds}
+    conditions = {context.condition for question in read.questions for context in question.contexts}
     for threshold in thresholds:
         threshold.check(conditions)
         needed = {"persuasion": FEWEST_SAMPLES, "unchanged": 2 * FEWEST_SAMPLES}.get(threshold.quantity, 0)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from swaymeter.data.records import SLOT, Question
+from swaymeter.data.records import SLOT, Question, both_contexts
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.slots import ANSWER_LEFT_IN_CONTEXT, OBJECT_NOT_IN_CONTEXT, fill_slot, places_of
 from swaymeter.tasks.contexts.wikidata.mentions import SHORT, is_written
@@ -62,8 +62,9 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
             flags = _of_disputed(flags, context, snippet, old)
     return replace(
         changed,
-        original_context=original,
-        counter_memory_context=fill_slot(snippet, changed.replacement) if snippet else "",
+        contexts=both_contexts(
+            original, fill_slot(snippet, changed.replacement) if snippet else "", changed.forms, changed.replacement
+        ),
         flags=(*(flag for flag in changed.flags if flag not in _OF_CONTEXTS), *flags),
     )
 

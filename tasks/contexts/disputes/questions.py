@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from swaymeter.data import reasons
 from swaymeter.data.catalog import dispute_prompt
-from swaymeter.data.records import Dispute, Question, Rejected, identity
+from swaymeter.data.records import Dispute, Question, Rejected, both_contexts, identity
 from swaymeter.data.sources.slots import OBJECT_NOT_IN_CONTEXT, QUESTION_CONTAINS_ANSWER, flags_of
 from swaymeter.tasks.contexts.disputes.of_page import RELATION
 from swaymeter.tasks.contexts.questions import BuiltQuestions
@@ -109,8 +109,12 @@ def _question(dispute: Dispute, text: str) -> Question:
     return Question(
         question_id=dispute_id(dispute), relation=RELATION, partition="disputable", subject=dispute.page,
         subject_id=None, property_id=None, object=dispute.object, object_id=None, answers=(dispute.object,),
-        replacement=dispute.replacement, question=text, original_context=dispute.context,
-        counter_memory_context=dispute.context if countered is None else countered, edits=dispute.reversions,
+        replacement=dispute.replacement, question=text,
+        contexts=both_contexts(
+            dispute.context, dispute.context if countered is None else countered, [dispute.object],
+            dispute.replacement,
+        ),
+        edits=dispute.reversions,
         subject_popularity=dispute.subject_popularity, object_popularity=None, id_source=None, source=dispute.source,
         licence=dispute.licence, flags=flags if countered is not None else (*flags, OBJECT_NOT_IN_CONTEXT),
         replacement_by="reversion", replacement_quality=dispute.similarity, page=dispute.page,

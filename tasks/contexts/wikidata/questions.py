@@ -11,7 +11,7 @@ from functools import partial
 
 from swaymeter.data import reasons
 from swaymeter.data.errors import InputError, ServiceError
-from swaymeter.data.records import SLOT, Question, Rejected, Triple
+from swaymeter.data.records import SLOT, Question, Rejected, Triple, both_contexts
 from swaymeter.data.sources.slots import fill_slot, flags_of, flags_of_snippet
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
 from swaymeter.data.sources.wikimedia.wembedder import Similar, Wembedder
@@ -111,8 +111,11 @@ def _question(
         question_id=fact.stated.question_id, relation=triple.relation, partition=fact.partition, subject=subject.name,
         subject_id=subject.item_id, property_id=triple.property_id, object=answer.name, object_id=answer.item_id,
         answers=answers, replacement=replacement.name, question=question,
-        original_context=fill_slot(fact.snippet, answer.name),
-        counter_memory_context=fill_slot(fact.snippet, replacement.name), edits=fact.history.count,
+        contexts=both_contexts(
+            fill_slot(fact.snippet, answer.name), fill_slot(fact.snippet, replacement.name), (answer.name, *answers),
+            replacement.name,
+        ),
+        edits=fact.history.count,
         subject_popularity=views(fact.page.title),
         object_popularity=views(answer.wikipedia) if answer.wikipedia else None, id_source=ID_SOURCE,
         flags=(*flags_of(question, answers, answer.name, replacement.name), *flags_of_snippet(fact.snippet, meant)),

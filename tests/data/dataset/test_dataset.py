@@ -12,7 +12,7 @@ import pytest
 
 from swaymeter.data.dataset.dataset import Dataset, with_current_counts
 from swaymeter.data.errors import DamagedFile, InputError
-from swaymeter.data.records import Fact, Question, as_row
+from swaymeter.data.records import Fact, Question, QuestionContext, as_row
 from swaymeter.data.records.tables import FACTS, INVENTED, QUESTIONS
 from swaymeter.data.sources.dynamicqa.export import write_questions
 from swaymeter.data.sources.graph.qec import SOURCE
@@ -212,6 +212,7 @@ def test_what_counts_changes_the_version(record: Fact | Question, field: str, co
     kinds = {"DOUBLE": 0.25, "BIGINT": 977, "VARCHAR[]": ("x",), "BIGINT[]": (7,)}
     table = FACTS if isinstance(record, Fact) else QUESTIONS
     kind = next(column.type for column in table.columns if column.name == field)
-    other = replace(record, **{field: kinds.get(kind, "Q7" if field.endswith("_id") else "static")})
+    plain = (QuestionContext("none", "none"),) if field == "contexts" else "Q7" if field.endswith("_id") else "static"
+    other = replace(record, **{field: kinds.get(kind, plain)})
     assert getattr(other, field) != getattr(record, field)
     assert (version(tmp_path / "a", record) != version(tmp_path / "b", other)) == counts

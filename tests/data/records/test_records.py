@@ -7,15 +7,16 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.records import (
     ALONE,
     Annotation,
-    Case,
     Context,
     Dispute,
     Fact,
     Frequency,
     InventedName,
     Page,
+    Passage,
     Query,
     Question,
+    QuestionContext,
     Rejected,
     RelationName,
     Run,
@@ -23,20 +24,23 @@ from swaymeter.data.records import (
     Triple,
     WikidataId,
     as_row,
+    both_contexts,
     identity,
     is_relevant,
     of_row,
 )
 from swaymeter.data.records.reliability import Reliability
 from swaymeter.data.records.row import table_of
-from swaymeter.data.records.tables import RECORD_TABLES
+from swaymeter.data.records.tables import QUESTIONS, RECORD_TABLES
 
 CAPITAL, NORWAY, OSLO = RelationName("capital"), WikidataId("Q20"), WikidataId("Q585")
 QUERY = Query("q1", CAPITAL, "open", 1, "Norway", NORWAY, False, "Oslo", "The capital of Norway is")
 CONTEXT = Context("c1", CAPITAL, "base", "Peru", False, "Oslo", "The capital of Peru is Oslo.\n")
 QUESTION = Question(
     "w1", CAPITAL, "static", "Norway", NORWAY, WikidataId("P36"), "Oslo", None, ("Oslo", "Christiania"),
-    "Lima", "What is the capital of Norway?", "It is Oslo.", "It is Lima.", 1, 12.5, None, "trex", "here", "CC0", ("x",)
+    "Lima", "What is the capital of Norway?",
+    both_contexts("It is Oslo.", "It is Lima.", ("Oslo", "Christiania"), "Lima"),
+    1, 12.5, None, "trex", "here", "CC0", ("x",),
 )  # fmt: skip
 RECORDS = [
     QUERY,
@@ -110,16 +114,14 @@ def test_a_context_is_relevant_where_it_mentions_the_entity() -> None:
 def test_cases_are_the_question_alone_and_with_its_contexts() -> None:
     assert QUESTION.cases == (
         ALONE,
-        Case("original", "original", "It is Oslo.", QUESTION.forms),
-        Case("counter_memory", "counter_memory", "It is Lima.", ("Lima",)),
+        QuestionContext("original", "original", (Passage("It is Oslo."),), QUESTION.forms),
+        QuestionContext("counter_memory", "counter_memory", (Passage("It is Lima."),), ("Lima",)),
     )
-    own = {
-        "context_ids": ("a", "b"), "context_kinds": ("conflicting", "unknown"), "context_texts": ("Lima!", "Rain."),
-        "context_answers": (("Lima", "Lima, Peru"), ()),
-    }  # fmt: skip
-    assert replace(QUESTION, **own).cases == (  # type: ignore[arg-type]
-        ALONE, Case("a", "conflicting", "Lima!", ("Lima", "Lima, Peru")), Case("b", "unknown", "Rain."),
-    )  # fmt: skip
+    own = replace(QUESTION, contexts=(QuestionContext("a", "conflicting", (Passage("Lima!"), Passage("Rain."))),))
+    assert [case.text for case in own.cases] == [None, "Lima!\n\nRain."]
+    assert (QUESTION.is_own, own.is_own) == (False, True)
+    (row,) = QUESTIONS.of([as_row(own)]).to_pylist()
+    assert of_row(Question, row) == own
 
 
 def test_an_identity_tells_its_parts_apart() -> None:

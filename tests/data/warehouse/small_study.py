@@ -35,7 +35,8 @@ def row(table: Table, **values: Any) -> dict[str, Any]:
     """A row of a table: NULL where it may be, something of the right type elsewhere, and the values given."""
     plain = {"VARCHAR": "x", "DOUBLE": 0.5, "BIGINT": 1, "BOOLEAN": True, "VARCHAR[][]": []}
     made = {
-        c.name: None if c.nullable else plain.get(c.type, [plain[c.type.rstrip("[]")]]) for c in table.columns
+        c.name: None if c.nullable else [] if c.parts else plain.get(c.type, [plain[c.type.rstrip("[]")]])
+        for c in table.columns
     }
     assert values.keys() <= made.keys()
     if "condition" in values and "context_id" in made:  # of DynamicQA both are the same
@@ -48,8 +49,7 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
     capital, scored = {"relation": "capital"}, {"relation": "capital", "model": "m", "dtype": "float32"}
     open_form = {**scored, "query_type": "open", "form": 1, "entities": 2}
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1"}
-    of_question = {"relation": "P36", "question_id": "w1", "partition": "static", "edits": 1,
-                   "context_ids": [], "context_kinds": [], "context_texts": []}
+    of_question = {"relation": "P36", "question_id": "w1", "partition": "static", "edits": 1}
     correlated = {"model": "m", "dtype": "float32", "measure_a": "fisher_top_k", "n": 2, "untestable": "too few pairs"}
     study: dict[str, list[dict[str, Any]]] = {}
 

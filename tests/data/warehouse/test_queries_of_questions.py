@@ -59,7 +59,7 @@ def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> No
     partitions = ["static"] * 3 + ["temporal"] * 12 + ["disputable"] * 5
     study = {
         "questions": [
-            row(QUESTIONS, relation="P36", question_id=f"w{at}", partition=partition, edits=at, context_ids=[],
+            row(QUESTIONS, relation="P36", question_id=f"w{at}", partition=partition, edits=at,
                 subject_popularity=None if at == 3 else float(at % 10))
             for at, partition in enumerate(partitions, 10)
         ],
@@ -93,7 +93,7 @@ def test_an_instance_between_two_classes_is_in_none(tmp_path: Path) -> None:
     entropies = {"w1": 10.5, "w2": 10.75, "w3": 16.0, "w4": 16.5, "w5": 17.5}
     cut = ["low", "all", "bounds of the study", "10.5", "11.0", "16.0", "17.0"]
     study = {
-        "questions": [row(QUESTIONS, relation="P36", question_id=name, context_ids=[]) for name in entropies],
+        "questions": [row(QUESTIONS, relation="P36", question_id=name) for name in entropies],
         "semantic_entropy": [
             row(table("semantic_entropy"), **about, question_id=name, semantic_entropy=value, group_sizes=[1])
             for name, value in entropies.items()

@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.datasets import annotate
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.tasks.contexts.annotation.judging import decide, read_annotations, shown
+from tests.data.a_dataset import changed
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_study import prepare, selected
 
@@ -150,7 +150,7 @@ def test_annotations_of_earlier_texts_are_kept_and_not_counted(
     fill(sheet, choosing(contents, "accept", "discard"))
     first, *others = questions_of(contents)
     texts = shown(first)[1]
-    anew = [replace(first, original_context=f"{first.original_context} So it is."), *others]
+    anew = [changed(first, original_context=f"{first.original_context} So it is."), *others]
     monkeypatch.setattr(Contents, "candidates", lambda *_: anew)
     imported = annotate.import_(contents, sheet, "ada")
     assert (imported.new, imported.outdated) == (2, (2,))

@@ -16,6 +16,7 @@ from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.tasks.contexts.annotation.cells import LARGEST_CELL
 from swaymeter.tasks.contexts.annotation.sheet import COLUMNS
 from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
+from tests.data.a_dataset import changed
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
 from tests.flows.small_study import again, prepare, run, selected
 
@@ -65,7 +66,7 @@ def test_a_question_too_long_for_a_cell_is_named(
     contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, *others = questions_of(contents)
-    long = replace(first, original_context=f"{first.original_context} {'a' * LARGEST_CELL}")
+    long = changed(first, original_context=f"{first.original_context} {'a' * LARGEST_CELL}")
     monkeypatch.setattr(Contents, "candidates", lambda *_: [long, *others])
     exported = annotate.export(contents, tmp_path / "ada.xlsx", "ada")
     assert exported == annotate.Exported(len(others), (f"{first.question_id} ({first.subject}): context",))

@@ -11,6 +11,7 @@ from swaymeter.data.records import Dispute, Question, RelationName, Triple, Wiki
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
+from tests.data.a_dataset import with_texts
 from tests.flows.small_study import again, run, selected
 
 PAGES = ["Café/../War", "Tea"]
@@ -41,7 +42,7 @@ def triple(number: int, relation: str, property_id: str) -> Triple:
 
 
 def question(name: str, relation: str, partition: Any, **other: Any) -> Question:
-    plain = Question(
+    plain = with_texts(
         question_id=name, relation=RelationName(relation), partition=partition, subject="Tea", subject_id=None,
         property_id=None, object="leaf", object_id=None, answers=("leaf",), replacement="root", question="What is tea?",
         original_context="Tea is a leaf.", counter_memory_context="Tea is a root.", edits=1, subject_popularity=None,

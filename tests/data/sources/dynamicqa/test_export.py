@@ -9,6 +9,7 @@ from swaymeter.data.sources import sample
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.export import from_questions, write_questions
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES
+from tests.data.a_dataset import changed as other_texts
 from tests.data.a_dataset import disputed, question
 from tests.data.sources.dynamicqa.small_dynamicqa import (
     DISPUTED,
@@ -84,7 +85,7 @@ def test_only_the_changed_cells_of_a_row_are_other(tmp_path: Path) -> None:
     expected = {**ROW, "question": "Where is it?", "s_pop": "8", "s_pop_new": "8.0", "num_edits": "2.0"}
     write(file.parent, "static", expected, PERU)
     assert exported(tmp_path / "out", [changed, lima])[file.name] == file.read_bytes()
-    context = replace(oslo, original_context="It is Oslo.", counter_memory_context="It is Lima.")
+    context = other_texts(oslo, original_context="It is Oslo.", counter_memory_context="It is Lima.")
     write(file.parent, "static", {**ROW, "context": "It is [ENTITY]."}, PERU)
     assert exported(tmp_path / "out", [context, lima])[file.name] == file.read_bytes()
 

@@ -10,7 +10,7 @@ import pytest
 
 from swaymeter.data.errors import InputError, MissingFile
 from swaymeter.data.options import refused
-from swaymeter.data.records import Case, Question, as_row
+from swaymeter.data.records import Passage, Question, QuestionContext, as_row
 from swaymeter.data.records.tables import REJECTED
 from swaymeter.data.sources.own import files
 from swaymeter.data.sources.own.files import read_file
@@ -50,8 +50,8 @@ def test_rows_of_one_question_are_its_contexts(tmp_path: Path) -> None:
     forms = ("8 kg", "eight kilograms", "8 kilograms")
     assert (question.question_id, question.object, question.answers) == ("q1", "8 kg", forms)
     assert question.cases[1:] == (
-        Case("supporting", "supporting", "It lifts 8 kg.", forms),
-        Case("conflicting", "conflicting", "It lifts 5 kg.", ("5 kg",)),
+        QuestionContext("supporting", "supporting", (Passage("It lifts 8 kg."),), forms),
+        QuestionContext("conflicting", "conflicting", (Passage("It lifts 5 kg."),), ("5 kg",)),
     )
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | one"}
     assert (question.source, question.licence) == ORIGIN
@@ -63,7 +63,8 @@ def test_a_baseline_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
     file.write_text(csv(PAYLOAD, beside, "q2,Who?,I,,It is I.,supporting,,"))
     options = (OwnQuestions(file=str(file), baseline=baseline) for baseline in (False, True))
     plain, added = ({one.question_id: one.cases for one in read_questions(each).questions} for each in options)
-    assert added == {"q1": (*plain["q1"], Case("neutral", "neutral", "...", ())), "q2": plain["q2"]}
+    neutral = QuestionContext("neutral", "neutral", (Passage("..."),))
+    assert added == {"q1": (*plain["q1"], neutral), "q2": plain["q2"]}
 
 
 @pytest.mark.parametrize(

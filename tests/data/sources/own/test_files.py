@@ -141,8 +141,8 @@ def test_what_is_not_used_costs_no_row(tmp_path: Path) -> None:
     }
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, (row, nested))))
     one, two = read(tmp_path / "mine.jsonl")
-    assert (one.context_kinds, json.loads(one.other_columns or "")) == (("unknown",), {"b": "x\\u001b"})
-    assert (two.context_ids, json.loads(two.other_columns or "")) == (("p1",), {"score": 0.5})
+    assert (one.contexts[0].condition, json.loads(one.other_columns or "")) == ("unknown", {"b": "x\\u001b"})
+    assert (two.contexts[0].context_id, json.loads(two.other_columns or "")) == ("p1", {"score": 0.5})
 
 
 def test_equal_errors_are_said_once(tmp_path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_missing_kind_follows_from_the_answer(
     (tmp_path / "mine.json").write_text(json.dumps(row))
     found = read_questions(OwnQuestions(file=str(tmp_path / "mine.json")))
     (question,) = found.questions
-    assert question.context_kinds == (kind,)
+    assert [of.condition for of in question.contexts] == [kind]
     is_derived = kind == "supporting"
     assert (found.derived, found.unknown) == (is_derived, not is_derived and "kind" not in beside)
     assert ("supporting" in str(question.other_columns)) == is_derived

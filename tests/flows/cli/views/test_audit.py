@@ -192,8 +192,8 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
     from swaymeter.data.warehouse.loading import update
 
     asked = {"relation": "own", "model": "m", "dtype": "float32"}
-    context = {"context_ids": ["c"], "context_kinds": ["conflicting"], "context_texts": [text],
-               "context_answers": [["Lima"]]}  # fmt: skip
+    one = {"context_id": "c", "condition": "conflicting", "passages": [{"text": text}], "answers": ["Lima"]}
+    context = {"contexts": [one]}
     questions: list[Row] = []
     rows: list[Row] = []
     for number, verdict in enumerate(verdicts):

@@ -44,7 +44,8 @@ def labelled(file: Path, replies: Iterable[str], *, everything: bool = False) ->
 
 
 def kinds(file: Path) -> list[tuple[str, ...]]:
-    return [one.context_kinds for one in read_questions(OwnQuestions(file=str(file))).questions]
+    read = read_questions(OwnQuestions(file=str(file))).questions
+    return [tuple(of.condition for of in one.contexts) for one in read]
 
 
 def test_replies_are_kept_and_later_calls_go_on(file: Path) -> None:
@@ -103,7 +104,7 @@ def test_an_answer_that_was_chosen_is_not_asked_for_again(file: Path) -> None:
     work = label.labelling(file, None, {"answer": "answer"}, everything=False)
     label.ask(work, print, lambda prompt: "i")
     (question,) = read_questions(OwnQuestions(file=str(work.target))).questions
-    assert (question.object, question.context_kinds) == ("I", ("irrelevant",))
+    assert (question.object, question.contexts[0].condition) == ("I", "irrelevant")
     assert json.loads(question.other_columns or "") == {"ground_truth of the file": "You"}
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from swaymeter.data.records import Annotation, AnnotationChoice, Question, RelationName, WikidataId
 from swaymeter.data.sources.slots import fill_slot
 from swaymeter.tasks.contexts.annotation.judging import shown
+from tests.data.a_dataset import with_texts
 
 SNIPPET = "Ludwig Wittgenstein was born in [ENTITY], then a city of Austria-Hungary."
 
@@ -23,7 +24,7 @@ def a_question(number: int = 1, **changes: Any) -> Question:
         "licence": "CC0 1.0", "flags": (), "replacement_id": WikidataId("Q13298"), "replacement_by": "embeddings",
         "replacement_quality": 0.9, "edit_revisions": (7,),
     }  # fmt: skip
-    return Question(**(plain | changes))
+    return with_texts(**(plain | changes))
 
 
 def says(of: Question, annotator: str, choice: AnnotationChoice, *, at: int = 0, **texts: Any) -> Annotation:

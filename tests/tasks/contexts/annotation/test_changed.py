@@ -12,6 +12,7 @@ from swaymeter.data.sources.slots import (
     REPLACEMENT_IS_ANSWER,
 )
 from swaymeter.tasks.contexts.annotation.changed import change
+from tests.data.a_dataset import changed as other
 from tests.tasks.contexts.annotation.judged import a_question
 
 PLAIN = a_question()
@@ -25,7 +26,7 @@ MENDED = "The King was {}, and his horse was old."
 
 
 def with_contexts(question: Question, original: str, counter_memory: str) -> Question:
-    return replace(question, original_context=original, counter_memory_context=counter_memory)
+    return other(question, original_context=original, counter_memory_context=counter_memory)
 
 
 def test_a_new_question_changes_nothing_else() -> None:

@@ -15,6 +15,7 @@ from swaymeter.tasks.contexts.annotation.judging import (
     judgements,
     read_annotations,
 )
+from tests.data.a_dataset import changed
 from tests.tasks.contexts.annotation.judged import a_question, says
 
 ONE, TWO = a_question(1), a_question(2)
@@ -86,7 +87,7 @@ def test_who_revises_late_stays_one_of_the_first_two() -> None:
 
 def test_what_was_judged_with_other_texts_is_judged_anew() -> None:
     annotations = [says(ONE, name, "accept") for name in ("ada", "ben")]
-    anew = replace(ONE, original_context="Wittgenstein came from Vienna.")
+    anew = changed(ONE, original_context="Wittgenstein came from Vienna.")
     rejected = decide([anew], annotations).rejected[0]
     assert rejected.reason == reasons.NOT_ANNOTATED
     assert rejected.detail == "judged with other texts, before it was rebuilt"
@@ -95,7 +96,7 @@ def test_what_was_judged_with_other_texts_is_judged_anew() -> None:
 
 def test_spaces_and_line_breaks_make_no_other_text() -> None:
     annotations = [says(ONE, name, "accept") for name in ("ada", "ben")]
-    spaced = replace(ONE, original_context=ONE.original_context.replace(" ", "\r\n "))
+    spaced = changed(ONE, original_context=ONE.original_context.replace(" ", "\r\n "))
     assert decide([spaced], annotations).questions == [spaced]
 
 

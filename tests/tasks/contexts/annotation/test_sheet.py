@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from swaymeter.tasks.contexts.annotation.sheet import (
     rows_for,
 )
 from swaymeter.tasks.contexts.annotation.spreadsheet import Sheet, SheetRow
+from tests.data.a_dataset import changed
 from tests.tasks.contexts.annotation.judged import a_question, says
 
 QUESTIONS = [a_question(number) for number in (1, 2, 3)]
@@ -123,7 +123,7 @@ def test_rows_may_be_sorted_whole_and_left_out() -> None:
 
 
 def test_judgements_of_an_earlier_build_are_kept() -> None:
-    anew = [replace(QUESTIONS[0], original_context="From Vienna."), *QUESTIONS[1:]]
+    anew = [changed(QUESTIONS[0], original_context="From Vienna."), *QUESTIONS[1:]]
     found = read_back(sheet({"choice": "accept"}, {"choice": "discard"}), anew, "ada", imported_at=NOW)
     assert found.outdated == (2,)
     assert [one.choice for one in found.annotations] == ["accept", "discard"]

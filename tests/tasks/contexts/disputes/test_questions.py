@@ -12,6 +12,7 @@ from swaymeter.data.sources.dynamicqa.export import from_questions
 from swaymeter.tasks.contexts.disputes import questions as disputed_questions
 from swaymeter.tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from swaymeter.tasks.models import LanguageModel
+from tests.data.a_dataset import with_texts
 from tests.tasks.contexts.conftest import Say
 from tests.tasks.models.tiny import tiny_language_model
 
@@ -29,7 +30,7 @@ def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel
     written = write_questions(plain, [DISPUTE], seed=0)
     assert written.rejected == []
     assert written.questions == [
-        Question(
+        with_texts(
             question_id=dispute_id(DISPUTE), relation=RelationName("disputable"), partition="disputable",
             subject="Harbour of Velm", subject_id=None, property_id=None, object="liberator", object_id=None,
             answers=("liberator",), replacement="tyrant", question=ASKED,
