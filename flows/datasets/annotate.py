@@ -20,8 +20,8 @@ from swaymeter.tasks.contexts.annotation.judging import (
     Agreement,
     agreement,
     annotator_name,
-    changed_texts,
     decide,
+    decision,
     for_annotator,
     judgements,
     newest,
@@ -124,7 +124,11 @@ def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = Fa
         earlier = {about: judged[name] for about, judged in newest(imported).items() if name in judged}
         known = [row for row in read.annotations if (row.question_id, row.texts) in earlier]
         new = [row for row in read.annotations if (row.question_id, row.texts) not in earlier]
-        revised = [row for row in known if _judgement(row) != _judgement(earlier[row.question_id, row.texts])]
+        revised = [
+            row
+            for row, before in ((row, earlier[row.question_id, row.texts]) for row in known)
+            if (*decision(row), row.note) != (*decision(before), before.note)
+        ]
         if revised and not revise:
             raise UsageError(_differences(file, revised, earlier))
         if new or revised:
@@ -176,10 +180,6 @@ def _later_than(imported: Sequence[Annotation]) -> str:
     if imported:
         now = max(now, datetime.fromisoformat(imported[-1].imported_at) + timedelta(microseconds=1))
     return now.isoformat(timespec="microseconds")
-
-
-def _judgement(annotation: Annotation) -> tuple[str | None, ...]:
-    return (annotation.choice, *changed_texts(annotation), annotation.note)
 
 
 def _differences(file: Path, revised: Sequence[Annotation], earlier: Mapping[tuple[str, str], Annotation]) -> str:

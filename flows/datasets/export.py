@@ -1,14 +1,18 @@
-"""A study's facts in the layout of measureLM's yago_qec.json, and its questions in that of DynamicQA."""
+"""A study's facts as measureLM's yago_qec.json, its questions as DynamicQA, and the predicates of its graph."""
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import Partition
+from swaymeter.data.sources.access import close_sessions
 from swaymeter.data.sources.dynamicqa.export import Omitted, write_questions
 from swaymeter.data.sources.dynamicqa.layout import FILES
 from swaymeter.data.sources.graph.qec import write_qec
+from swaymeter.data.sources.graph.source import Predicate, predicates
+from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.flows.stages.contents import Contents
 
 
@@ -55,3 +59,20 @@ def export_questions(
     counts = Counter(question.partition for question in questions)
     counts.subtract(question.partition for question, _ in omitted)
     return {name: counts[name] for name in contents.partitions}, omitted
+
+
+def predicates_of_graph(contents: Contents, *, offline: bool) -> Iterator[tuple[Predicate, tuple[str, ...]]]:
+    """Every predicate of the graph, the most frequent first, and its relations; UsageError where there is no graph."""
+    study = contents.study
+    access = study.access(contents.workspace.downloads, offline=offline)
+    find = FACT_SOURCES[study.facts.source].graph if study.facts else None
+    graph = find(study.facts, access) if find else None
+    if graph is None:
+        raise UsageError(f"the facts of study {study.name} do not come from a graph; use `source: yago`")
+    relations = catalog.relations().values()
+    with contents.workspace.lock():
+        try:
+            for row in predicates(graph.open()):
+                yield row, tuple(relation.name for relation in relations if row.iri in relation.yago)
+        finally:
+            close_sessions()

@@ -15,8 +15,8 @@ from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.steps.frequency import PartOfStudy
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
-from swaymeter.tasks.frequency.common_words import CommonWords
 from swaymeter.tasks.frequency.source import Part
+from swaymeter.tasks.frequency.words import CommonWords
 
 
 def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:

@@ -14,9 +14,14 @@ from swaymeter.data.sources.slots import with_flags_across
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.tasks.contexts.annotation.judging import decide
 from swaymeter.tasks.contexts.entities import choose_entities, objects
-from swaymeter.tasks.contexts.labelled import labelled_contexts, labelled_queries
 from swaymeter.tasks.contexts.questions import choose_questions
-from swaymeter.tasks.contexts.sentences import own_contexts, write_contexts, write_queries
+from swaymeter.tasks.contexts.sentences import (
+    labelled_contexts,
+    labelled_queries,
+    own_contexts,
+    write_contexts,
+    write_queries,
+)
 
 
 def build_prompts(step: Step, run: Run) -> None:

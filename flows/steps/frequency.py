@@ -16,8 +16,8 @@ from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.fetch import access_for
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
-from swaymeter.tasks.frequency.common_words import CommonWords
 from swaymeter.tasks.frequency.source import Part
+from swaymeter.tasks.frequency.words import CommonWords
 
 log = logging.getLogger(__name__)
 KINDS: tuple[CountKind, ...] = get_args(CountKind)

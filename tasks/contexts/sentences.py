@@ -2,15 +2,20 @@
 
 Base and assertive contexts state an object that is not a true one of the entity, so that every context conflicts with
 the facts; the first negation denies the entity's own object, further ones deny others.
+
+Entities in groups have texts of their own [section 6, appendix G] and no answer, but a label, which no query asks for.
+A sentence with slots is a context about each entity, or each pair, and relevant to the queries about it alone; one
+without slots is a context of the whole set, and relevant to none. All contexts of a set stand before every query.
 """
 
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from swaymeter.data import catalog
-from swaymeter.data.catalog import Relation
+from swaymeter.data.catalog import Relation, Sentence
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Context, ContextKind, Query, QueryType, RelationName, identity
+from swaymeter.data.sources.labelled import Group, LabelledEntity
 from swaymeter.data.sources.own.facts import ContextRow
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.contexts.entities import Entity
@@ -68,7 +73,10 @@ def write_contexts(
             for number in range(count):
                 turn = max(number - len(own), 0) // len(others)
                 first = number - turn * len(others)
-                template = _template(relation, entity, kind, first, turn, seed)
+                # Drawn for the first context with an object; in each later turn the next one.
+                templates = relation.contexts[kind]
+                drawn = generator(seed, relation.name, entity.name, kind, first, "template").integers(len(templates))
+                template = templates[(drawn + turn) % len(templates)]
                 contexts.append(_context(relation, entity, kind, number, stated[first], template))
     if repeating:
         log.warning(
@@ -99,17 +107,44 @@ def _is_true(relation: Relation, name: str, true: Collection[str]) -> bool:
     return any(f" {name}".endswith(f" {date}") or f" {date}".endswith(f" {name}") for date in true)
 
 
-def _template(relation: Relation, entity: Entity, kind: ContextKind, first: int, turn: int, seed: int) -> str:
-    """The template that is drawn for the first context with an object; in each later turn the next one."""
-    templates = relation.contexts[kind]
-    drawn = generator(seed, relation.name, entity.name, kind, first, "template").integers(len(templates))
-    return templates[(drawn + turn) % len(templates)]
-
-
 def _context(relation: Relation, entity: Entity, kind: ContextKind, number: int, stated: str, template: str) -> Context:
     name = relation.name
     return Context(
         context_id=identity(name, entity.name, entity.invented, kind, number, stated, template),
         relation=RelationName(name), kind=kind, entity=entity.name, invented=entity.invented, object=stated,
         text=catalog.fill(template, entity=entity.name, answer=stated),
+    )  # fmt: skip
+
+
+def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
+    """Every form about every entity, in the order of the entities."""
+    types: tuple[tuple[QueryType, tuple[str, ...]], ...] = (("open", group.open), ("closed", group.closed))
+    return [
+        Query(
+            query_id=identity(relation, "labelled", query_type, form, *entity.names), relation=relation,
+            query_type=query_type, form=form, entity=entity.name, entity_id=None, invented=False, answer="",
+            text=catalog.fill(template, **entity.slots), label=entity.label, type=entity.type,
+        )
+        for entity in group.entities
+        for query_type, templates in types
+        for form, template in enumerate(templates, start=1)
+    ]  # fmt: skip
+
+
+def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
+    """Every sentence about every entity, then those that are about none."""
+    about_each = [sentence for sentence in group.sentences if "{" in sentence.text]
+    return [
+        *(_labelled_context(relation, sentence, entity) for entity in group.entities for sentence in about_each),
+        *(_labelled_context(relation, sentence, None) for sentence in group.sentences if sentence not in about_each),
+    ]
+
+
+def _labelled_context(relation: RelationName, sentence: Sentence, entity: LabelledEntity | None) -> Context:
+    names, slots = (entity.names, entity.slots) if entity else ((), {})
+    return Context(
+        context_id=identity(relation, "labelled", sentence.text, *names), relation=relation, kind="base",
+        entity=entity.name if entity else "", invented=False, object="",
+        text=f"{catalog.fill(sentence.text, **slots)}\n", template=sentence.text,
+        label=sentence.label, strength=sentence.strength,
     )  # fmt: skip

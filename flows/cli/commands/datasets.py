@@ -111,7 +111,7 @@ def predicates(
     Example: [bold]swaymeter predicates yago[/bold]
     """
     from swaymeter.flows.cli.pipeline import Selected
-    from swaymeter.flows.datasets.predicates import predicates_of_graph
+    from swaymeter.flows.datasets.export import predicates_of_graph
 
     rows = []
     for row, users in predicates_of_graph(Selected.of(study, workspace).contents, offline=offline):

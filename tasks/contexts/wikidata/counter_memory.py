@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.wikimedia.wembedder import Similar
 from swaymeter.tasks.contexts.listed_names import folded
-from swaymeter.tasks.contexts.wikidata.items import Items, KnownItem, without_qualifier
+from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem, without_qualifier
 from swaymeter.tasks.contexts.wikidata.mentions import mentions
 
 WEMBEDDER = "wembedder"

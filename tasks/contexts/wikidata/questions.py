@@ -28,6 +28,7 @@ from swaymeter.tasks.contexts.wikidata.counter_memory import (
 )
 from swaymeter.tasks.contexts.wikidata.facts import (
     ID_SOURCE,
+    Items,
     ReadFact,
     StatedFact,
     origin,
@@ -35,7 +36,6 @@ from swaymeter.tasks.contexts.wikidata.facts import (
     reject,
     stated_facts,
 )
-from swaymeter.tasks.contexts.wikidata.items import Items
 from swaymeter.tasks.contexts.wikidata.mentions import is_written
 from swaymeter.tasks.contexts.wikidata.snippets import WORDS
 

@@ -14,6 +14,7 @@ from swaymeter.data.sources.graph.qec import read_qec
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.datasets.export import export
 from swaymeter.flows.stages.contents import Contents
+from tests.data.sources.graph.yago_graph import write_graph
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, selected, small_study, write_study
 
@@ -136,3 +137,19 @@ def test_questions_that_are_not_fetched_are_not_exported(swaymeter: Command, tmp
     ended = swaymeter("export-questions", str(tmp_path / "study.yaml"), str(tmp_path / "out"), "--incomplete")
     assert ended.code == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_predicates_come_with_triples_classes_and_relations(swaymeter: Command, tmp_path: Path) -> None:
+    write_graph(tmp_path / "graph.ttl")
+    facts = {"source": "yago", "dump": [str(tmp_path / "graph.ttl")], "relations": ["capital"]}
+    ended = swaymeter("predicates", write_study(tmp_path, small_study(tmp_path, facts=facts)))
+    assert ended.code == 0, ended.err
+    (line,) = [line for line in ended.out.splitlines() if "yago-knowledge.org/resource/capital " in line]
+    cells = [cell.strip() for cell in line.strip("│").split("│")]
+    assert cells[1:] == ["41", "Country", "capital, reverseCapital"]
+
+
+def test_facts_of_no_graph_have_no_predicates(tmp_path: Path, swaymeter: Command) -> None:
+    ended = swaymeter("predicates", write_study(tmp_path, small_study(tmp_path)))
+    assert ended.code == 2
+    assert "do not come from a graph" in ended.error

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 import pytest
 
 from swaymeter.data import catalog
+from swaymeter.data.catalog import Sentence
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import Context, ContextKind, RelationName, WikidataId
+from swaymeter.data.records import Context, ContextKind, RelationName, WikidataId, is_relevant
 from swaymeter.data.sources import sample
+from swaymeter.data.sources.labelled import Group, LabelledEntity
 from swaymeter.tasks.contexts.entities import Entity, choose_entities, objects
-from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
+from swaymeter.tasks.contexts.sentences import labelled_contexts, labelled_queries, write_contexts, write_queries
 
 PER_KIND: dict[ContextKind, int] = {"base": 2, "assertive": 3, "negation": 2}
 CAPITAL = catalog.relation("capital")
@@ -126,3 +128,44 @@ def test_a_name_with_braces_is_not_filled_again() -> None:
     (first, *_) = write_queries(CAPITAL, [Entity("{answer}", True, "Lima")])
     assert "{answer}" in first.text
     assert "Lima" not in first.text
+
+
+PAIR = RelationName("pair")
+POTTER = LabelledEntity(("Harry Potter", "Draco"), "enemy", "film")
+PART = LabelledEntity(("Milan", "AC Milan"), "enemy")
+BRACES = LabelledEntity(("{entity2}", "Harry Potter"), "friend")
+GROUP = Group(
+    (POTTER, PART, BRACES),
+    ("{entity1} and {entity2} are",),
+    ("Q: Does {entity2} like {entity1}?\nA:",),
+    (Sentence(text="{entity2} met {entity1}.", label="neutral", strength=0), Sentence(text="Nobody met.")),
+)
+
+
+def test_queries_have_both_names_and_the_label() -> None:
+    queries = labelled_queries(PAIR, GROUP)
+    assert [(query.query_type, query.text) for query in queries if query.entity == "Milan and AC Milan"] == [
+        ("open", "Milan and AC Milan are"), ("closed", "Q: Does AC Milan like Milan?\nA:"),
+    ]  # fmt: skip
+    assert queries[4].text == "{entity2} and Harry Potter are"
+    assert [(query.label, query.type, query.answer) for query in queries[::2]] == [
+        ("enemy", "film", ""), ("enemy", None, ""), ("friend", None, ""),
+    ]  # fmt: skip
+    assert len({query.query_id for query in queries}) == 6
+
+
+def test_contexts_are_about_each_pair_or_about_nobody() -> None:
+    contexts = labelled_contexts(PAIR, GROUP)
+    assert [context.text for context in contexts] == [
+        "Draco met Harry Potter.\n", "AC Milan met Milan.\n", "Harry Potter met {entity2}.\n", "Nobody met.\n",
+    ]  # fmt: skip
+    assert [(one.label, one.strength, one.template) for one in contexts[::3]] == [
+        ("neutral", 0, "{entity2} met {entity1}."), (None, None, "Nobody met."),
+    ]  # fmt: skip
+    assert len(contexts) == GROUP.contexts
+
+
+def test_a_context_is_relevant_to_both_names_alone() -> None:
+    queries, contexts = labelled_queries(PAIR, GROUP), labelled_contexts(PAIR, GROUP)
+    relevant = [{query.entity for query in queries if is_relevant(context, query)} for context in contexts]
+    assert relevant == [{POTTER.name}, {PART.name}, {BRACES.name}, set()]

@@ -20,7 +20,7 @@ from swaymeter.tasks.contexts.wikidata.counter_memory import (
     remembering,
     truth,
 )
-from swaymeter.tasks.contexts.wikidata.items import Items, KnownItem
+from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
 from tests.data.sources.servers.wiki_world import World, serving_world
 from tests.tasks.contexts.wikidata.live import by_words, clients, never
 
