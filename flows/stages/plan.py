@@ -161,7 +161,7 @@ def _resolved_dtype(model: ModelPart) -> str:
 def _applies(group: Pass, parameters: Mapping[str, Any], dtype: str) -> bool:
     """Whether a measure says anything about a model in its dtype."""
     measure = group.leading
-    return measure.applies is None or measure.applies(parameters[measure.name], dtype)
+    return measure.applies(parameters[measure.name], dtype)
 
 
 def _relation(study: Study, name: str) -> PlannedRelation:

@@ -102,30 +102,21 @@ class HalfSampleParameters(Parameters):
 
 
 def clusters_of(
-    inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey
+    inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey, *, left_out: bool = False
 ) -> tuple[list[list[int]], list[list[list[int]]]]:
-    """The clusters of the answers to a question with a context, and those of each of a measure's half-samples."""
-    from swaymeter.tasks.scoring.half_samples import draw_halves
-    from swaymeter.tasks.scoring.semantic_entropy import group_answers
+    """The clusters of the answers to a question with a context, and those of each of a measure's half-samples.
 
-    grouping = inputs.parameters["clusters"].grouping
-    halves = draw_halves(len(equivalent), inputs.parameters[measure].half_samples, inputs.seed, *key)
-    return group_answers(equivalent, grouping=grouping), [
-        group_answers(equivalent, half, grouping=grouping) for half in halves
-    ]
-
-
-def other_halves_of(
-    inputs: Inputs, measure: str, equivalent: NDArray[np.bool_], key: QuestionKey
-) -> list[list[list[int]]]:
-    """The clusters of what each of a measure's half-samples leaves out."""
+    left_out: whether the latter are of what each half-sample leaves out.
+    """
     from swaymeter.tasks.scoring.half_samples import draw_halves
     from swaymeter.tasks.scoring.semantic_entropy import group_answers
 
     number, grouping = len(equivalent), inputs.parameters["clusters"].grouping
     halves = draw_halves(number, inputs.parameters[measure].half_samples, inputs.seed, *key)
-    others = ([answer for answer in range(number) if answer not in half] for half in halves)
-    return [group_answers(equivalent, other, grouping=grouping) for other in others]
+    if left_out:
+        halves = [[answer for answer in range(number) if answer not in half] for half in halves]
+    of_halves = [group_answers(equivalent, half, grouping=grouping) for half in halves]
+    return group_answers(equivalent, grouping=grouping), of_halves
 
 
 def standard_error_of(score: str) -> Meaning:

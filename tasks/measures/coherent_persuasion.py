@@ -19,7 +19,6 @@ from swaymeter.tasks.measures.clusters import (
     HalfSampleParameters,
     clusters_of,
     equivalences,
-    other_halves_of,
     standard_error_of,
 )
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
@@ -97,7 +96,7 @@ def persuasion_rows(
     for _, of_question in groupby(grouped, key=lambda one: one[0].question.question_id):
         (alone, without, matrix), *contexts = of_question
         others = [(case, of_case) for case, of_case, _ in contexts if of_case.distributions and without.distributions]
-        rest = other_halves_of(inputs, "coherent_persuasion", matrix, alone.key) if others else []
+        _, rest = clusters_of(inputs, "coherent_persuasion", matrix, alone.key, left_out=True)
         unchanged = between_halves(without, rest) if others else None
         for (case, answers), (score, error) in zip(others, _scores(without, others), strict=True):
             yield {

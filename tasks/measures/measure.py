@@ -11,7 +11,7 @@ relevant.
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import AfterValidator
 
@@ -154,30 +154,25 @@ class Inputs:
 class Measure:
     """A measure that a study can name, by the name of its table.
 
-    Attributes:
-        row: its row type, a dataclass below `Score` that is decorated with @table.
-        version: raised when the same inputs give other numbers.
-        meaning: what it measures, in one clause.
-        about: the prompts that it is about.
-        unit: of its scores; "" for counts and truth values.
+    row: its row type, a dataclass below `Score` that is decorated with @table; version: raised when the same inputs
+    give other numbers; meaning: what it measures, in one clause; about: the prompts that it is about; unit: of its scores,
+    "" for counts and truth values; capability: what it needs of a model, None for a measure that is derived from stored
+    scores; needs: the measures whose stored rows it is computed from; pass_of: the measure whose pass yields this one,
+    too, where both are missing; parameters: the model of its parameters; every_context: whether it needs every context
+    of a relation before every query, and no samples of them; needs_answers: whether it is of what is true of an entity,
+    or stated: queries of groups have no such answer.
+
+    Functions:
         compute: (inputs, model, chunk) -> the rows of the chunk. The model is None for a derived measure.
         compute_chunks: in place of `compute`: (inputs, model, chunks) -> the rows of each chunk in order, also those of
             other measures of the same pass.
-        capability: what it needs of a model; None for a measure that is derived from stored scores.
-        needs: the measures whose stored rows it is computed from.
-        pass_of: the measure whose pass yields this one, too, where both are missing.
-        parameters: the model of its parameters.
         depends_on: (parameters) -> what else its numbers depend on, by name: revisions of other models, wordings.
         applies: (parameters, dtype) -> whether it says anything about a model in that dtype; always by default.
         other_model: (inputs, model) -> another language model that it asks, whose forward passes count, too.
-        every_context: whether it needs every context of a relation before every query, and no samples of them.
-        needs_answers: whether it is of what is true of an entity, or stated: queries of groups have no such answer.
         unfit: (inputs, model, question) -> why the model cannot be asked a question, None where it can.
-        chunks: (inputs, model) -> what is computed and stored together; by default see
-        `swaymeter.tasks.measures.measure`. prompts: (parameters, queries, contexts) -> how many prompts a model reads
-        for so many of them; by default all
-            of those that it is about. --dry-run gives all queries of a relation, of which `chunks` may choose some;
-            a run gives those of a chunk.
+        chunks: (inputs, model) -> what is computed and stored together; by default see `chunks_of`.
+        prompts: (parameters, queries, contexts) -> how many prompts a model reads for so many of them; by default all
+            of those that it is about. --dry-run gives all queries of a relation, a run those of a chunk.
     """
 
     row: type[Score]
@@ -192,11 +187,11 @@ class Measure:
     pass_of: str | None = None
     parameters: type[Parameters] = Parameters
     depends_on: Callable[[Any], Mapping[str, str]] = lambda parameters: {}
-    applies: Callable[[Any, str], bool] | None = None
+    applies: Callable[[Any, str], bool] = lambda parameters, dtype: True
     other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
     every_context: bool = False
     needs_answers: bool = False
-    unfit: Callable[[Inputs, Any, Question], str | None] | None = None
+    unfit: Callable[[Inputs, Any, Question], str | None] = lambda inputs, model, question: None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
     prompts: Callable[[Any, int, int], int] | None = None
 
@@ -205,10 +200,6 @@ class Measure:
             raise TypeError(f"measure {self.name}: declare compute or compute_chunks, one of the two")
         if self.capability is None and not self.needs:
             raise TypeError(f"measure {self.name}: declare the capability of a model, or the measures that it needs")
-        known = {"about": get_args(About), "capability": (None, *get_args(Capability))}
-        for name, values in known.items():
-            if getattr(self, name) not in values:
-                raise TypeError(f"measure {self.name}: {name} is {getattr(self, name)!r}; choose one of {values}")
         units = {column.unit for column in self.table.columns}
         if self.unit and self.unit not in units:
             raise TypeError(f"measure {self.name}: no column has the unit {self.unit!r}, only {sorted(units - {''})}")
@@ -240,8 +231,7 @@ class Measure:
             return self.prompts(parameters, queries, contexts)
         if self.capability is None:
             return 0
-        asked = {"contexts": queries * contexts, "queries": queries, "questions": cases}
-        return asked[self.about]
+        return {"contexts": queries * contexts, "queries": queries, "questions": cases}[self.about]
 
 
 class Measures(Registry[Measure]):
@@ -252,11 +242,8 @@ class Measures(Registry[Measure]):
 
     def add(self, item: Measure) -> None:
         """Adds a measure at the end; ValueError where its name is taken, or one that it needs is not listed yet."""
-        absent = [need for need in item.needs if need not in self]
-        if absent:
+        if absent := [need for need in item.needs if need not in self]:
             raise ValueError(f"measure {item.name} needs {absent}, which are not listed; add these first")
-        if others := [need for need in item.needs if self[need].about != item.about]:
-            raise ValueError(f"measure {item.name} is about {item.about}, and {others}, which it needs, are not")
         super().add(item)
 
 

@@ -11,7 +11,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 4
 
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Literal, TypeVar
 
 import numpy as np
@@ -68,14 +68,12 @@ def computed_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Gen
     One thread computes all of them, since a tokenizer must not be shared. An error is raised in place of its result.
     """
     with ThreadPoolExecutor(max_workers=1, thread_name_prefix="ahead") as thread:
-        current: Future[Result] | None = None
-        for item in items:
-            following = thread.submit(make, item)
-            if current is not None:
-                yield current.result()
-            current = following
-        if current is not None:
+        futures = (thread.submit(make, item) for item in items)
+        current = next(futures, None)
+        while current is not None:
+            following = next(futures, None)
             yield current.result()
+            current = following
 
 
 PERSUASION = Measure(
@@ -188,17 +186,12 @@ def _extremes(
     inputs: Inputs, queries: Sequence[Query], contexts: Sequence[Context], parameters: LikeliestTokensParameters
 ) -> Iterator[tuple[Query, list[Context]]]:
     """Each query with the contexts that persuade most and least, all of them where there are no more."""
-    for query, scores in zip(
-        queries, matrix(inputs.scores["persuasion"], queries, contexts, "persuasion"), strict=True
-    ):
+    stored = matrix(inputs.scores["persuasion"], queries, contexts, "persuasion")
+    for query, scores in zip(queries, stored, strict=True):
         pairs = zip(contexts, scores, strict=True)
         order = [one for one, _ in sorted(pairs, key=lambda pair: (-pair[1], pair[0].context_id))]
         least = max(parameters.most, len(order) - parameters.least)
         yield query, order[: parameters.most] + order[least:]
-
-
-def _count(parameters: LikeliestTokensParameters, queries: int, contexts: int) -> int:
-    return queries * (1 + min(contexts, parameters.most + parameters.least))
 
 
 LIKELIEST_TOKENS = Measure(
@@ -210,7 +203,7 @@ LIKELIEST_TOKENS = Measure(
     capability="next_token_logits",
     needs=("persuasion",),
     parameters=LikeliestTokensParameters,
-    prompts=_count,
+    prompts=lambda parameters, queries, contexts: queries * (1 + min(contexts, parameters.most + parameters.least)),
 )
 
 

@@ -191,8 +191,7 @@ def rejected_of(scores: TableArtifact) -> Mapping[str, str]:
 
 def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
     """The inputs with the questions that the model can be asked; those that it cannot are named and rejected."""
-    unfit = measure.unfit or (lambda inputs, model, question: None)
-    reasons = {question.question_id: unfit(inputs, model, question) for question in inputs.questions}
+    reasons = {question.question_id: measure.unfit(inputs, model, question) for question in inputs.questions}
     new = {question: reason for question, reason in reasons.items() if reason is not None}
     for first in list(new)[:1]:  # all are noted beside the scores
         others = f" and {len(new) - 1} more are" if len(new) > 1 else " is"
@@ -250,10 +249,9 @@ def _join(whole: TableArtifact, count: int) -> None:
     about = {name: value for name, value in abouts[-1].items() if name != "chunk"}
     about["started_at"] = min(about["started_at"] for about in abouts)
     about["finished_at"] = max(about["finished_at"] for about in abouts)
-    if hardware := dict.fromkeys(about["hardware"] for about in abouts if "hardware" in about):
-        about["hardware"] = ", ".join(hardware)
-    if reading := dict.fromkeys(about["reading"] for about in abouts if about.get("reading")):
-        about["reading"] = "; ".join(reading)
+    for name, between in (("hardware", ", "), ("reading", "; ")):
+        if of_parts := dict.fromkeys(about[name] for about in abouts if about.get(name)):
+            about[name] = between.join(of_parts)
     whole.write(pa.concat_tables([part.read() for part in parts]), about | asdict(Spent.on(abouts)))
 
 

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.statistics import ALL as ALL
@@ -29,19 +28,7 @@ def categorical(frame: Frame) -> Frame:
 
 def sorted_by(frame: Frame, columns: Sequence[str]) -> Frame:
     """The frame with its rows in the order of these columns; a missing value comes first."""
-    if frame.empty:
-        return frame
-    order = np.lexsort([_ranks(frame[name]) for name in reversed(columns)])
-    return frame if (order[1:] > order[:-1]).all() else frame.iloc[order]
-
-
-def _ranks(column: "pd.Series[Any]") -> NDArray[Any]:
-    """Numbers in the order of a column's values; -1 for a missing one."""
-    import pandas as pd
-
-    if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.categories.is_monotonic_increasing:
-        return column.cat.codes.to_numpy()
-    return pd.factorize(column, sort=True)[0]
+    return frame.sort_values(list(columns), na_position="first", kind="stable")
 
 
 def check_scored(frame: Frame, measure: str) -> None:
