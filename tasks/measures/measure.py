@@ -155,12 +155,12 @@ class Measure:
     """A measure that a study can name, by the name of its table.
 
     row: its row type, a dataclass below `Score` that is decorated with @table; version: raised when the same inputs
-    give other numbers; meaning: what it measures, in one clause; about: the prompts that it is about; unit: of its scores,
-    "" for counts and truth values; capability: what it needs of a model, None for a measure that is derived from stored
-    scores; needs: the measures whose stored rows it is computed from; pass_of: the measure whose pass yields this one,
-    too, where both are missing; parameters: the model of its parameters; every_context: whether it needs every context
-    of a relation before every query, and no samples of them; needs_answers: whether it is of what is true of an entity,
-    or stated: queries of groups have no such answer.
+    give other numbers; meaning: what it measures, in one clause; about: the prompts that it is about; unit: of its
+    scores, "" for counts and truth values; capability: what it needs of a model, None for a measure that is derived
+    from stored scores; needs: the measures whose stored rows it is computed from; pass_of: the measure whose pass
+    yields this one, too, where both are missing; parameters: the model of its parameters; every_context: whether it
+    needs every context of a relation before every query, and no samples of them; needs_answers: whether it is of
+    what is true of an entity, or stated: queries of groups have no such answer.
 
     Functions:
         compute: (inputs, model, chunk) -> the rows of the chunk. The model is None for a derived measure.

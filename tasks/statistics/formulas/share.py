@@ -9,22 +9,17 @@
     n_k         Kish's, where the values of a cluster are all alike: n^2 / sum_c n_c^2, which is k or less
     m, w        how many values are not the most frequent one, and z^2 / 2 clusters of n / k values
 
-t and z are the 97.5th percentiles of Student's and the normal distribution: few clusters say little of how alike their
-values are. Where each value is a cluster of its own, n_e = n and the interval is Wilson's. Where all values are equal
-nothing says how alike those of a cluster are, and n_e = n_k. A single other value says almost nothing of it, and n_d
-alone would be about n: the upper end of 1 in 40 would lie far below that of 0 in 40. So n_d counts by its rarer values,
-and n_k as z^2 / 2 clusters (ours; as many as Agresti and Coull add of each kind). With less weight the
-upper end of one such value may lie below that of none. Fewer than 5 clusters have no interval (decision 0055).
-
-What is called 95% covers 94% or more with beta-distributed clusters of 1 to 8 values, from 5 clusters on, where a
-bootstrap of a share of 0 or 1 has no width (decision 0066).
+t and z are the 97.5th percentiles of Student's and the normal distribution. Where each value is a cluster of its own,
+n_e = n and the interval is Wilson's; where all values are equal, nothing says how alike those of a cluster are, and
+n_e = n_k. Decision 0066 says why n_d counts by the rarer values alone, and how much the intervals cover; fewer than 5
+clusters have none (decision 0055).
 
 Source: Wilson 1927; Korn and Graubard 1998, Confidence Intervals for Proportions with Small Expected Number of Positive
 Counts Estimated from Survey Data, for n_d; Kish 1965, Survey Sampling, for n_k; Dean and Pagano 2015, Evaluating
 Confidence Interval Methods for Binomial Proportions in Clustered Surveys, for Wilson's with n_d; Franco, Little, Louis
 and Slud 2019, Comparative Study of Confidence Intervals for Proportions in Complex Sample Surveys, which finds that n_d
-alone covers too little; Agresti and Coull 1998, Approximate Is Better than "Exact"; Bonett and Price 2012, Adjusted
-Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data.
+alone covers too little; Agresti and Coull 1998, Approximate Is Better than "Exact", for z^2 / 2; Bonett and Price 2012,
+Adjusted Wald Confidence Interval for a Difference of Binomial Proportions Based on Paired Data.
 """
 
 import math
