@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from swaymeter.data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE
-from swaymeter.reports.frames import records
+from swaymeter.reports.frames import records, where
 from swaymeter.reports.models import Model, models, rows_of
 
 FEWEST_FOR_R = 20
@@ -91,26 +91,28 @@ def stood_in(stand_ins: pd.DataFrame, measures: Iterable[str]) -> str:
     return "; ".join(sorted({str(text) for text in of_measures["stand_in"].dropna() if str(text)}))
 
 
+def judged(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
+    """A sentence on what decided which sampled answers mean the same, if a stand-in did and a mean rests on it."""
+    judge = stood_in(stand_ins, EQUIVALENCE) if len(where(means, quantity="coherent_persuasion")) else ""
+    return f" Coherent persuasion does not compare with published values: {judge}." if judge else ""
+
+
 def cut_off(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model reached the limit of tokens, as a sentence; empty where none did."""
-    words = [
-        f"{row['unfinished']} of {row['greedy_answers']} greedy answers of {Model(row['model'], row['dtype'])} ended "
-        f"at the limit of {row['tokens']} tokens"
-        for row in records(unfinished)
-        if row["unfinished"]
-    ]
+    words = [f"{row['unfinished']} of {_greedy(row)} ended at the limit of {row['tokens']} tokens"
+             for row in records(unfinished) if row["unfinished"]]  # fmt: skip
     return f" Judged as they are: {'; '.join(words)}." if words else ""
 
 
 def lost_in_thoughts(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model did not get past their thoughts, as a sentence; empty where all did."""
-    words = [
-        f"{row['unfinished_thoughts']} of {row['greedy_answers']} greedy answers of "
-        f"{Model(row['model'], row['dtype'])}, whose thoughts did not end"
-        for row in records(unfinished)
-        if row["unfinished_thoughts"]
-    ]
+    words = [f"{row['unfinished_thoughts']} of {_greedy(row)}, whose thoughts did not end"
+             for row in records(unfinished) if row["unfinished_thoughts"]]  # fmt: skip
     return f" Not judged: {'; '.join(words)}." if words else ""
+
+
+def _greedy(row: Mapping[str, Any]) -> str:
+    return f"{row['greedy_answers']} greedy answers of {Model(row['model'], row['dtype'])}"
 
 
 def thinking(unfinished: pd.DataFrame) -> str:

@@ -15,7 +15,14 @@ import pandas as pd
 
 from swaymeter.data.records import OWN_KINDS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import EQUIVALENCE, estimate, limits, lost_in_thoughts, percent, plural, stood_in
+from swaymeter.reports.estimates import (
+    estimate,
+    judged,
+    limits,
+    lost_in_thoughts,
+    percent,
+    plural,
+)
 from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, correlation, masses
 from swaymeter.reports.figures.how_known import COUNTS, DEGREES, spearman
 from swaymeter.reports.figures.labels import tones
@@ -70,22 +77,16 @@ def _familiarity(model: Model, frames: Frames) -> str:
     words = []
     for kind in query_types(means):
         invented, real = (where(means, query_type=kind, invented=group) for group in (True, False))
-        if invented.empty:
-            words.append(f"{kind} queries {_mean(real)}")
-            continue
-        tests = _tests(frames, "familiarity", kind)
-        words.append(
-            f"{kind} queries {_mean(invented)} for invented entities against {_mean(real)} for real ones ({tests})"
-        )
+        against = f" for invented entities against {_mean(real)} for real ones ({_tests(frames, 'familiarity', kind)})"
+        words.append(f"{kind} queries {_mean(real if invented.empty else invented)}{'' if invented.empty else against}")
     relations = int(frames["coverage_of_susceptibility"]["relations"].iloc[0])
     return f"Mean susceptibility over {plural(relations, 'relation')}: {'; '.join(words)}; intervals over relations."
 
 
 def _is_of_questions(frames: Frames) -> bool:
     """Whether only questions were asked: then nobody expects anything of queries."""
-    return (
-        len(frames["outcomes"]) > 0 and frames["susceptibility_in_short"].empty and frames["persuasion_in_short"].empty
-    )
+    of_queries = frames["susceptibility_in_short"], frames["persuasion_in_short"]
+    return len(frames["outcomes"]) > 0 and all(frame.empty for frame in of_queries)
 
 
 def _relevance(model: Model, frames: Frames) -> str:
@@ -105,27 +106,22 @@ def _relevance(model: Model, frames: Frames) -> str:
 
 
 def _labels(model: Model, frames: Frames) -> str:
-    """The mean susceptibility of each label, with the test of two."""
-    means = frames["susceptibility_by_label"]
-    means = means[means["type"].isna()] if len(means) else means
-    words = []
-    means = in_order(means, query_type=QUERY_HUES) if len(means) else means
-    for (relation, kind), rows in means.groupby(["relation", "query_type"], sort=False) if len(means) else ():
+    """The mean susceptibility of each label, with the test where there are two."""
+    means, words = frames["susceptibility_by_label"], []
+    if means.empty or means["type"].notna().all():
+        return ""
+    means = in_order(means[means["type"].isna()], query_type=QUERY_HUES)
+    for (relation, kind), rows in means.groupby(["relation", "query_type"], sort=False):
         labels = sorted(rows["label"])
         of_labels = " against ".join(f"{_mean(where(rows, label=label))} for {label}" for label in labels)
-        tests = where(frames["group_comparisons"], comparison="label", within="all", relation=relation, query_type=kind)
-        words.append(f"{relation}, {kind} queries {of_labels}{_test_of_two(tests)}")
-    return f"Mean susceptibility of labelled entities: {'; '.join(words)}; intervals over entities." if words else ""
-
-
-def _test_of_two(tests: pd.DataFrame) -> str:
-    """The one test of two labels; empty where there are more."""
-    if len(tests) != 1:
-        return ""
-    row = records(tests)[0]
-    if pd.isna(row["p_adjusted"]):
-        return f" (untestable: {row['untestable']})"
-    return f" (p = {row['p_adjusted']:.3f} adjusted, d = {row['effect_size']:.2f})"
+        group = {"comparison": "label", "within": "all", "relation": relation, "query_type": kind}
+        tests, of_test = records(where(frames["group_comparisons"], **group)), ""
+        if len(tests) == 1 and pd.isna(tests[0]["p_adjusted"]):
+            of_test = f" (untestable: {tests[0]['untestable']})"
+        elif len(tests) == 1:
+            of_test = f" (p = {tests[0]['p_adjusted']:.3f} adjusted, d = {tests[0]['effect_size']:.2f})"
+        words.append(f"{relation}, {kind} queries {of_labels}{of_test}")
+    return f"Mean susceptibility of labelled entities: {'; '.join(words)}; intervals over entities."
 
 
 def _known(model: Model, frames: Frames) -> str:
@@ -183,21 +179,17 @@ def _of_answers(model: Model, rows: pd.DataFrame, frames: Frames) -> str:
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
     shares = f"{'; '.join(words)}; intervals over subjects"
     said = f"With {context}, the greedy answer stated the context's answer in {shares}."
-    judge = stood_in(frames["stand_ins"], EQUIVALENCE) if len(where(means, quantity="coherent_persuasion")) else ""
-    return f"{said} Coherent persuasion does not compare with published values: {judge}." if judge else said
+    return said + judged(means, frames["stand_ins"])
 
 
 def _own_answers(means: pd.DataFrame) -> str:
     """What greedy answers did with each kind of context, over all groups: the shares of the table of models."""
     sentences, over = [], ""
     for quantity, said in SAID.items():
-        rows = where(means, quantity=quantity)
-        shares = []
-        for row in records(in_order(rows, group=OWN_KINDS)) if len(rows) else ():
-            context = f"{row['group']} context"
-            shares.append(f"{_share(row)} of {plural(int(row['n']), context)}")
-            over = str(row["interval_over"])
+        rows = records(in_order(where(means, quantity=quantity), group=OWN_KINDS))
+        shares = [f"{_share(row)} of {plural(int(row['n']), '{} context'.format(row['group']))}" for row in rows]
         sentences += [f"{said} with {' and '.join(shares)}"] if shares else []
+        over = str(rows[-1]["interval_over"]) if rows else over
     return f"The greedy answer {'; it '.join(sentences)}; intervals over {over}s." if sentences else NOT_JUDGED
 
 
@@ -206,34 +198,25 @@ def _memorization(model: Model, frames: Frames) -> str:
     for kind in query_types(means):
         row = _row(means[means["memorization_ratio"].isna()], query_type=kind)
         mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
-        count = plural(int(row["all_queries"]), f"{kind} query")
-        words.append(f"{mean} over {row['queries']} of {count}{_followed(frames['followed_in_short'], kind)}")
+        words.append(f"{mean} over {row['queries']} of {plural(int(row['all_queries']), f'{kind} query')}")
+        followed = where(frames["followed_in_short"], contexts=EVERY, query_type=kind)
+        rows = (_row(followed, follows=name) for name in ("context", "original"))
+        context, original = (percent(row.get("share_answers", 0.0)) for row in rows)
+        if kind in query_types(frames["followed_in_short"]):
+            words[-1] += f" (greedy answers after all contexts: {context} the context's, {original} the original)"
     return f"Mean memorization ratio: {'; '.join(words)}." if words else ""
 
 
-def _followed(means: pd.DataFrame, kind: str) -> str:
-    """What greedy answers followed, over all contexts before the queries of a type."""
-    if kind not in query_types(means):
-        return ""
-    rows = (_row(means, contexts=EVERY, query_type=kind, follows=name) for name in ("context", "original"))
-    context, original = (percent(row.get("share_answers", 0.0)) for row in rows)
-    return f" (greedy answers after all contexts: {context} the context's, {original} the original)"
-
-
 def _answer_sets(model: Model, frames: Frames) -> str:
-    measures = frames["measures_in_short"]
-    words = _of_measure(model, frames, ANSWER_SET, _mean)
-    if not words:
-        return ""
-    return f"Mean susceptibility over whole answers, whose sets have a mean probability of {masses(measures)}: {words}."
+    words, mass = _of_measure(model, frames, ANSWER_SET), masses(frames["measures_in_short"])
+    sets = f"Mean susceptibility over whole answers, whose sets have a mean probability of {mass}"
+    return f"{sets}: {words}." if words else ""
 
 
 def _fisher(model: Model, frames: Frames) -> str:
-    measures = frames["measures_in_short"]
     for measure, over in (("fisher", "over the full vocabulary"), ("fisher_top_k", "over the top answers")):
-        if row := _row(measures, measure=measure):
-            words = _of_measure(model, frames, measure, _fisher_mean)
-            return f"Mean Fisher susceptibility {over}, in {row['unit']}: {words}."
+        if row := _row(frames["measures_in_short"], measure=measure):
+            return f"Mean Fisher susceptibility {over}, in {row['unit']}: {_of_measure(model, frames, measure)}."
     return ""
 
 
@@ -250,17 +233,17 @@ def _precision(model: Model, frames: Frames) -> str:
     return f"What the precision costs: {words}."
 
 
-def _of_measure(model: Model, frames: Frames, measure: str, mean: Callable[[pd.DataFrame], str]) -> str:
+def _of_measure(model: Model, frames: Frames, measure: str) -> str:
     """The means of a measure by query type in words, each with its correlation with susceptibility."""
     means = where(frames["measures_in_short"], measure=measure)
     known = where(frames["correlations"], measure_a=measure)
-    words = []
+    items, words = ("liu-table-1",) if measure.startswith("fisher") else (), []
     for kind in query_types(means):
-        both = correlation(known, "query", kind)
-        items = ("liu-table-1",) if measure.startswith("fisher") else ()
+        row, both = _row(means, query_type=kind), correlation(known, "query", kind)
         printed = in_papers(model.name, frames[RUNS], items, "pearson", "spearman", query_type=kind, level="query")
         with_susceptibility = f" (with susceptibility: {both}{printed})" if both else ""
-        words.append(f"{kind} queries {mean(where(means, query_type=kind))}{with_susceptibility}")
+        of_fisher = f"{row['mean']:,.0f}" if row["mean"] >= 100 else f"{row['mean']:.3g}"
+        words.append(f"{kind} queries {of_fisher if items else _mean(row)}{with_susceptibility}")
     return "; ".join(words)
 
 
@@ -273,11 +256,6 @@ def _mean(rows: pd.DataFrame | Mapping[str, Any]) -> str:
     """A mean with its 95% interval, where it has one, and its unit: of a row, or of the first of rows."""
     first = rows if isinstance(rows, Mapping) else next(iter(records(rows.head(1))), None)
     return f"{estimate(first)} {first['unit']}" if first else "nothing measured"
-
-
-def _fisher_mean(rows: pd.DataFrame) -> str:
-    mean = float(rows["mean"].iloc[0])
-    return f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}"
 
 
 def _tests(frames: Frames, comparison: str, kind: str) -> str:

@@ -67,9 +67,10 @@ def finite(frame: pd.DataFrame, *columns: str) -> Finite:
 
 
 def where(frame: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows in which each of these columns has this value; an empty frame, perhaps without columns, as it is."""
+    """The rows in which each of these columns has this value, or one of a list; an empty frame as it is."""
     for column, value in values.items():
-        frame = frame[frame[column] == value] if len(frame) else frame
+        if len(frame):
+            frame = frame[frame[column].isin(value) if isinstance(value, list) else frame[column] == value]
     return frame
 
 
@@ -85,6 +86,8 @@ def by_entity(tests: pd.DataFrame) -> pd.DataFrame:
 
 def in_order(frame: pd.DataFrame, **orders: Iterable[object]) -> pd.DataFrame:
     """The rows sorted by these columns in turn, the values of each in a fixed order; values that are not in it last."""
+    if frame.empty:
+        return frame
     ranks = {column: {value: at for at, value in enumerate(order)} for column, order in orders.items()}
     by_rank = frame.sort_values(list(ranks), key=lambda column: column.map(ranks[str(column.name)]), kind="stable")
     return by_rank.reset_index(drop=True)

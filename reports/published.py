@@ -52,8 +52,7 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
             of_quantity = (one for one in values if one.quantity == (quantity or row["quantity"]))
             of_row = [one.words for one in of_quantity if one.model == known[row["model"]] and _is_about(one, row)]
             cells.append("; ".join(dict.fromkeys(of_row)))
-        attrs, rows = rows.attrs, rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
-        rows.attrs.update(attrs)
+        rows = rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
     return rows
 
 

@@ -44,8 +44,7 @@ CONDITION_NAMES: Mapping[str, str] = {
 EVERY_CONTEXT: Mapping[str, str] = {**CONDITION_NAMES, "all": "any context"}
 """The conditions in words, with that of every context pooled."""
 WIDTH = 7.2
-FEW_DOTS, MANY_DOTS = 600, 10_000
-_GRID = 500
+FEW_DOTS = 600
 NO_GLYPH = "\N{REPLACEMENT CHARACTER}"
 
 _RC = {
@@ -90,6 +89,12 @@ _RC = {
 _LOCK = threading.RLock()
 
 
+def rules_of_themes(further: str = "") -> str:
+    """The colours of both themes as CSS variables, after further ones that are alike in both."""
+    light, dark = ("".join(f"--{role}:{hue};" for role, hue in theme.items()) for theme in THEMES.values())
+    return f":root{{{further}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+
+
 @contextmanager
 def drawing(other: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Holds matplotlib's settings, which are one per process, while a figure is drawn or saved.
@@ -118,23 +123,8 @@ def strokes(
 
 
 def dots(axes: Axes, x: ArrayLike, y: ArrayLike, *, alpha: float, **style: Any) -> None:
-    """Draws points (n,) as dots; many of them as pixels, one for all on one place, as dark as they together."""
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if len(x) <= MANY_DOTS:
-        axes.plot(x, y, "o", alpha=alpha, rasterized=len(x) > FEW_DOTS, **style)
-        return
-    places = [_places(axis.get_transform().transform(values)) for axis, values in ((axes.xaxis, x), (axes.yaxis, y))]
-    _, first, count = np.unique(places[0] * (_GRID + 1) + places[1], return_index=True, return_counts=True)
-    # As many see-through dots on top of each other cover as much as one of this alpha.
-    alphas = 1 - (1 - alpha) ** np.minimum(count, 64)
-    for shade in np.unique(np.round(alphas, 1)):
-        here = first[np.round(alphas, 1) == shade]
-        axes.plot(x[here], y[here], "o", alpha=max(shade, alpha), rasterized=True, **style)
-
-
-def _places(values: NDArray[np.float64]) -> NDArray[np.int64]:
-    low, high = values.min(), values.max()
-    return np.asarray((values - low) / ((high - low) or 1) * _GRID, dtype=np.int64)
+    """Draws points (n,) as dots; many of them as pixels."""
+    axes.plot(x, y, "o", alpha=alpha, rasterized=np.size(x) > FEW_DOTS, **style)
 
 
 def link(axes: Axes, x: ArrayLike, y: ArrayLike, addresses: Sequence[str]) -> None:

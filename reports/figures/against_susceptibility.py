@@ -98,8 +98,6 @@ def paint(
     canvas, panels = type_panels(rows, 3.9, x="susceptibility (nats)", y=label)
     first = canvas.axes[0]
     logarithmic = not same_unit and bool((rows["score"] > 0).all())
-    if logarithmic:
-        first.set_yscale("log")  # of all panels, and before dots take their places
     for kind, axes in panels.items():
         of_kind = (frame[frame["query_type"] == kind] for frame in (rows, means))
         measure_against_susceptibility(axes, *of_kind)

@@ -127,9 +127,9 @@ def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
         f"are not comparable. {model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, "
         f"{contexts_of(rows)}"
     )
-    shown = bins[_SHOWN]
-    shown.attrs["units"] = bins.attrs["units"]
-    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_bins, rows, bins, unit))
+    return Drawing(
+        caption, every.drop(columns=["model", "dtype"]), bins[_SHOWN], partial(_paint_bins, rows, bins, unit)
+    )
 
 
 def _paint_bins(rows: pd.DataFrame, bins: pd.DataFrame, unit: str) -> Canvas:

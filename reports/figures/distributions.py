@@ -119,10 +119,10 @@ def _means(frame: pd.DataFrame, score: Score) -> pd.DataFrame:
     if "quantity" in frame:
         frame = where(frame, quantity=score.column).drop(columns="quantity")
         frame = frame[(frame["partition"] != "all") & (frame["condition"] != "all")]
-    means = in_order(without_unit(frame), condition=CONDITIONS, partition=partitions(frame)) if len(frame) else frame
-    named = means.replace({"condition": dict(CONDITION_NAMES)})
-    named.attrs.update(means.attrs)
-    return named
+    if frame.empty:
+        return frame
+    means = in_order(without_unit(frame), condition=CONDITIONS, partition=partitions(frame))
+    return means.replace({"condition": dict(CONDITION_NAMES)})
 
 
 def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> Canvas:
@@ -290,7 +290,6 @@ def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
         f"{between} The words of each class stand in a table. {_n(model, rows)}{found.note('instances')}"
     )
     shown = in_order(without_unit(classes), partition=["all", *partitions(rows)], entropy_class=CLASSES)
-    shown.attrs["units"] = without_unit(classes).attrs["units"]
     return _scatter(model, caption, every, shown.drop(columns=["model", "dtype"], errors="ignore"), rows, classed)
 
 

@@ -188,9 +188,9 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
     caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
     numbers = rows.drop(columns="at").reset_index(drop=True)
     numbers.attrs["units"] = {**tests.attrs.get("units", {}), "published": SHARE}
-    shown = numbers[["model", "dtype", *_SHOWN]]
-    shown.attrs.update(numbers.attrs)
-    return Drawing(caption, numbers, shown, partial(_paint_models, rows, at, known if sized else {}))
+    return Drawing(
+        caption, numbers, numbers[["model", "dtype", *_SHOWN]], partial(_paint_models, rows, at, known if sized else {})
+    )
 
 
 def _paint_models(rows: pd.DataFrame, at: Mapping[Model, float], known: Mapping[Model, int]) -> Canvas:

@@ -196,6 +196,13 @@ _MOST_BLOCKS = 3
 """How many groups of own questions have rows of their own; more are drawn together."""
 
 
+def _count_at_right(axes: Axes, y: float, count: int) -> None:
+    axes.annotate(
+        f"{count}", (1, y), (2, 0), xycoords=axes.get_yaxis_transform(), ha="left", va="center",
+        textcoords="offset points", fontsize=7, color=MUTED,
+    )  # fmt: skip
+
+
 def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:
     """Draws the mean change in nats with its interval, an outcome a row under each partition, n at the right.
 
@@ -207,10 +214,7 @@ def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None
         for line, outcome in enumerate(OUTCOMES):
             y = at * (len(OUTCOMES) + 1) + line
             row = known.get((partition, outcome))
-            axes.annotate(
-                f"{row['n'] if row else 0}", (1, y), (2, 0), xycoords=axes.get_yaxis_transform(), ha="left",
-                va="center", textcoords="offset points", fontsize=7, color=MUTED,
-            )  # fmt: skip
+            _count_at_right(axes, y, row["n"] if row else 0)
             if row:
                 axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=1.8, solid_capstyle="butt")
                 marker = ANSWER_MARKERS.get(outcome.split()[0], "o")
@@ -230,7 +234,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     groups = ["all"] if len(names) > _MOST_BLOCKS else names if len(names) == 1 else ["all", *names]
     contexts = present(rows, "condition", ("all", *CONDITIONS))
     contexts = contexts if len(contexts) != 2 else contexts[1:]
-    row = next(iter(records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))))
+    row = records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))[0]
     caption = (
         "Each mark is the mean of semantic entropy with the context minus that without it, with its "
         f"{interval_over('subjects')}; left of zero the context made "
@@ -243,9 +247,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     shown = in_order(
         without_unit(rows).drop(columns="quantity"), partition=groups, condition=("all", *CONDITIONS), outcome=OUTCOMES
     )
-    units = without_unit(rows).attrs
     shown = shown.replace({"condition": dict(EVERY_CONTEXT)})
-    shown.attrs.update(units)
     return Drawing(
         caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_change, rows, groups, contexts)
     )
@@ -262,13 +264,8 @@ def _paint_change(rows: pd.DataFrame, groups: list[str], contexts: list[str]) ->
     panels[0].set_yticks(middles, [f"all {grouping(rows)}s" if name == "all" else plain(name, 18) for name in groups])
     panels[0].set_ylim(lines - 0.3, -0.7)
     canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
-    key = [
-        mark("o", "all"),
-        mark("^", "persuaded"),
-        mark("s", "stubborn"),
-        mark("s", "by the paper's rule", filled=False),
-    ]
-    legend_above(canvas, key)
+    key = [mark(shape, name) for shape, name in (("o", "all"), ("^", "persuaded"), ("s", "stubborn"))]
+    legend_above(canvas, [*key, mark("s", "by the paper's rule", filled=False)])
     return canvas
 
 
@@ -292,10 +289,7 @@ def persuasion_by_edits(axes: Axes, data: pd.DataFrame) -> None:
         y, hue = [*EDITS].index(row["edits"]), PARTITION_HUES["static" if row["edits"] == "1" else "temporal"]
         axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=2.4, solid_capstyle="butt")
         axes.plot([row["mean"]], [y], "D", color=hue, markersize=5.5)
-        axes.annotate(
-            f"{row['instances']}", (1, y), (2, 0), xycoords=axes.get_yaxis_transform(), ha="left", va="center",
-            textcoords="offset points", fontsize=7, color=MUTED,
-        )  # fmt: skip
+        _count_at_right(axes, y, row["instances"])
     axes.locator_params(axis="x", nbins=4)
     axes.grid(axis="y", visible=False)
 
@@ -316,7 +310,6 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
         f"{rows.loc[rows['condition'] != 'all', 'instances'].sum()} instances."
     )
     shown = in_order(without_unit(rows), condition=contexts, edits=EDITS)
-    shown.attrs["units"] = without_unit(rows).attrs["units"]
     return Drawing(caption, rows.drop(columns=["model", "dtype"]), shown, partial(_paint_edits, rows, contexts))
 
 

@@ -56,10 +56,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Drawn:
+    """A figure drawn of a model; its caption ends with what of the papers it draws and what stood in for what."""
+
     figure: Figure
     model: Model
     drawing: Drawing
-    stand_in: str
+    caption: str
     printed: Printed = field(default_factory=Printed, repr=False)
 
     @property
@@ -70,11 +72,6 @@ class Drawn:
     def alt(self) -> str:
         """The picture in words, for those who cannot see it."""
         return f"{self.figure.picture}, of {self.model}. The numbers stand in the table below."
-
-    @property
-    def caption(self) -> str:
-        """How to read it, what of the papers it draws and they print of it, and what stood in for what."""
-        return self.drawing.caption + as_in(self.figure.items) + self.printed.note + self.stand_in
 
 
 def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:
@@ -103,16 +100,10 @@ def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
         frames_of = known
         if not figure.of_models:
             frames_of = {name: rows_of(known[name], model) for name in figure.queries} | {RUNS: known[RUNS]}
-        drawing = figure.draw(model, frames_of)
-        if drawing is not None:
+        if drawing := figure.draw(model, frames_of):
             names = [one.name for one in (every if figure.of_models else [model])]
             printed = printed_of(figure.items, names, frames_of, listed=True)
-            stand_in = _stand_in(known["stand_ins"], model, figure.measures)
-            drawings.append(Drawn(figure, model, drawing, stand_in, printed))
+            words = stood_in(rows_of(known["stand_ins"], model), figure.measures)
+            caption = drawing.caption + as_in(figure.items) + printed.note + (f" Stand-in: {words}." if words else "")
+            drawings.append(Drawn(figure, model, drawing, caption, printed))
     return drawings
-
-
-def _stand_in(stand_ins: pd.DataFrame, model: Model, measures: tuple[str, ...]) -> str:
-    """A sentence on what stood in for what in these measures of a model; empty where nothing did."""
-    words = stood_in(rows_of(stand_ins, model), measures)
-    return f" Stand-in: {words}." if words else ""

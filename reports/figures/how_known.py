@@ -3,7 +3,7 @@
 
 The correlations come ready-made from the table `correlations`, the 95th percentiles from `envelopes`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -53,7 +53,6 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
     style: dict[str, Any] = {"markersize": 3.0, "alpha": max(0.15, 0.7 * min(1.0, FEW_DOTS / len(data))), "color": hue}
     most = max(data[count].max(), 1)
     axes.set_xscale("log")
-    axes.set_xlim(_NONE - 2 * _SPREAD, 1.6 * most)
     beside = _NONE + _SPREAD * np.sin(np.arange(len(data)) * 2.4)  # side by side, the same every time
     x = np.where(data[count] > 0, data[count], beside)
     filled: dict[str, Any] = {"markeredgewidth": 0}
@@ -74,8 +73,8 @@ def _draw_entities(known: Known, model: Model, frames: Frames) -> Drawing | None
     entities = entities.astype({"invented": bool, **dict.fromkeys(known.columns, float)})
     if entities["invented"].all():
         return None
-    correlations = of_values(frames["correlations"], "measure_a", [f"log_{name}" for name in known.columns])
-    envelopes = of_values(frames["envelopes"], "along", [*known.columns])
+    correlations = where(frames["correlations"], measure_a=[f"log_{name}" for name in known.columns])
+    envelopes = where(frames["envelopes"], along=[*known.columns])
     real = entities[~entities["invented"]]
     percentile = f"{envelopes['percentile'].iloc[0]:.0f}" if len(envelopes) else "95"
     line = (
@@ -106,11 +105,6 @@ def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str
         ends = "" if pd.isna(row["spearman_low"]) else f" [{row['spearman_low']:.2f}, {row['spearman_high']:.2f}]"
         return f"Spearman's rho {row['spearman']:.2f}{ends} (n = {int(row['n'])}, p = {row['spearman_p']:.2g})"
     return ""
-
-
-def of_values(frame: pd.DataFrame, column: str, values: Sequence[str]) -> pd.DataFrame:
-    """The rows with one of the values in a column."""
-    return frame[frame[column].isin(values)] if len(frame) else frame
 
 
 def _count(entities: pd.DataFrame) -> int:
@@ -218,7 +212,7 @@ def effect_by_count(axes: Axes, data: pd.DataFrame, count: str) -> None:
 def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
     """The relations of a model."""
     rows = frames["effects_by_frequency"]
-    correlations = of_values(frames["correlations"], "measure_b", [_EFFECT])
+    correlations = where(frames["correlations"], measure_b=_EFFECT)
     rows = rows.astype({f"mean_log_{count}": float for count in _COUNTED}).reset_index(drop=True)
     caption = (
         "Each diamond is a relation: further right the corpus has its real entities more often (mean over entities of "

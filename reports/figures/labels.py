@@ -92,16 +92,19 @@ def _by_type(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _significant(tests: pd.DataFrame) -> str:
-    """How many of the tests are significant, and how many cannot be made, by query type."""
-    words = []
-    for kind in query_types(tests):
-        known = where(tests, query_type=kind)
-        tested = known[known["untestable"].isna()]
-        found = f"{int((tested['p_adjusted'] <= ALPHA).sum())} of {len(tested)} significant" if len(tested) else ""
-        reasons = "; ".join(sorted(set(known["untestable"].dropna())))
-        untested = f"{len(known) - len(tested)} untestable ({reasons})" if reasons else ""
-        words.append(f"{kind} queries {', '.join(filter(None, (found, untested)))}")
+    """How many of the tests are significant, by query type."""
+    words = [f"{kind} queries {_tested(where(tests, query_type=kind))}" for kind in query_types(tests)]
     return "; ".join(words) or "no test"
+
+
+def _tested(tests: pd.DataFrame, thing: str = "") -> str:
+    """How many of the tests that can be made are significant; how many cannot be made, and why."""
+    made = tests[tests["untestable"].isna()]
+    number = plural(len(made), thing) if thing else len(made)
+    found = f"{(made['p_adjusted'] <= ALPHA).sum()} of {number} significant" if len(made) else ""
+    reasons = "; ".join(sorted(set(tests["untestable"].dropna())))
+    untested = f"{len(tests) - len(made)} untestable ({reasons})" if reasons else ""
+    return ", ".join(filter(None, (found, untested)))
 
 
 def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[str], labels: Sequence[str]) -> Canvas:
@@ -117,20 +120,19 @@ def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[st
     return canvas
 
 
-def _figure(name: str, question: str, item: str, *, by_set: bool) -> Figure:
-    queries = "susceptibility_by_label", "susceptibility_of_labelled_entities", "group_comparisons"
-    return Figure(
-        name, question, "Columns of susceptibility in nats by label", (*queries, "persuasion_by_strength"),
-        partial(_draw_labels, by_set=by_set),
+_QUERIES = (
+    "susceptibility_by_label", "susceptibility_of_labelled_entities", "group_comparisons", "persuasion_by_strength",
+)  # fmt: skip
+BY_TYPE, BY_SET = (
+    Figure(
+        name, question, "Columns of susceptibility in nats by label", _QUERIES, partial(_draw_labels, by_set=by_set),
         measures=("susceptibility",), expected=lambda frames: False, items=(item,),
-    )  # fmt: skip
-
-
-BY_TYPE = _figure("susceptibility-by-label", "Which groups are swayed more easily?", "du-fig-11", by_set=False)
-BY_SET = _figure(
-    "susceptibility-by-label-and-set", "Which contexts sway which groups more easily?", "du-fig-12", by_set=True
-)
-
+    )
+    for name, question, item, by_set in (
+        ("susceptibility-by-label", "Which groups are swayed more easily?", "du-fig-11", False),
+        ("susceptibility-by-label-and-set", "Which contexts sway which groups more easily?", "du-fig-12", True),
+    )
+)  # fmt: skip
 
 TONES = ("negative", "neutral", "positive")
 """Labels of contexts that have an order; the strengths of the first run downwards."""
@@ -171,12 +173,8 @@ def _shape(label: str, labels: Sequence[str]) -> str:
     return SHAPES[labels.index(label) % len(SHAPES)]
 
 
-def _place(row: dict[str, object]) -> Place:
-    return str(row["context_label"]), _number(row["strength"])
-
-
-def _number(value: object) -> float:
-    return -1.0 if pd.isna(value) else float(value)  # type: ignore[arg-type, call-overload]
+def _place(row: Mapping[str, Any]) -> Place:
+    return str(row["context_label"]), -1.0 if pd.isna(row["strength"]) else float(row["strength"])
 
 
 def places_of(rows: pd.DataFrame) -> list[Place]:
@@ -221,25 +219,16 @@ def tones(tests: pd.DataFrame) -> str:
     known = where(tests, comparison="context")
     sets, words = list(dict.fromkeys(known["relation"])) if len(known) else [], []
     for relation, kind in product(sets, query_types(known)):
-        rows = records(where(known, relation=relation, query_type=kind))
+        rows = where(known, relation=relation, query_type=kind)
         means: dict[str, float] = {}
-        for row, side in product(sorted(rows, key=lambda row: -row["n_a"]), "ab"):  # as many in b
+        for row, side in product(sorted(records(rows), key=lambda row: -row["n_a"]), "ab"):  # as many in b
             if pd.notna(row[f"mean_{side}"]):
                 means.setdefault(row[f"group_{side}"], row[f"mean_{side}"])
-        hits = [row["p_adjusted"] <= ALPHA for row in rows if pd.notna(row["p_adjusted"])]
         order = sorted(means, key=lambda label: (_rank(label), label))
         of_labels = ", ".join(f"{means[label]:.3f} ({label})" for label in order)
         of_set = f"{relation}, " if len(sets) > 1 else ""
-        words.append(f"{of_set}{kind} queries by {of_labels} nats, {_tested(hits, rows)}")
+        words.append(f"{of_set}{kind} queries by {of_labels} nats, {_tested(rows, 'difference')}")
     return "; ".join(words)
-
-
-def _tested(hits: Sequence[bool], rows: Sequence[Mapping[str, Any]]) -> str:
-    """How many of the differences that can be tested are significant; why the others cannot."""
-    reasons = "; ".join(sorted({str(row["untestable"]) for row in rows if pd.notna(row["untestable"])}))
-    found = f"{sum(hits)} of {plural(len(hits), 'difference')} significant" if hits else ""
-    untested = f"{len(rows) - len(hits)} untestable ({reasons})" if reasons else ""
-    return ", ".join(filter(None, (found, untested)))
 
 
 def _paint_strength(means: pd.DataFrame, labels: Sequence[str]) -> Canvas:

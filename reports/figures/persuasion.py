@@ -280,11 +280,8 @@ def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
         f"{span(templates['contexts'].min(), templates['contexts'].max())} contexts each. Sorted by the open queries' "
         "mean, largest first. The CSV file has 95% intervals over contexts, and the wordings."
     )
-    return Drawing(caption, templates, _shown(forms), partial(_paint_templates, templates, forms, relations))
-
-
-def _shown(forms: pd.DataFrame) -> pd.DataFrame:
-    return without_unit(forms).rename(columns={"mean": "gamma"})
+    shown = without_unit(forms).rename(columns={"mean": "gamma"})
+    return Drawing(caption, templates, shown, partial(_paint_templates, templates, forms, relations))
 
 
 def _paint_templates(templates: pd.DataFrame, forms: pd.DataFrame, relations: list[str]) -> Canvas:

@@ -53,7 +53,8 @@ def printed(drawn: Drawn, limits: Limits | None = None) -> bytes:
 def _narrow(canvas: Canvas) -> None:
     rows = _rows(canvas)
     panels, widest = sum(map(len, rows)), max(map(len, rows), default=1)
-    named = any(map(_share_names, rows))
+    # A panel without names of rows relies on those of the first one beside it.
+    named = any(not len(axes.get_yticks()) for row in rows for cell in row[1:] for axes in cell)
     abreast = widest if named else 1 if panels <= _FEW_PANELS else min(2, widest)
     if abreast < widest:
         _carry_titles(rows)
@@ -92,11 +93,6 @@ def _carry_titles(rows: list[Row]) -> None:
         for over, under in zip(above, row, strict=False):
             if not under[0].get_title(loc="left"):
                 under[0].set_title(over[0].get_title(loc="left"), loc="left")
-
-
-def _share_names(row: Row) -> bool:
-    """Whether a panel relies on the names of rows beside the first one."""
-    return len(row) > 1 and any(not len(axes.get_yticks()) for cell in row[1:] for axes in cell)
 
 
 def _cut(row: Row, abreast: int) -> Iterator[Row]:

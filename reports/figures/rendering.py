@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedFormatter, FuncFormatter, NullFormatter, StrM
 from matplotlib.transforms import Bbox
 
 from swaymeter.reports.figures.figure import Drawn
-from swaymeter.reports.style import PAPER, THEMES, WIDTH, drawing, plain
+from swaymeter.reports.style import PAPER, THEMES, WIDTH, drawing, plain, rules_of_themes
 
 _log = logging.getLogger(__name__)
 Limits = list[tuple[float, float] | None]
@@ -195,10 +195,8 @@ def _themed(svg: str) -> str:
         svg = numbers.sub(partial(_shortened, digits), svg)
     for role, colour in THEMES["light"].items():
         svg = svg.replace(colour, f"var(--{role})")
-    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{_variables('dark')}}}}}"
     classes, svg = _with_classes(svg)
-    rules = f":root{{{_variables('light')}}}{dark}{classes}"
-    return svg.replace('<style type="text/css">', f'<style type="text/css">{rules}', 1)
+    return svg.replace('<style type="text/css">', f'<style type="text/css">{rules_of_themes()}{classes}', 1)
 
 
 def _with_classes(svg: str) -> tuple[str, str]:
@@ -211,7 +209,3 @@ def _with_classes(svg: str) -> tuple[str, str]:
 
 def _shortened(digits: int, numbers: re.Match[str]) -> str:
     return re.sub(r"-?\d+\.\d{2,}(?![\de])", lambda one: f"{float(one[0]):.{digits}f}".removesuffix(".0"), numbers[0])
-
-
-def _variables(theme: str) -> str:
-    return "".join(f"--{role}:{colour};" for role, colour in THEMES[theme].items())

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, THEMES
+from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, rules_of_themes
 
 
 def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Template:
@@ -30,19 +30,13 @@ def written(
     package: str, file: str, css: str, filters: Mapping[str, Any], **words: object
 ) -> Iterator[str]:  # fmt: skip
     """A page piece by piece: the template in a package, with its style after that of all pages, and these words."""
-    css = themes() + asset("swaymeter.reports.page", "page.css") + css
+    hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
+    css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css
     return template(package, file, filters).generate(css=Markup(css), style_hash=digest(css), **words)
 
 
 def asset(package: str, file: str) -> str:
     return resources.files(package).joinpath(file).read_text(encoding="utf-8")
-
-
-def themes() -> str:
-    """The colours of both themes and of what is drawn, as CSS variables."""
-    hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
-    light, dark = ("".join(f"--{role}:{hue};" for role, hue in THEMES[theme].items()) for theme in ("light", "dark"))
-    return f":root{{{hues}{light}}}@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
 
 
 def digest(text: str) -> str:

@@ -52,8 +52,8 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
         frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *PUBLICATION_QUERIES))}
         _write_pictures(study, new, labelled(with_empty(frames, queries())))
         _write_data(study, new, warehouse, frames)
-        for record in evaluations(study, frames):
-            _write(new / "evals" / record.path, json.dumps(record.content, ensure_ascii=False, indent=1))
+        for path, record in evaluations(study, frames):
+            _write(new / "evals" / path, json.dumps(record, ensure_ascii=False, indent=1))
         _write(new / "study.yaml", study.study_file)
         files = {path.relative_to(new).as_posix(): sha256_of(path) for path in sorted(new.rglob("*")) if path.is_file()}
         content = _manifest(study, frames) | {"files": files}
@@ -61,24 +61,15 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
     return folder / MANIFEST
 
 
-def _files_of(folder: Path) -> set[str] | None:
-    """The files that a publication's manifest lists; None where the folder is none."""
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        return None
-    files = manifest.get("files")
-    return {*files} if isinstance(files, dict) else None
-
-
 def _is_ours(folder: Path) -> bool:
     """Whether a folder is a publication and nothing else; WorkspaceError where it has further files."""
-    files = _files_of(folder)
-    if files is None:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        ours = {*manifest["files"], MANIFEST, *_COMPILED} if manifest["format"] == FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError):
+        ours = None
+    if ours is None:
         return False
-    ours = files | {MANIFEST, *_COMPILED}
     paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     there = {path.relative_to(folder).as_posix() for path in paths}
     if others := sorted(there - ours):

@@ -22,6 +22,8 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     licences = [str(row["licence"]) for row in records(sources)]
     rows = max((one.rows for one in files), default=0)
     name = hub(licences)
+    not_run = [[one.relation, one.model, one.measure, one.reason] for one in card.not_run]
+    not_run_table = ["## What was not run\n", grid(["relation", "model", "measure", "reason"], not_run)]
     header = {
         "pretty_name": card.name,
         "language": ["en"],
@@ -43,7 +45,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         "```python\nimport duckdb\n\n"
         f"duckdb.sql(\"SELECT count(*) FROM '{files[0].path if files else 'data/...'}'\")\n```\n",
         _terms(study, sources),
-        *_not_run(study),
+        *(not_run_table if not_run else ()),
         "## Tables\n",
         *(_table(one) for one in files),
         f"## How to cite\n\n{markdown(card.citation)}\n",
@@ -57,36 +59,19 @@ def licences_of(study: Publication, sources: pd.DataFrame) -> str:
 
 
 def _terms(study: Publication, sources: pd.DataFrame) -> str:
-    models = [[called, one.hub, one.licence] for called, one in study.models.items()]
-    return "\n".join(
-        (
-            "## Sources and licences\n",
-            "Each fact and each question names its source and licence in its row. What the models answered is under\n"
-            "the terms of the models; scores and statistics are measurements.\n",
-            _sources(sources),
-            "## Models\n",
-            grid(["model", "on the hub", "licence"], models),
-        )
+    rows = []
+    for row in records(sources):
+        times = dict.fromkeys(time for time in (row["first"], row["last"]) if isinstance(time, str))
+        rows.append([*(row[name] for name in ("what", "relation", "source", "licence", "rows")), " to ".join(times)])
+    parts = (
+        "## Sources and licences\n",
+        "Each fact and each question names its source and licence in its row. What the models answered is under\n"
+        "the terms of the models; scores and statistics are measurements.\n",
+        grid(["what", "relation", "source", "licence", "rows", "fetched (UTC)"], rows),
+        "## Models\n",
+        grid(["model", "on the hub", "licence"], [[name, one.hub, one.licence] for name, one in study.models.items()]),
     )
-
-
-def _sources(sources: pd.DataFrame) -> str:
-    rows = [
-        [row["what"], row["relation"], row["source"], row["licence"], row["rows"], _times(row["first"], row["last"])]
-        for row in records(sources)
-    ]
-    return grid(["what", "relation", "source", "licence", "rows", "fetched (UTC)"], rows)
-
-
-def _times(first: object, last: object) -> str:
-    return " to ".join(dict.fromkeys(str(time) for time in (first, last) if isinstance(time, str)))
-
-
-def _not_run(study: Publication) -> list[str]:
-    if not study.card.not_run:
-        return []
-    rows = [[one.relation, one.model, one.measure, one.reason] for one in study.card.not_run]
-    return ["## What was not run\n", grid(["relation", "model", "measure", "reason"], rows)]
+    return "\n".join(parts)
 
 
 def _table(one: Exported) -> str:

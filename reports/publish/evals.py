@@ -8,7 +8,6 @@ Quantities without a largest value are left out, and named.
 import math
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -26,16 +25,8 @@ _BETTER = frozenset({"correct"})
 _RANGES = {"continuous_utilisation": (-1.0, 1.0)}
 
 
-@dataclass(frozen=True)
-class Record:
-    """A record and where it goes, as the schema's datastore has it."""
-
-    path: str
-    content: dict[str, Any]
-
-
-def evaluations(study: Publication, frames: Mapping[str, pd.DataFrame]) -> Iterator[Record]:
-    """A record for each model and precision that has results."""
+def evaluations(study: Publication, frames: Mapping[str, pd.DataFrame]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where the record of each model and precision with results goes in the datastore of the schema, and the record."""
     results = frames["models_side_by_side"]
     for model in models(results):
         content = _record(study, model, {name: rows_of(frame, model) for name, frame in frames.items()})
@@ -44,7 +35,7 @@ def evaluations(study: Publication, frames: Mapping[str, pd.DataFrame]) -> Itera
             digest = sha256(content["evaluation_id"].encode()).digest()
             folders = (file_slug(study.card.name), file_slug(developer or "unknown"), file_slug(name))
             path = "/".join(("data", *folders, f"{uuid.UUID(bytes=digest[:16], version=4)}.json"))
-            yield Record(path, content)
+            yield path, content
 
 
 def _record(study: Publication, model: Model, frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:

@@ -54,32 +54,26 @@ def _counts(frames: Mapping[str, pd.DataFrame]) -> dict[str, int]:
 
 
 def _by_relation(frames: Mapping[str, pd.DataFrame], known: list[Model]) -> list[tuple[str, list[dict[str, Any]]]]:
-    tokens = _tokens(frames["tokens_of_chosen_queries"])
-    contexts = _contexts_of(frames["contexts_of_chosen_queries"], tokens)
-    whole = _whole(frames["greedy_of_chosen_queries"])
+    """The queries of each relation with their contexts, the most persuasive first, and what a model makes of them."""
+    tokens, whole = _tokens(frames["tokens_of_chosen_queries"]), _whole(frames["greedy_of_chosen_queries"])
+    contexts: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in records(frames["contexts_of_chosen_queries"]):
+        query, model = (row["relation"], row["query_id"]), Model(row["model"], row["dtype"])
+        context = contexts[query].setdefault(row["context_id"], {**row, "of_models": {}})
+        greedy = "" if pd.isna(row["greedy"]) else _FOLLOWS.get(row["follows"], "") + (row["greedy"] or "(empty)")
+        next_token = tokens.get((*query, row["context_id"], model), "")
+        context["of_models"][model] = {"persuasion": row["persuasion"], "greedy": greedy, "tokens": next_token}
     queries = [
         {
-            **query,
-            "contexts": contexts[query["relation"], query["query_id"]],
-            "whole": [whole.get((query["relation"], query["query_id"], model), {}) for model in known],
-            "alone": [tokens.get((query["relation"], query["query_id"], "none", model), "") for model in known],
+            **row,
+            "contexts": list(contexts[query].values()),
+            "whole": [whole.get((*query, model), {}) for model in known],
+            "alone": [tokens.get((*query, "none", model), "") for model in known],
         }
-        for query in records(frames["chosen_queries"])
-        if (query["relation"], query["query_id"]) in contexts
+        for row in records(frames["chosen_queries"])
+        if (query := (row["relation"], row["query_id"])) in contexts
     ]
     return [(name, list(some)) for name, some in groupby(queries, key=lambda query: str(query["relation"]))]
-
-
-def _contexts_of(rows: pd.DataFrame, tokens: Mapping[Key, str]) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """The contexts of each query, the most persuasive first, with what each model makes of it."""
-    by_query: dict[tuple[str, str], dict[str, dict[str, Any]]] = defaultdict(dict)
-    for row in records(rows):
-        context = by_query[row["relation"], row["query_id"]].setdefault(row["context_id"], {**row, "of_models": {}})
-        greedy = "" if pd.isna(row["greedy"]) else _FOLLOWS.get(row["follows"], "") + (row["greedy"] or "(empty)")
-        model = Model(row["model"], row["dtype"])
-        next_token = tokens.get((row["relation"], row["query_id"], row["context_id"], model), "")
-        context["of_models"][model] = {"persuasion": row["persuasion"], "greedy": greedy, "tokens": next_token}
-    return {query: list(contexts.values()) for query, contexts in by_query.items()}
 
 
 def _tokens(rows: pd.DataFrame) -> dict[Key, str]:

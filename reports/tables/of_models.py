@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
-from swaymeter.reports.estimates import EQUIVALENCE, estimate, limits, plural, span, stood_in, thinking, verdict
+from swaymeter.reports.estimates import estimate, judged, limits, plural, span, thinking, verdict
 from swaymeter.reports.frames import Frames, in_order, records, where
 from swaymeter.reports.models import RUNS, Model, models, rows_of
 from swaymeter.reports.published import with_published
@@ -36,14 +36,21 @@ def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
     rows = frame.sort_values("quantity", key=lambda names: names.map(list(QUANTITIES).index), kind="stable")
     groups = rows[column].replace(dict(CONDITION_NAMES))
     rows = rows.assign(**{"quantity": rows["quantity"].map(QUANTITIES), column: groups})
-    rows.attrs.update(frame.attrs)
     return rows.reset_index(drop=True)
 
 
+def _with_group(frame: pd.DataFrame) -> pd.DataFrame:
+    """Differences with the column `group`: the context before the question, or the type of a query."""
+    return (
+        frame.assign(group=frame["condition"].where(frame["condition"] != "all", frame["query_type"]))
+        if len(frame)
+        else frame
+    )
+
+
 def _differences(frames: Frames) -> pd.DataFrame:
-    frame = frames["model_differences"]
-    group = frame["condition"].where(frame["condition"] != "all", frame["query_type"])
-    frame = frame.assign(group=group, against=frame["against_model"] + " (" + frame["against_dtype"] + ")")
+    frame = _with_group(frames["model_differences"])
+    frame = frame.assign(against=frame["against_model"] + " (" + frame["against_dtype"] + ")")
     columns = ("against", "quantity", "group", "n", "clusters", "mean", "against_mean", "difference", "low", "high",
                "unit", "p_adjusted", "margin", "verdict", "untestable")  # fmt: skip
     return _in_words(frame, "group")[["model", "dtype", *columns]]
@@ -54,11 +61,16 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
     frame = frames["models_side_by_side"]
     means = {(row["quantity"], row["group"], str(Model(row["model"], row["dtype"]))): row for row in records(frame)}
     names = [str(model) for model in models(frame)]
-    differ = {(row["quantity"], _group(row)): verdict(row) for row in records(frames["model_differences"])}
+    differ = {
+        (row["quantity"], row["group"]): verdict(row) for row in records(_with_group(frames["model_differences"]))
+    }
     rows = []
     for quantity, group in dict.fromkeys((quantity, group) for quantity, group, _ in means):
         of_models = [means.get((quantity, group, name)) for name in names]
-        cells = {name: _with_interval(row) if row else "" for name, row in zip(names, of_models, strict=True)}
+        cells = {
+            name: "" if not row else FEW if row["unit"] == SHARE and row["n"] < FEWEST_FOR_INTERVAL else estimate(row)
+            for name, row in zip(names, of_models, strict=True)
+        }
         differs = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
         rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(of_models), **differs})
     shown = _in_words(pd.DataFrame(rows), "group")
@@ -74,21 +86,6 @@ def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:
     return over if n == clusters else f"{n} ({over})"
 
 
-def _group(row: Mapping[str, Any]) -> str:
-    return str(row["query_type"] if row["condition"] == "all" else row["condition"])
-
-
-def _with_interval(row: Mapping[str, Any]) -> str:
-    return FEW if row["unit"] == SHARE and row["n"] < FEWEST_FOR_INTERVAL else estimate(row)
-
-
-def _judged(frames: Frames) -> str:
-    """The caption's sentence on what decided which sampled answers mean the same, if it was a stand-in."""
-    scored = where(frames["models_side_by_side"], quantity="coherent_persuasion")
-    judge = stood_in(frames["stand_ins"], EQUIVALENCE) if len(scored) else ""
-    return f" Coherent persuasion does not compare with published values: {judge}." if judge else ""
-
-
 AT_A_GLANCE = Table(
     "models-at-a-glance",
     "The models at a glance",
@@ -101,7 +98,9 @@ AT_A_GLANCE = Table(
     ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers"),
     _at_a_glance,
     note=lambda frames: (
-        _judged(frames) + thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"])
+        judged(frames["models_side_by_side"], frames["stand_ins"])
+        + thinking(frames["unfinished_greedy_answers"])
+        + limits(frames["unfinished_greedy_answers"])
     ),
     leads=True,
 )

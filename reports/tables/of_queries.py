@@ -48,29 +48,23 @@ def _tests_in_short(frames: Frames) -> pd.DataFrame:
     for row in records(tests.sort_values(["model", "dtype", "comparison", "as_published"], kind="stable")):
         printed = significant(known[row["model"]], row["comparison"], row["query_type"])
         untestable = f"{row['untestable']}: {row['reasons']}" if row["untestable"] else ""
+        share = _interval(row, "share_significant", "share", SHARE)
+        significant_of = f"{row['significant']} of {row['tested']}, {share}" if row["tested"] else ""
         rows.append(
             {
                 "model": row["model"], "dtype": row["dtype"], "comparison": f"{row['comparison']}: {row['asked']}",
                 "test": f"{row['test']} ({row['unit_of_analysis']}){', as published' if row['as_published'] else ''}",
-                "queries": row["query_type"], "significant": _share(row),
-                "published": printed[0] if printed else "", "mean_d": _effect(row),
+                "queries": row["query_type"], "significant": significant_of,
+                "published": printed[0] if printed else "", "mean_d": _interval(row, "mean_effect_size", "effect", ""),
                 "untestable": untestable,
             }
         )  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def _share(row: Mapping[str, Any]) -> str:
-    if not row["tested"]:
-        return ""
-    share = {"mean": row["share_significant"], "low": row["share_low"], "high": row["share_high"], "unit": SHARE}
-    return f"{row['significant']} of {row['tested']}, {estimate(share)}"
-
-
-def _effect(row: Mapping[str, Any]) -> str:
-    if pd.isna(row["mean_effect_size"]):
-        return ""
-    return estimate({"mean": row["mean_effect_size"], "low": row["effect_low"], "high": row["effect_high"], "unit": ""})
+def _interval(row: Mapping[str, Any], name: str, ends: str, unit: str) -> str:
+    known = {"mean": row[name], "low": row[f"{ends}_low"], "high": row[f"{ends}_high"], "unit": unit}
+    return "" if pd.isna(row[name]) else estimate(known)
 
 
 def _templates(frames: Frames) -> pd.DataFrame:

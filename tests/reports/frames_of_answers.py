@@ -86,22 +86,12 @@ def frames_of_answers(
     """What the page of answers reads: every answer, question and score of these models."""
     scores = make_scores(models, questions)
     asked = make_questions(scores)
+    unfinished = {"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20,
+                  "unfinished_thoughts": 3, "thinking": "enable_thinking=true"}  # fmt: skip
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),
         "questions_to_read": asked,
         "contexts_to_read": make_contexts(asked),
-        "unfinished_greedy_answers": pd.DataFrame(
-            [
-                {
-                    "model": MODEL,
-                    "dtype": "float32",
-                    "greedy_answers": 18,
-                    "unfinished": 2,
-                    "tokens": 20,
-                    "unfinished_thoughts": 3,
-                    "thinking": "enable_thinking=true",
-                }
-            ]
-        ),
+        "unfinished_greedy_answers": pd.DataFrame([unfinished]),
     }

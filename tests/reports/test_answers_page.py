@@ -74,13 +74,6 @@ def test_the_largest_cluster_comes_first(tmp_path: Path) -> None:
     assert counts == [[("c", 4), ("d", 1)], [("b", 2), ("c", 1)], [("a", 1)], [("a", 1)]]
 
 
-def test_an_unfinished_answer_is_not_one_with_a_finished_one(page: Parsed) -> None:
-    answers = [answer for group in of_question(page, "q0")["answers"]["none"]["groups"] for answer in group]
-    (cut,) = (answer for answer in answers if not answer[2])
-    assert cut == ["A town 2 of subject 0, float32", -8.5, False, "", False, 1]
-    assert [answer[-1] for answer in answers if answer[0] == ""] == [1]
-
-
 def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     frames = frames_of_answers()
     write_answers(frames, tmp_path, CARD)

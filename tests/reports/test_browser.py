@@ -223,13 +223,6 @@ def test_a_keyboard_opens_a_question_and_comes_back_to_it(browser: Browser, answ
     assert browser.ask("document.activeElement.textContent") == name
 
 
-def test_the_same_question_can_be_read_by_another_model(browser: Browser, answers: Path) -> None:
-    browser.open(answers, "#open=q7")
-    assert "Saint-Étienne" not in browser.ask("document.getElementById('reader').innerText")
-    browser.ask("document.querySelector('#models a:not([aria-current])').click()")
-    browser.wait("document.getElementById('reader').innerText.includes('Saint-Étienne')")
-
-
 @pytest.mark.parametrize("fragment", NONSENSE)
 def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers: Path, fragment: str) -> None:
     browser.open(answers, fragment)

@@ -20,7 +20,6 @@ from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
 from swaymeter.reports.figures.rendering import PNG_DPI, rendered
 from swaymeter.reports.frames import as_published, where
 from swaymeter.reports.models import Model, sizes
-from swaymeter.reports.style import MANY_DOTS, dots
 from swaymeter.reports.tables import TABLES, filled
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
@@ -259,15 +258,6 @@ def test_invented_entities_stand_left_of_degree_one() -> None:
     assert list(real.get_xdata()) == [100.0]
     assert invented.get_xdata()[0] < 1
     assert list(bound.get_ydata()) == [1.0, 2.0]
-
-
-def test_dots_on_one_place_are_drawn_once() -> None:
-    axes = Canvas().subplots()
-    x = np.r_[np.zeros(MANY_DOTS), 1.0]
-    dots(axes, x, x, alpha=0.1)
-    assert sum(len(line.get_xdata()) for line in axes.lines) == 2
-    alphas = {float(line.get_xdata()[0]): line.get_alpha() for line in axes.lines}
-    assert alphas[0.0] > alphas[1.0] == 0.1
 
 
 @pytest.mark.parametrize("groups", [1, 3, 40])

@@ -214,15 +214,6 @@ def test_regressions_name_what_is_untestable(known: dict[str, pd.DataFrame], own
     assert filled(TABLES["predictors-of-persuasion"], own).rows.empty
 
 
-def test_shares_have_their_intervals_and_pooled_rows(known: dict[str, pd.DataFrame]) -> None:
-    rows = filled(TABLES["shares-persuaded-and-stubborn"], known).rows
-    means = known["partition_means"].query("partition == 'all' and condition == 'all'").set_index("quantity")
-    shown = rows[(rows["partition"] == "all") & (rows["context"] == "any context")].iloc[0]
-    persuaded = means.loc["persuaded_as_published"]
-    assert shown["instances"] == persuaded["n"] == 60
-    assert shown["persuaded, by the paper's rule"].startswith(f"{100 * persuaded['mean']:.1f}% [")
-
-
 def test_every_quantile_has_the_unit_of_its_rows(known: dict[str, pd.DataFrame]) -> None:
     of_forms = units(known["susceptibility_of_forms"])
     assert {of_forms.get(name) for name in ("percentile_5", "median", "percentile_95")} == {"nats"}

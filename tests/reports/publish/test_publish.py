@@ -135,18 +135,6 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path, made: Made, name:
     assert os.listdir(tmp_path) == [name]
 
 
-def test_a_publication_that_fails_leaves_the_one_before(
-    publication: Path, made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = (publication / "manifest.json").read_bytes()
-    monkeypatch.setattr(publishing, "_write_pictures", Mock())
-    monkeypatch.setattr(publishing, "dataset_card", Mock(side_effect=OSError(28, "No space left on device")))
-    with pytest.raises(WorkspaceError, match="No space left"):
-        publish(STUDY, made, publication)  # type: ignore[arg-type]
-    assert (publication / "manifest.json").read_bytes() == before
-    assert os.listdir(publication.parent) == ["paper"]
-
-
 def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publishing, "_write_pictures", Mock())
     publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]

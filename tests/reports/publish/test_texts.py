@@ -6,7 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from swaymeter.reports.publish.texts import latex, latex_table, markdown_table
+from swaymeter.reports.answers.blocks import sealed
+from swaymeter.reports.page import linked
+from swaymeter.reports.publish.texts import latex, latex_table, markdown, markdown_table
 from swaymeter.reports.tables import Filled, Table
 from tests.reports.test_report import HOSTILE
 
@@ -14,6 +16,15 @@ NASTY = (
     *HOSTILE, r"\input{/etc/passwd} ^^41 a_b # 50% & ~ {x} --- ''", "Ångström Dvořák Nguyễn Łódź ẞ", "a | b\n\n| c |",
     "[x](javascript:alert(1)) <b>*_`", "x ≥ 3 − ∞ … “q” ≠", "București Phở 한 x\u0304 東\u0301",
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_hostile_text_stays_text_in_every_format(text: str) -> None:
+    assert latex(text).isascii()
+    assert not re.search(r"\\(input|frac)|(?<!\\)[$%&#_]", latex(text))
+    assert not re.search(r"(?<!\\)[<>\[\]*_`&|]", markdown(text))
+    assert not re.search("[<>\"']", linked(text))
+    assert not re.search("[<>&\u2028\u2029]", sealed(text))
 
 
 def filled(rows: int = 1) -> Filled:
