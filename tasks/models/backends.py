@@ -99,7 +99,8 @@ def _load_here(identity: ModelIdentity, dtype: str, device: str) -> "LanguageMod
     return _loaded(identity, chosen_dtype(dtype, device), device)
 
 
-def _load_pretrained(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
+@loaded_once
+def _loaded(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     from swaymeter.tasks.models.language_model import LanguageModel
@@ -121,9 +122,6 @@ def _load_pretrained(identity: ModelIdentity, dtype: str, device: str) -> "Langu
         )
     _check_left_to_right(identity, model)
     return loaded
-
-
-_loaded = loaded_once(_load_pretrained)
 
 
 def _check_vocabulary(identity: ModelIdentity, tokenizer: Any, size: int) -> None:

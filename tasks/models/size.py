@@ -26,7 +26,7 @@ def parameters_of(name: str) -> int | None:
     if entry := entries.get(name) or next((one for one in entries.values() if one.hub == name), None):
         return entry.parameters
     try:
-        return sum(map(_parameters_in, _loaded(Path(name).expanduser()))) or None
+        return sum(map(_parameters_in, _files_of(Path(name).expanduser()))) or None
     except Exception:  # it is damaged, or not one: loading says so
         return None
 
@@ -64,7 +64,7 @@ def check_fits(name: str, dtype: str, device: str) -> None:
         )
 
 
-def _loaded(folder: Path) -> list[Path]:
+def _files_of(folder: Path) -> list[Path]:
     """The files that transformers loads of a folder, which may have the weights a second time, or an adapter."""
     index = folder / "model.safetensors.index.json"
     if index.exists():

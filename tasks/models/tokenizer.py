@@ -38,16 +38,14 @@ def tokenizer_revision(name: str) -> str:
     return identify_model(name, "language_model").revision
 
 
-def _load(name: str) -> Tokenizer:
+@loaded_once
+def load_tokenizer(name: str) -> Tokenizer:
+    """The tokenizer of the model of that name, loaded once a process; raises as load_language_model does."""
     from transformers import AutoTokenizer
 
     identity = identify_model(name, "language_model")
     folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
     return Tokenizer(pretrained(identity, AutoTokenizer.from_pretrained, folder=folder))
-
-
-load_tokenizer = loaded_once(_load)
-"""The tokenizer of the model of that name, loaded once a process; raises as load_language_model does."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,9 @@ class Unloaded:
         return bool(self.tokenizer.chat_template)
 
 
-def _at_hand(identity: ModelIdentity) -> Unloaded | None:
+@loaded_once
+def at_hand(identity: ModelIdentity) -> Unloaded | None:
+    """A model with its tokenizer alone; None where this is not on this machine: nothing is downloaded or converted."""
     from huggingface_hub import try_to_load_from_cache
     from transformers import AutoTokenizer
 
@@ -83,7 +83,3 @@ def _at_hand(identity: ModelIdentity) -> Unloaded | None:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
         return None if file is None else found  # nobody knows whether the hub has it
     return found
-
-
-at_hand = loaded_once(_at_hand)
-"""A model with its tokenizer alone; None where this is not on this machine: nothing is downloaded or converted."""

@@ -77,14 +77,7 @@ def coherent_persuasions(
         InputError: A row is not a distribution, or the groups or half-samples do not match.
         ScoreError: The score of the answers or of a half-sample is not finite.
     """
-    query = _Side(without)
-    pairs = [_Pair(query, _Side(answers)) for answers in contexts]
-    for start in range(0, query.rows.shape[1], _BLOCK):
-        block = slice(start, start + _BLOCK)
-        logarithms = query.logarithms(block)
-        for pair in pairs:
-            pair.add(block, logarithms)
-    return [pair.scored() for pair in pairs]
+    return [pair.scored() for pair in _pairs(without, contexts)]
 
 
 def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float | None:
@@ -94,12 +87,19 @@ def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float |
     """
     if not answers.halves:
         return None
-    query = _Side(answers)
-    pair = _Pair(query, _Side(replace(answers, halves=others)))
+    (pair,) = _pairs(answers, [replace(answers, halves=others)])
+    return max(float(pair.scores()[1:].mean()), 0.0)
+
+
+def _pairs(without: GroupedAnswers, contexts: Sequence[GroupedAnswers]) -> list["_Pair"]:
+    query = _Side(without)
+    pairs = [_Pair(query, _Side(answers)) for answers in contexts]
     for start in range(0, query.rows.shape[1], _BLOCK):
         block = slice(start, start + _BLOCK)
-        pair.add(block, query.logarithms(block))
-    return max(float(pair.scores()[1:].mean()), 0.0)
+        logarithms = query.logarithms(block)
+        for pair in pairs:
+            pair.add(block, logarithms)
+    return pairs
 
 
 class _Side:

@@ -94,20 +94,20 @@ def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> dict[str, int 
     the substitute being any other answer; all_*: after any context, the substitute being the context's answer.
     followed: for each context its conflict and whose answer is given.
     """
+
+    def ratio(original: int, substitute: int) -> float | None:
+        return original / (original + substitute) if original + substitute else None
+
     pairs = Counter(followed)
     all_of = Counter(whose for _, whose in followed)
     original, substitute = pairs["substitution", "original"], pairs["substitution", "context"]
     return {
         "original": original,
         "substitute": substitute,
-        "memorization_ratio": _ratio(original, substitute),
+        "memorization_ratio": ratio(original, substitute),
         "negation_original": pairs["negation", "original"],
         "negation_substitute": pairs["negation", "context"] + pairs["negation", "other"],
         "all_original": all_of["original"],
         "all_substitute": all_of["context"],
-        "memorization_ratio_all": _ratio(all_of["original"], all_of["context"]),
+        "memorization_ratio_all": ratio(all_of["original"], all_of["context"]),
     }
-
-
-def _ratio(original: int, substitute: int) -> float | None:
-    return original / (original + substitute) if original + substitute else None

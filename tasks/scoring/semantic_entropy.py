@@ -142,7 +142,8 @@ def _entropies(
     there: NDArray[np.bool_] = np.asarray(members.any(axis=2))
     if kind == "assignment":
         sizes = members.sum(axis=2)
-        return _entropy(np.log(sizes / sizes.sum(axis=1, keepdims=True), where=there, out=_nothing(there)), there)
+        shares = np.where(there, sizes, 1.0) / sizes.sum(axis=1, keepdims=True)
+        return _entropy(np.log(shares), there)
     answers = _log_probabilities(token_log_probs, kind)
     per_group = np.logaddexp.reduce(np.where(members, answers, -np.inf), axis=2)
     if kind == "rao":
@@ -174,10 +175,7 @@ def _log_probabilities(token_log_probs: Sequence[Sequence[float]], kind: str) ->
 
 def _entropy(log_probabilities: NDArray[np.float64], there: NDArray[np.bool_]) -> NDArray[np.float64]:
     """(s,): the entropy over each row's existing entries."""
-    terms = np.multiply(np.exp(log_probabilities), log_probabilities, where=there, out=_nothing(there))
+    finite = np.where(there, log_probabilities, 0.0)
+    terms = np.where(there, np.exp(finite) * finite, 0.0)
     entropies: NDArray[np.float64] = 0.0 - terms.sum(axis=1)  # not -0.0, which a minus before it would leave
     return entropies
-
-
-def _nothing(there: NDArray[np.bool_]) -> NDArray[np.float64]:
-    return np.zeros(there.shape, dtype=np.float64)

@@ -36,14 +36,12 @@ def read_plain(
     sides: dict[bool, list[int]] = {}
     for place, prompt in enumerate(prompts):
         sides.setdefault(long_positions(model, len(prompt)), []).append(place)
-    order = [place for places in sides.values() for place in places]
     parts = []
     for places in sides.values():
         some = [prompts[place] for place in places]
         ways = {way: partial(_read_probe, model, way) for way in (PADDED, EQUAL)}
         parts.append(_in_batches(model, some, way_of(model, some, ways, ALONE, to_come=to_come), batch_size or BATCH))
-    back = sorted(range(len(order)), key=lambda row: order[row])
-    return torch.cat(parts)[back]
+    return torch.cat(parts)[np.argsort(np.concatenate(list(sides.values())))]
 
 
 def _read_probe(model: Network, way: str, probe: Probe) -> torch.Tensor:
@@ -65,8 +63,7 @@ def _in_batches(
             parts.append(_read(model, batch, padding) if way == PADDED else read_equal(model, batch))
             for _ in batch:
                 waiting.popleft()
-    back = sorted(range(len(order)), key=lambda row: order[row])
-    return torch.cat(parts)[back]
+    return torch.cat(parts)[np.argsort(order)]
 
 
 def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> tuple[torch.Tensor, torch.Tensor]:

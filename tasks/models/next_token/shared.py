@@ -162,15 +162,12 @@ def _groups(model: Network, prompts: Sequence[Sequence[Tokens]]) -> list[_Group]
 
 def cache_per_token(config: Any) -> int:
     """The numbers of a token's keys and values, over all layers, which may have heads of their own."""
-    return sum(2 * _heads(layer) * _head_size(layer) for layer in config.per_layer_config)
-
-
-def _heads(config: Any) -> int:
-    return int(getattr(config, "num_key_value_heads", None) or config.num_attention_heads)
-
-
-def _head_size(config: Any) -> int:
-    return int(getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads)
+    return sum(
+        2
+        * (getattr(layer, "num_key_value_heads", None) or layer.num_attention_heads)
+        * (getattr(layer, "head_dim", None) or layer.hidden_size // layer.num_attention_heads)
+        for layer in config.per_layer_config
+    )
 
 
 def inner_size(config: Any) -> int:

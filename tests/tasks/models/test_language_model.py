@@ -14,7 +14,7 @@ from swaymeter.data.errors import ModelError, UnknownName, UsageError
 from swaymeter.tasks.models import backends, load_language_model
 from swaymeter.tasks.models.backends import Backend, capabilities
 from swaymeter.tasks.models.files.identity import ModelIdentity
-from swaymeter.tasks.models.loading import chosen_device, forget_models, loaded_once, resolve_dtype, weights_options
+from swaymeter.tasks.models.loading import chosen_device, forget_models, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
     CHAT,
     byte_pair_tokenizer,
@@ -105,7 +105,7 @@ class Linear4bit(torch.nn.Linear):
 def _gives(monkeypatch: pytest.MonkeyPatch, network: torch.nn.Module) -> None:
     """Whatever is asked for, transformers gives this network."""
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", lambda *_, **__: (network, {"missing_keys": []}))
-    monkeypatch.setattr(backends, "_loaded", loaded_once(backends._load_pretrained))
+    forget_models()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: True)
 
 
