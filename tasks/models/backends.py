@@ -1,7 +1,10 @@
-"""The backends of language models, and what is asked of whichever serves a name. Importing this imports no torch."""
+"""Language models by their names: what they can give, which they are, and how they are loaded. Imports no torch.
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+There is one backend, transformers on this machine, and it has all capabilities in every dtype. Quantised weights (8bit,
+4bit) take nothing away: gradients go to the input embeddings, which are not quantised, and bitsandbytes passes them on.
+"""
+
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -29,31 +32,16 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.language_model import LanguageModel
 
 
-@dataclass(frozen=True)
-class Backend:
-    """A way to run language models.
-
-    Attributes:
-        accepts: (model name) -> whether this backend serves it; must not open the network.
-        capabilities: what its models can give.
-        identify: (model name) -> which model the name stands for, in which revision, without its weights.
-        load: (identity, dtype, device) -> the loaded model; dtype and device as `load_language_model` takes them.
-    """
-
-    accepts: Callable[[str], bool]
-    capabilities: frozenset[Capability]
-    identify: Callable[[str], ModelIdentity]
-    load: Callable[[ModelIdentity, str, str], "LanguageModel"]
-
-
 def capabilities(name: str) -> frozenset[Capability]:
-    """What the language model of that name can give, known without its weights; UnknownName where none serves it."""
-    return _backend_of(name).capabilities
+    """What the language model of that name can give, known without its weights; UnknownName where there is none."""
+    if not is_model_name(name):
+        raise UnknownName("language model", name, aliases("language_model"))
+    return frozenset(get_args(Capability))
 
 
 def identify_language_model(name: str) -> ModelIdentity:
     """The identity of the language model of that name; raises as load_language_model does."""
-    return _backend_of(name).identify(name)
+    return identify_model(name, "language_model")
 
 
 def load_language_model(
@@ -71,12 +59,11 @@ def load_language_model(
 
     Raises:
         UsageError: a dtype or device that does not exist, or an alias of another kind of model.
-        UnknownName: a name that no backend accepts.
+        UnknownName: what cannot be an alias, a folder or a hub id.
         ModelError: what cannot be found or loaded, is damaged, has weights in another dtype, is here in another
             revision, or does not fit the GPUs.
     """
-    backend = _backend_of(name)
-    identity = backend.identify(name)
+    identity = identify_language_model(name)
     if revision not in (None, identity.revision):
         if identity.kind != "hub":  # which has every revision
             raise ModelError(
@@ -84,17 +71,6 @@ def load_language_model(
                 f"{revision[:12]}; have the same files wherever it is computed"
             )
         identity = replace(identity, revision=revision)
-    return backend.load(identity, dtype, device)
-
-
-def _backend_of(name: str) -> Backend:
-    for backend in BACKENDS:
-        if backend.accepts(name):
-            return backend
-    raise UnknownName("language model", name, aliases("language_model"))
-
-
-def _load_here(identity: ModelIdentity, dtype: str, device: str) -> "LanguageModel":
     device = chosen_device(device, spread=True)
     return _loaded(identity, chosen_dtype(dtype, device), device)
 
@@ -158,16 +134,3 @@ def _check_dtype(identity: ModelIdentity, model: Any, dtype: str) -> None:
         f"model {identity.name!r}: its files hold {stored_dtype} weights, so {dtype} is not what they are in; "
         f"ask for dtype {stored_dtype}, or for the model that it was made from"
     )
-
-
-TRANSFORMERS = Backend(
-    accepts=is_model_name,
-    capabilities=frozenset(get_args(Capability)),
-    identify=lambda name: identify_model(name, "language_model"),
-    load=_load_here,
-)
-"""Models that transformers runs on this machine: all capabilities in every dtype. Quantised weights (8bit, 4bit) take
-nothing away: gradients go to the input embeddings, which are not quantised, and bitsandbytes passes them through."""
-
-BACKENDS: tuple[Backend, ...] = (TRANSFORMERS,)
-"""The first that accepts a name serves it."""

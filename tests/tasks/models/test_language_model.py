@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 
 from swaymeter.data.errors import ModelError, UnknownName, UsageError
 from swaymeter.tasks.models import backends, load_language_model
-from swaymeter.tasks.models.backends import Backend, capabilities
+from swaymeter.tasks.models.backends import capabilities
 from swaymeter.tasks.models.files.identity import ModelIdentity
 from swaymeter.tasks.models.loading import chosen_device, forget_models, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
@@ -223,10 +223,9 @@ def test_the_revision_of_the_run_is_loaded_or_refused(folder: Path, monkeypatch:
     here, wanted = "a" * 40, "b" * 40
     with pytest.raises(ModelError, match=r"has revision .*, and the run asks for bbbbbbbbbbbb; have the same"):
         load_language_model(str(folder), device="cpu", revision=wanted)
-    hub = Backend(
-        lambda name: True, frozenset(), lambda name: ModelIdentity(name, here, "hub", name),
-        lambda identity, dtype, device: identity,  # type: ignore[arg-type, return-value]
-    )  # fmt: skip
-    monkeypatch.setattr(backends, "BACKENDS", (hub,))
-    revisions = [load_language_model("made/up", revision=revision).revision for revision in (None, here, wanted)]
+    monkeypatch.setattr(backends, "identify_model", lambda name, purpose: ModelIdentity(name, here, "hub", name))
+    monkeypatch.setattr(backends, "_loaded", lambda identity, dtype, device: identity)
+    revisions = [
+        load_language_model("made/up", device="cpu", revision=revision).revision for revision in (None, here, wanted)
+    ]
     assert revisions == [here, here, wanted]
