@@ -127,7 +127,7 @@ class Selected:
 
     def execute(
         self, name: str, progress: TerminalProgress, *,
-        force: bool, refresh: bool, offline: bool, wait: bool = False,
+        force: bool = False, refresh: bool = False, offline: bool = False, wait: bool = False,
     ) -> tuple[Graph, str | None]:  # fmt: skip
         """Runs what is not done; gives the graph as it is then, and a message where something failed."""
         selection = self._stages(name)

@@ -27,6 +27,7 @@ PAYLOAD = (
 
 def register() -> None:
     """Registers the automations."""
+    from prefect.blocks.webhook import Webhook
     from prefect.client.schemas.objects import StateType
     from prefect.events.actions import CallWebhook, ChangeFlowRunState
     from prefect.events.schemas.automations import EventTrigger, Posture
@@ -45,18 +46,13 @@ def register() -> None:
     message = f"no heartbeat for {MISSED * HEARTBEAT_SECONDS} s: its process was killed, or its machine is away"
     _replace(CRASHED, killed, ChangeFlowRunState(name=None, state=StateType.CRASHED, message=message, force=False))
 
-    if webhook := os.environ.get("SWAYMETER_WEBHOOK"):
+    if url := os.environ.get("SWAYMETER_WEBHOOK"):
         failed = EventTrigger(
             match=runs, match_related=OURS, threshold=1, expect={"prefect.flow-run.Failed", "prefect.flow-run.Crashed"}
         )
-        _replace(NOTIFIED, failed, CallWebhook(block_document_id=_webhook(webhook), payload=PAYLOAD))
-
-
-def _webhook(url: str) -> Any:
-    from prefect.blocks.webhook import Webhook
-
-    block = Webhook.model_validate({"url": url, "headers": {"Content-Type": "application/json"}})
-    return block.save("swaymeter", overwrite=True)
+        block: Any = Webhook.model_validate({"url": url, "headers": {"Content-Type": "application/json"}})
+        webhook = block.save("swaymeter", overwrite=True)
+        _replace(NOTIFIED, failed, CallWebhook(block_document_id=webhook, payload=PAYLOAD))
 
 
 def _replace(name: str, trigger: Any, action: Any) -> None:

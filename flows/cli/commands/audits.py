@@ -106,7 +106,7 @@ def audit(
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
-    graph, message = selected.execute("run", progress, force=False, refresh=False, offline=offline)
+    graph, message = selected.execute("run", progress, offline=offline)
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     outcome: checks.Judged = []
     error = WorkFailed(message) if message else None

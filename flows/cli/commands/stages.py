@@ -29,17 +29,14 @@ ONLY_OF = {"refresh": ("run", "fetch"), "runner": ("run", "fetch", "score")}
 """The commands that have an option: the others fetch nothing, or ask no model."""
 
 
-def carry_out(
-    name: str, selected: "Selected", *,
-    force: bool = False, refresh: bool = False, offline: bool = False, wait: bool = False, traceback: bool = False,
-) -> None:  # fmt: skip
-    """Runs what of a study is not done, and shows what came of it; name: `run` or a stage."""
+def carry_out(name: str, selected: "Selected", *, traceback: bool = False, **how: bool) -> None:
+    """Runs what of a study is not done, and shows what came of it; name: `run` or a stage; how: as `execute` has it."""
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
 
     began = time.monotonic()
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
-    graph, message = selected.execute(name, progress, force=force, refresh=refresh, offline=offline, wait=wait)
+    graph, message = selected.execute(name, progress, **how)
     summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     if name in ("run", "report"):
         show_findings(out, selected.findings(graph))

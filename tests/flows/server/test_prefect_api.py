@@ -1,11 +1,9 @@
 """The temporary API lives as long as the command that started it, not longer, and prints nothing."""
 
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -65,9 +63,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def start(environment: dict[str, str], folder: Path) -> Start:
     """Starts Python in that folder, with variables beside those of the environment."""
 
-    def start(*arguments: str, **variables: str) -> subprocess.Popen[str]:
+    def start(*arguments: str, cwd: Path = folder, **variables: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-P", *arguments], cwd=folder, env=environment | variables, text=True,
+            [sys.executable, "-P", *arguments], cwd=cwd, env=environment | variables, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
@@ -110,45 +108,30 @@ def test_a_command_that_is_ended_leaves_no_process(
 
 
 def test_a_configured_api_that_does_not_answer_is_named(start: Start) -> None:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{listener.getsockname()[1]}/api"
-        began = time.monotonic()
-        _, errors = start("-c", FLOW, PREFECT_API_URL=url).communicate(timeout=60)
-    assert time.monotonic() - began < 20
+    url = "http://127.0.0.1:1/api"
+    _, errors = start("-c", FLOW, PREFECT_API_URL=url).communicate(timeout=60)
     assert f"ServerError: Prefect's API at {url} does not answer" in errors
     assert "unset it" in errors
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "what"),
+    ("home", "file", "content", "said"),
     [
-        ("profiles.toml", 'active = "x', "correct profiles.toml in its folder"),
-        ("prefect.db", "not a database " * 100, "file is not a database"),
-        ("prefect.db", "", "Can't locate revision"),
+        (".", "profiles.toml", 'active = "x', "correct profiles.toml in its folder"),
+        (".", "prefect.toml", "[server", "or prefect.toml in this one"),
+        (".", "prefect.db", "not a database " * 100, "file is not a database"),
+        (".", "prefect.db", "", "Can't locate revision"),
+        ("file/home", "file", "", "file/home cannot be written (Not a directory); make room"),
     ],
 )
-def test_what_prefect_keeps_is_named(file: str, content: str, what: str, start: Start, tmp_path: Path) -> None:
+def test_what_prefect_keeps_is_named(
+    home: str, file: str, content: str, said: str, start: Start, tmp_path: Path
+) -> None:
     (tmp_path / file).write_text(content)
-    if not content:
+    if file == "prefect.db" and not content:
         with closing(sqlite3.connect(tmp_path / file)) as database:
             database.execute("CREATE TABLE alembic_version AS SELECT 'ffffffffffff' AS version_num")
             database.commit()
-    _, errors = start("-c", FLOW, PREFECT_HOME=str(tmp_path)).communicate(timeout=120)
-    assert what in errors
+    _, errors = start("-c", FLOW, cwd=tmp_path, PREFECT_HOME=str(tmp_path / home)).communicate(timeout=120)
+    assert said in errors
     assert f"{tmp_path}/prefect.db: move it away" in errors or file != "prefect.db"
-
-
-def test_a_folder_that_cannot_be_is_named(start: Start) -> None:
-    _, errors = start("-c", FLOW, PREFECT_HOME="/dev/null/home").communicate(timeout=120)
-    assert "ServerError: Prefect's folder /dev/null/home cannot be written (Not a directory); make room" in errors
-
-
-def test_damaged_settings_of_the_folder_are_named(start: Start, folder: Path) -> None:
-    (folder / "prefect.toml").write_text("[server")
-    try:
-        _, errors = start("-c", FLOW).communicate(timeout=120)
-    finally:
-        (folder / "prefect.toml").unlink()
-    assert "ServerError: Prefect's settings cannot be read" in errors
-    assert "or prefect.toml in this one" in errors

@@ -260,13 +260,6 @@ def test_compare_says_why_a_bias_is_left_out(swaymeter: Command, tmp_path: Path)
     assert f"{LEFT_OUT}: 6 of 6 in A not answered right without a context in B: context_bias, conflicting" in said
 
 
-def test_labels_of_a_database_move_no_cursor(swaymeter: Command, tmp_path: Path) -> None:
-    run = run_of(tmp_path / "a", "c" * 6, label="\x1b[2Jtuned\x9b1A")
-    ended = swaymeter("compare", str(run), str(run_of(tmp_path / "b", "c" * 5)))
-    assert r"A: \x1b[2Jtuned\x9b1A (float32) against B: m (float32)" in ended.out
-    assert all(line.isprintable() for line in ended.out.splitlines())
-
-
 def test_what_two_runs_were_asked_with_is_told_apart(swaymeter: Command, tmp_path: Path) -> None:
     prompts = [json.dumps({"system": system, "about": "x"}) for system in ("Be brief.", "Be [red]long.")]
     labels = ("tuned", None)
