@@ -2,6 +2,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -141,38 +142,42 @@ def test_a_weight_that_is_not_finite_is_refused(folder: Path, monkeypatch: pytes
         load_language_model(str(folder), device="cpu")
 
 
-def test_truncated_weights_name_the_folder_to_remove(tmp_path: Path) -> None:
-    folder = save_language_model(tmp_path / "tiny")
-    (weights,) = folder.glob("*.safetensors")
+def _truncate(folder: Path) -> None:
+    weights = folder / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
-    with pytest.raises(ModelError, match=rf"its weights are damaged: remove the folder {folder} and get the model"):
-        load_language_model(str(folder), device="cpu")
 
 
-def test_weights_that_the_files_lack_are_never_drawn(tmp_path: Path) -> None:
-    folder = save_language_model(tmp_path / "tiny")
+def _lose_a_weight(folder: Path) -> None:
     weights = load_file(folder / "model.safetensors")
     del weights["model.layers.1.mlp.up_proj.weight"]
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(ModelError, match=r"its files have no weight model\.layers\.1\.mlp\.up_proj\.weight, though"):
-        load_language_model(str(folder), device="cpu")
 
 
-@pytest.mark.timeout(30)
-def test_more_layers_than_weights_are_refused_at_once(tmp_path: Path) -> None:
-    folder = save_language_model(tmp_path / "tiny")
+def _more_layers(folder: Path) -> None:
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "num_hidden_layers": 200_000}))
-    with pytest.raises(ModelError, match=r"its config\.json says 200,000 layers, and its files have \d+ weights"):
-        load_language_model(str(folder), device="cpu")
 
 
-def test_a_tokenizer_of_another_model_is_refused(tmp_path: Path) -> None:
-    folder = save_language_model(tmp_path / "tiny")
+def _another_tokenizer(folder: Path) -> None:
     tokenizer = json.loads((folder / "tokenizer.json").read_text())
     tokenizer["model"]["vocab"]["L"] = 5_000
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
-    with pytest.raises(ModelError, match="its tokenizer has token 5000, 'L', and the model only 261 tokens"):
+
+
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (_truncate, r"its weights are damaged: remove the folder .*/tiny and get the model"),
+        (_lose_a_weight, r"its files have no weight model\.layers\.1\.mlp\.up_proj\.weight, though"),
+        (_more_layers, r"its config\.json says 200,000 layers, and its files have \d+ weights"),
+        (_another_tokenizer, "its tokenizer has token 5000, 'L', and the model only 261 tokens"),
+    ],
+)
+def test_a_damaged_folder_is_refused(damage: Callable[[Path], None], message: str, tmp_path: Path) -> None:
+    folder = save_language_model(tmp_path / "tiny")
+    damage(folder)
+    with pytest.raises(ModelError, match=message):
         load_language_model(str(folder), device="cpu")
 
 

@@ -1,17 +1,20 @@
 """Slots against a plain pass over the same tokens, model family by family, and what they cannot serve."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.capabilities import SampledAnswers
+from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
 from swaymeter.tasks.models.generation import readers
-from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
+from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers, shared_prefixes
 from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.generation.tree import Node, Tree
 from tests.tasks.models.alone import (
     break_token,
     check_numbers,
@@ -156,3 +159,49 @@ def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len({id(answer) for answer in answers}) == len(
         {(place // 5, answer.token_ids) for place, answer in enumerate(answers)}
     )
+
+
+READ, OTHER = (1, 2, 3, 4, 5, 6), (1, 2, 9, 9, 9)
+
+
+@pytest.mark.parametrize(
+    ("prompts", "prefixes"),
+    [
+        (
+            [[*READ, 100 + n, 7] for n in range(20)] + [[*OTHER, 200 + n] for n in range(20)],
+            [OTHER, READ],
+        ),
+        ([[n, n + 1, n + 2, n + 3, n + 4] for n in range(50)], []),
+        ([READ, READ], []),
+        ([], []),
+        ([[1, 2, 3, 4, 5]] * 6, [(1, 2, 3, 4)]),  # a token of every prompt is left to be read
+        ([[1, 2, 3, 4, 100 + n, 7] for n in range(60)] + [[*READ, 7, n] for n in range(3)], [(1, 2, 3, 4)]),
+    ],
+)
+def test_prefixes_of_many_prompts(prompts: list[list[int]], prefixes: list[tuple[int, ...]]) -> None:
+    assert shared_prefixes(prompts) == prefixes
+
+
+def tree_of(answers: int) -> Tree:
+    tree = Tree(0, [1, 2], np.zeros((answers, 1)))
+    tree.live = [Node(tree, [answer], torch.empty(0)) for answer in range(answers)]
+    return tree
+
+
+def test_places_of_an_ended_answer_are_used_again() -> None:
+    tree = tree_of(3)
+    for _ in range(2):
+        tree.place()
+    ended = tree.live.pop(1)
+    assert [node.places.tolist() for node in (*tree.live, ended)] == [[2, 5], [4, 7], [3, 6]]
+    tree.ended[1] = Answer("", (), (), np.zeros(0, dtype=np.float32), finished=True)
+    for _ in range(2):
+        tree.place()
+    assert [node.places.tolist() for node in tree.live] == [[2, 5, 3, 8], [4, 7, 6, 9]]
+
+
+def test_each_token_of_long_answers_is_placed_as_fast() -> None:
+    tree, began = tree_of(4), time.process_time()
+    for _ in range(4000):
+        tree.place()
+    assert time.process_time() - began < 0.7
