@@ -17,7 +17,8 @@ p-values are too small; those over relations are few.
 Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficiently Computing Susceptibility to Context
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 from swaymeter.data.records.statistics import CorrelationRow
 from swaymeter.tasks.statistics.comparisons import FAMILIARITY
@@ -38,32 +39,22 @@ HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
 
 OF_ENTITIES = ("degree_of_queries", "frequency_of_queries")
 SUSCEPTIBILITY = "susceptibility"
-Pairs = Callable[[str, Frame, str], Iterator[tuple[str, str, Frame]]]
-_ORDER = ("measure_a", "model", "dtype", "level", "relation", "query_type")
 
 
-def compute(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `CorrelationRow` over all relations; ScoreError for a score that is infinite."""
-    return _rows(frames, HELD_AGAINST_SUSCEPTIBILITY, _pairs)
-
-
-def of_relations(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `CorrelationRow` of the entities of a relation."""
-    return _rows(frames, OF_ENTITIES, _pairs_of_relations)
-
-
-def _rows(frames: Frames, names: Iterable[str], pairs_of: Pairs) -> list[Row]:
+def _correlations(frames: Frames, seed: int, *, of_relations: bool) -> list[Row]:
+    """The rows of `CorrelationRow` over all relations, or of each; ScoreError for a score that is infinite."""
     return [
         {**about, "level": level, "relation": relation, **correlated(pairs, measure, SUSCEPTIBILITY)}
-        for query in names
+        for query in (OF_ENTITIES if of_relations else HELD_AGAINST_SUSCEPTIBILITY)
         for measure in HELD_AGAINST_SUSCEPTIBILITY[query]
         for about, queries in _by_model_and_type(frames[query], measure)
-        for level, relation, pairs in pairs_of(query, queries, measure)
+        for level, relation, pairs in _pairs(query, queries, measure, of_relations)
     ]
 
 
 def _sorted(rows: list[Row]) -> list[Row]:
-    return sorted(rows, key=lambda row: [row[name] for name in _ORDER])
+    order = ("measure_a", "model", "dtype", "level", "relation", "query_type")
+    return sorted(rows, key=lambda row: [row[name] for name in order])
 
 
 def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]]:
@@ -75,26 +66,17 @@ def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]
             yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, of_type
 
 
-def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
+def _pairs(query: str, queries: Frame, measure: str, of_relations: bool) -> Iterator[tuple[str, str, Frame]]:
     """The pairs at each level of a named query: level, relation, and a row per pair."""
     scores = [measure, SUSCEPTIBILITY]
     if query in OF_ENTITIES:
-        yield "entity", ALL, _entities(queries, measure)
+        entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[scores].mean().reset_index()
+        groups = entities.groupby("relation", sort=True, observed=True) if of_relations else [(ALL, entities)]
+        yield from (("entity", str(relation), rows) for relation, rows in groups)
         return
     yield "query", ALL, queries
     if query != "precision_of_queries":  # a sample of queries has too few of a relation
         yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[scores].mean()
-
-
-def _pairs_of_relations(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
-    """The entities of each relation."""
-    for relation, rows in _entities(queries, measure).groupby("relation", sort=True, observed=True):
-        yield "entity", str(relation), rows
-
-
-def _entities(queries: Frame, measure: str) -> Frame:
-    keys = ["relation", "entity"]
-    return queries.groupby(keys, sort=True, observed=True)[[measure, SUSCEPTIBILITY]].mean().reset_index()
 
 
 def correlated(pairs: Frame, first: str, second: str) -> Row:
@@ -108,8 +90,9 @@ def correlated(pairs: Frame, first: str, second: str) -> Row:
 
 
 STATISTIC = Statistic(
-    "correlations", 5, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), compute, of_relations, _sorted
-)
+    "correlations", 5, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), partial(_correlations, of_relations=False),
+    partial(_correlations, of_relations=True), _sorted,
+)  # fmt: skip
 
 COUNTS = ("log_entity_count", "log_pair_count")
 EFFECT = "familiarity_effect_size"

@@ -9,6 +9,7 @@ partition, and the words of its questions and of its contexts with the largest T
 Source: Marjanovic et al. 2024, DynamicQA, Figure 15 and Table 8.
 """
 
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -101,17 +102,13 @@ class EntropyClasses(Options):
             for row in self._words(rows.dropna(subset=[column]), kind, column)
         ]
 
-    def _words(self, rows: Frame, kind: str, column: str) -> list[Row]:
-        found, scores, having = tf_idf(rows[column].astype(object).tolist(), rows["at"], len(CLASSES))
+    def _words(self, rows: Frame, kind: str, column: str) -> Iterator[Row]:
+        words, scores, having = tf_idf(rows[column].astype(object).tolist(), rows["at"], len(CLASSES))
         sizes = np.bincount(rows["at"], minlength=len(CLASSES))
-        made = []
         for at, name in enumerate(CLASSES):
             first = [place for place in np.argsort(-scores[at], kind="stable")[:WORDS] if scores[at, place] > 0]
-            made += [
-                {
-                    "entropy_class": name, "text_kind": kind, "rank": rank, "word": str(found[place]),
+            for rank, place in enumerate(first, 1):
+                yield {
+                    "entropy_class": name, "text_kind": kind, "rank": rank, "word": str(words[place]),
                     "score": float(scores[at, place]), "texts": int(having[at, place]), "of_texts": int(sizes[at]),
-                }
-                for rank, place in enumerate(first, 1)
-            ]  # fmt: skip
-        return made
+                }  # fmt: skip

@@ -47,7 +47,7 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
     """The rows of `GroupComparison` of single sets of contexts, but for p_adjusted."""
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
-    dealt = [one for about, rows in by(entities, RELATION) for one in (*_labels(about, rows), *_types(about, rows))]
+    dealt = [one for about, rows in by(entities, RELATION) for one in (*_labels(about, rows), *_of_types(about, rows))]
     relevant = contexts[contexts["relevant"] == "True"]
     paired = [one for about, rows in by(relevant, RELATION) for one in _contexts(about, rows)]
     return [
@@ -61,9 +61,8 @@ def compare_sets(frames: Frames, seed: int) -> list[Row]:
     entities = _entities(frames[SUSCEPTIBILITY], [], "susceptibility")
     compared = []
     for about, rows in by(entities, TYPE):
-        labels = [(ALL, rows), *((str(label), some) for (label,), some in _cut(rows, ["label"]))]
-        for within, some in labels:
-            by_set = {str(name): of_set for (name,), of_set in _cut(some, ["relation"])}
+        for within, some in [(ALL, rows), *_cut(rows, "label").items()]:
+            by_set = _cut(some, "relation")
             for a, b in combinations(by_set, 2):
                 groups = _of_both(by_set[a], by_set[b], "susceptibility")
                 compared.append(Compared({**about, "relation": ALL}, "set", within, (a, b), groups))
@@ -103,26 +102,28 @@ def _texts(values: Any) -> list[str]:
     return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
 
 
-def _cut(rows: Frame, columns: Sequence[str]) -> Iterator[tuple[tuple[object, ...], Frame]]:
-    for about, some in by(rows, columns):
-        yield tuple(about.values()), some
+def _cut(rows: Frame, column: str) -> dict[str, Frame]:
+    """The rows by the values of a column as texts, sorted."""
+    return {str(about[column]): some for about, some in by(rows, [column])}
+
+
+def _types(rows: Frame) -> list[str]:
+    return sorted({str(name) for name in rows["type"]} - {""})
 
 
 def _labels(about: Row, rows: Frame) -> Iterator[Compared]:
     """Every two labels, over all types and within each type that has both."""
-    types = sorted({str(name) for name in rows["type"]} - {""})
-    for within in (ALL, *types):
-        some = rows if within == ALL else rows[rows["type"] == within]
-        by_label = {str(label): of_label for (label,), of_label in _cut(some, ["label"])}
+    for within in (ALL, *_types(rows)):
+        by_label = _cut(rows if within == ALL else rows[rows["type"] == within], "label")
         for a, b in combinations(by_label, 2):
             groups = scores(by_label[a]["susceptibility"]), scores(by_label[b]["susceptibility"])
             yield Compared(about, "label", within, (a, b), groups)
 
 
-def _types(about: Row, rows: Frame) -> Iterator[Compared]:
+def _of_types(about: Row, rows: Frame) -> Iterator[Compared]:
     """Every type against all others; entities without a type are in neither group."""
     rows = rows[rows["type"] != ""]
-    types = sorted({str(name) for name in rows["type"]} - {""})
+    types = _types(rows)
     for name in types if len(types) > 1 else ():
         is_type = rows["type"] == name
         groups = scores(rows.loc[is_type, "susceptibility"]), scores(rows.loc[~is_type, "susceptibility"])
@@ -131,7 +132,7 @@ def _types(about: Row, rows: Frame) -> Iterator[Compared]:
 
 def _contexts(about: Row, rows: Frame) -> Iterator[Compared]:
     """Every two labels of contexts, and the largest strength of a label against its smallest."""
-    by_label = {str(label): some for (label,), some in _cut(rows, ["context_label"])}
+    by_label = _cut(rows, "context_label")
     for a, b in combinations(by_label, 2):
         yield Compared(about, "context", ALL, (a, b), _of_both(by_label[a], by_label[b], "persuasion"))
     for label, some in by_label.items():
