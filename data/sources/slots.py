@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from swaymeter.data.records import SLOT, Partition, Question
@@ -75,41 +75,24 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
 
     Of several, one whose slots do not touch letters. Where both answers are the same, every mention is a slot.
     """
-    # Walks through both contexts at once; `came`: how each pair of positions is reached, from which and over what.
-    here, end = (0, 0), (len(original), len(counter_memory))
-    came: dict[tuple[int, int], tuple[tuple[int, int], str]] = {}
-    ahead = [(here, here, "")]
-    while ahead and end not in came:
-        here, before, piece = ahead.pop()
-        if here not in came:
-            came[here] = (before, piece)
-            ahead += [
-                (there, here, over) for there, over in _steps(here, original, counter_memory, answer, replacement)
-            ]
-    if end not in came:
+    first, *pieces = original.split(answer) if answer else ["", *original, ""]
+    place = len(first)
+    reached = {place: first} if counter_memory.startswith(first) else {}
+    # Each mention of the answer is a slot or stays; the snippets so far, by how much of the other context they give.
+    for piece in pieces:
+        after = place + len(answer)
+        is_apart = not (original[max(0, place - 1) : place].isalnum() or original[after : after + 1].isalnum())
+        choices = [(replacement + piece, SLOT + piece), (answer + piece, answer + piece)]
+        further: dict[int, str] = {}
+        for at, snippet in reached.items():
+            for text, written in choices if is_apart else choices[::-1]:
+                if counter_memory.startswith(text, at):
+                    further.setdefault(at + len(text), snippet + written)
+        reached, place = further, after + len(piece)
+    found = reached.get(len(counter_memory))
+    if found is None or (fill_slot(found, answer), fill_slot(found, replacement)) != (original, counter_memory):
         return None
-    pieces: list[str] = []
-    here = end
-    while here != (0, 0):
-        here, piece = came[here]
-        pieces.append(piece)
-    snippet = "".join(reversed(pieces))
-    filled = fill_slot(snippet, answer) == original and fill_slot(snippet, replacement) == counter_memory
-    return snippet if filled else None
-
-
-def _steps(
-    here: tuple[int, int], original: str, counter_memory: str, answer: str, replacement: str
-) -> Iterator[tuple[tuple[int, int], str]]:
-    """The next pairs of positions, the best last: over a slot that is not within a word, or over a letter of both."""
-    place, other = here
-    letter, after = original[place : place + 1], place + len(answer)
-    slot = original.startswith(answer, place) and counter_memory.startswith(replacement, other)
-    apart = not (original[max(0, place - 1) : place].isalnum() or original[after : after + 1].isalnum())
-    steps = [((place + 1, other + 1), letter)] if letter == counter_memory[other : other + 1] != "" else []
-    if slot:
-        steps.insert(len(steps) if apart else 0, ((after, other + len(replacement)), SLOT))
-    yield from steps
+    return found
 
 
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
@@ -131,11 +114,12 @@ def flags_of_snippet(snippet: str, answers: Sequence[str]) -> tuple[str, ...]:
     """The names of the rules that a snippet with slots breaks; answers: every form of the original answer."""
     around = snippet.replace(SLOT, " ")
     slot, has_slot = re.escape(SLOT), SLOT in snippet
+    is_left = any(_whole_words(form).search(around) for form in answers if form.strip())
     return _names(
         {
             NO_SLOT: not has_slot,
             BROKEN_SLOT: SLOT.strip("[]") in around or bool(re.search(rf"\w{slot}|{slot}\w", snippet)),
-            ANSWER_LEFT_IN_CONTEXT: has_slot and any(_mentions(around, form) for form in answers if form.strip()),
+            ANSWER_LEFT_IN_CONTEXT: has_slot and is_left,
         }
     )
 
@@ -148,21 +132,19 @@ def flags_of_edits(partition: Partition, edits: int | None) -> tuple[str, ...]:
 
 def with_flags_across(questions: Sequence[Question]) -> list[Question]:
     """The questions of a file, in their order, with the names of the rules that they break together."""
-    counts = Counter(_same_words(question) for question in questions)
+    counts = Counter(map(_same_words, questions))
     true: dict[tuple[str, str], set[str]] = defaultdict(set)
     for question in questions:
         true[_fact(question)] |= {form.casefold() for form in question.answers} - {""}
-    return [replace(question, flags=(*question.flags, *_broken(question, counts, true))) for question in questions]
 
+    def broken(question: Question) -> tuple[str, ...]:
+        is_other_answer = question.replacement.casefold() in true[_fact(question)] and not (
+            REPLACEMENT_IS_ANSWER in question.flags or question.partition == "disputable"
+        )
+        words = _same_words(question)
+        return _names({REPLACEMENT_IS_OTHER_ANSWER: is_other_answer, DUPLICATE_QUESTION: words and counts[words] > 1})
 
-def _broken(question: Question, counts: Counter[str], true: dict[tuple[str, str], set[str]]) -> list[str]:
-    flags = []
-    elsewhere = question.replacement.casefold() in true[_fact(question)]
-    if elsewhere and REPLACEMENT_IS_ANSWER not in question.flags and question.partition != "disputable":
-        flags.append(REPLACEMENT_IS_OTHER_ANSWER)
-    if _same_words(question) and counts[_same_words(question)] > 1:
-        flags.append(DUPLICATE_QUESTION)
-    return flags
+    return [replace(question, flags=(*question.flags, *broken(question))) for question in questions]
 
 
 def _fact(question: Question) -> tuple[str, str]:
@@ -177,12 +159,8 @@ def _words(text: str) -> str:
     return "".join(f" {word} " for word in re.findall(r"\w+", text.casefold()))
 
 
-def _names(broken: Mapping[str, bool]) -> tuple[str, ...]:
+def _names(broken: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(flag for flag, is_broken in broken.items() if is_broken)
-
-
-def _mentions(text: str, name: str) -> bool:
-    return name.casefold() in text.casefold() and bool(_whole_words(name).search(text))
 
 
 def _whole_words(name: str) -> re.Pattern[str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
-from itertools import zip_longest
+from itertools import chain
 from pathlib import Path
 
 from swaymeter.data.errors import InputError
@@ -33,7 +33,6 @@ COLUMNS: Mapping[Partition, tuple[str, ...]] = {
 }
 """The published columns, in their order; the first, which has no name, is the row's index."""
 OPTIONAL = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
-LARGEST = 64 * 2**20
 MEND = "mend it, or remove the file and fetch it again"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -58,8 +57,6 @@ class Rows:
 def read_rows(file: Path, partition: Partition) -> Rows:
     """The rows of a partition's file; InputError names the file, the line, the column and what to do."""
     try:
-        if file.stat().st_size > LARGEST:
-            raise InputError(f"{file} is larger than {LARGEST // 2**20} MiB, so it is not a published file; {MEND}")
         content = file.read_bytes()
     except OSError as error:
         raise InputError(
@@ -70,25 +67,35 @@ def read_rows(file: Path, partition: Partition) -> Rows:
 
 def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
     """The rows of a partition's file that holds this content; named: how errors name it."""
-    lines = _lines(content, named)
-    records = _records(lines, named)
-    header, written = next(records)[1:]
-    line_end = "\r\n" if written.endswith("\r\n") else "\n"
-    _check_columns(header, partition, named)
-    _check_dialect(header, written, line_end, f"{named}, line 1")
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        byte = f"0x{content[error.start]:02x}"
+        raise InputError(f"{named}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {MEND}") from None
+    records = _records([line for line in re.split(r"(?<=\n)", text) if line], named)
+    _, header, first = next(records, (1, [], ""))
+    line_end = "\r\n" if first.endswith("\r\n") else "\n"
+    expected = [column for column in COLUMNS[partition] if column in header or column not in OPTIONAL]
+    if header != expected:
+        missing = [column for column in expected if column not in header]
+        problem = f"has no column {', '.join(missing)}" if missing else f"has the columns {', '.join(header)}"
+        published = ", ".join(expected).lstrip(", ")
+        raise InputError(f"{named}, line 1: {printable(problem, 300)}; expected {published}; {MEND}")
     rows = []
-    for line, cells, written in records:
+    for line, cells, written in chain([(1, header, first)], records):
         where = f"{named}, line {line}"
         if len(cells) != len(header):
             raise InputError(f"{where}: has {len(cells)} cells, and the header {len(header)}; {MEND}")
-        _check_dialect(cells, written, line_end, where)
+        if _written(cells, line_end) != written:  # the file may have been read wrongly
+            problem = "is quoted otherwise than the published files, or ends otherwise than its first line"
+            raise InputError(f"{where}: {problem}: {printable(written, 60)!r}; {MEND}")
         for column, cell in zip(header, cells, strict=True):
-            control = _CONTROL.search(cell)
-            if control:
+            if control := _CONTROL.search(cell):
                 sign = f"U+{ord(control[0]):04X}"
-                raise InputError(f"{where}, column {_displayed(column)}: holds the control character {sign}; {MEND}")
+                raise InputError(f"{where}, column {column!r}: holds the control character {sign}; {MEND}")
         rows.append(Row(line, dict(zip(header, cells, strict=True))))
-    return Rows(tuple(header), tuple(rows), line_end)
+    return Rows(tuple(header), tuple(rows[1:]), line_end)
 
 
 def content_of(rows: Rows) -> bytes:
@@ -100,22 +107,6 @@ def content_of(rows: Rows) -> bytes:
 def keeps(text: str) -> bool:
     """Whether a cell may hold the text: no control characters, no lone surrogates, and not longer than csv reads."""
     return not re.search(rf"{_CONTROL.pattern}|[\ud800-\udfff]", text) and len(text) < csv.field_size_limit()
-
-
-def _lines(content: bytes, named: str) -> list[str]:
-    if not content:
-        raise InputError(f"{named} is empty; {MEND}")
-    if content.startswith(b"\xef\xbb\xbf"):
-        raise InputError(f"{named}, line 1: begins with a byte order mark; save it as UTF-8 without one")
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        byte = f"0x{content[error.start]:02x}"
-        raise InputError(f"{named}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {MEND}") from None
-    if text.lstrip().startswith("<"):
-        raise InputError(f"{named}, line 1: is not CSV but a web page: {printable(text, 60)!r}; {MEND}")
-    return [line for line in re.split(r"(?<=\n)", text) if line]
 
 
 def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str], str]]:
@@ -136,33 +127,7 @@ def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str],
         begins = reader.line_num
 
 
-def _check_columns(header: Sequence[str], partition: Partition, named: str) -> None:
-    published = COLUMNS[partition]
-    where = f"{named}, line 1:"
-    missing = [_displayed(column) for column in published if column not in header and column not in OPTIONAL]
-    if missing:
-        raise InputError(
-            f"{where} has no column {', '.join(missing)}; expected {', '.join(published).lstrip(', ')}; {MEND}"
-        )
-    expected = [column for column in published if column in header]
-    for column, other in zip_longest(header, expected, fillvalue="no further one"):
-        if column != other:
-            wrong = printable(_displayed(column), 60)
-            raise InputError(f"{where} has the column {wrong} where {_displayed(other)} is published; {MEND}")
-
-
-def _check_dialect(cells: Sequence[str], written: str, line_end: str, where: str) -> None:
-    """InputError where writing the cells would not give back the line: the file may have been read wrongly."""
-    if _written(cells, line_end) != written:
-        problem = "is quoted otherwise than the published files, or ends otherwise than its first line"
-        raise InputError(f"{where}: {problem}: {printable(written, 60)!r}; {MEND}")
-
-
 def _written(cells: Iterable[str], line_end: str) -> str:
     out = StringIO(newline="")
     csv.writer(out, lineterminator=line_end).writerow(cells)
     return out.getvalue()
-
-
-def _displayed(column: str) -> str:
-    return column or "'' (the index)"

@@ -5,7 +5,6 @@ import pytest
 
 from swaymeter.data.sources.graph.dump import Dump, shared_dump
 from swaymeter.data.sources.graph.sparql import Endpoint
-from tests.data.sources.dynamicqa.small_dynamicqa import PUBLISHED, made_up, with_published
 from tests.data.sources.graph.oxigraph import served
 from tests.data.sources.graph.sparql_server import asking
 from tests.data.sources.graph.yago_graph import write_graph
@@ -37,9 +36,3 @@ def endpoint(oxigraph: str, tmp_path: Path) -> Iterator[Endpoint]:
     """That server, asked politely, with answers of its own."""
     with asking(oxigraph, tmp_path / "kept") as endpoint:
         yield endpoint
-
-
-@pytest.fixture(scope="session", params=["made up", pytest.param("published", marks=with_published)])
-def sound_files(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of DynamicQA's three files in which nothing is damaged: made-up ones, and those published."""
-    return PUBLISHED if request.param == "published" else made_up(tmp_path_factory.mktemp("dynamicqa"))

@@ -1,16 +1,15 @@
 """A row of each shape of the published DynamicQA, files that hold such rows, and where the published ones lie.
 
-SWAYMETER_DYNAMICQA names the folder of the published files; what is tested over them is tested over made-up ones, too.
+SWAYMETER_DYNAMICQA names the folder of the published files.
 """
 
 import csv
-import json
 import os
 from pathlib import Path
 
 import pytest
 
-from swaymeter.data.records import PARTITIONS, Partition
+from swaymeter.data.records import Partition
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES
 
 ROW = {
@@ -50,43 +49,3 @@ def write(folder: Path, partition: Partition, *rows: dict[str, str], columns: li
         writer.writeheader()
         writer.writerows(rows)
     return file
-
-
-CAPITALS = (
-    ("Norway", "Q20", "Oslo", "Q585"), ("Peru", "Q419", "Lima", "Q2868"), ("Chad", "Q657", "N'Djamena", "Q3659"),
-    ("Japan", "Q17", "Tokyo", "Q1490"), ("Togo", "Q945", "Lomé", "Q3792"), ("Fiji", "Q712", "Suva", "Q38807"),
-    ("Cuba", "Q241", "Havana", "Q1563"), ("Mali", "Q912", "Bamako", "Q3703"), ("Iran", "Q794", "Tehran", "Q3616"),
-    ("Oman", "Q842", "Muscat", "Q3826"), ("Nepal", "Q837", "Kathmandu", "Q3037"), ("Qatar", "Q846", "Doha", "Q3861"),
-)  # fmt: skip
-CONTEXTS = (
-    "The seat of {} is {}.", 'The seat of {}, "long since", is {}.', "{} is a country.\nIts seat, {}, is well known.",
-    "{} · 国 🙂 has {} for a seat.",
-)  # fmt: skip
-"""Cells that need no quotes, with commas and quotes, with a line end, and of letters beside Latin ones."""
-
-
-def made_up_rows(partition: Partition) -> list[dict[str, str]]:
-    """Rows that break no rule, with every kind of cell that is published."""
-    rows = []
-    for place, (country, country_id, seat, seat_id) in enumerate(CAPITALS):
-        other = CAPITALS[place - 1][2]
-        text = CONTEXTS[place % len(CONTEXTS)]
-        question = f"What is the seat of {country}{', these days' * (place % 2)}?"
-        same = {"": str(place), "subj": country, "question": question, "obj": seat, "replace_name": other}
-        if partition == "disputable":
-            place_of_page = f"./result/{country}-310/{84205503 + place}"
-            said = {"id": str(place + 7), "context": text.format(country, seat), "dir_info": place_of_page}
-            rows.append({**DISPUTED, **same, **said})
-        else:
-            answers = json.dumps([seat, f"{seat} City"], ensure_ascii=False)
-            ids = {"id": str(place), "subj_id": country_id, "obj_id": seat_id, "possible_answers": answers}
-            numbers = {"num_edits": "1.0" if partition == "static" else f"{place + 2}.0", "s_pop": f"{1500 + place}"}
-            rows.append({**ROW, **same, **ids, **numbers, "context": text.format(country, "[ENTITY]")})
-    return rows
-
-
-def made_up(folder: Path) -> Path:
-    """The folder, with a file of made-up rows of each partition in the published dialect."""
-    for partition in PARTITIONS:
-        write(folder, partition, *made_up_rows(partition))
-    return folder

@@ -1,12 +1,14 @@
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import Partition, Question
+from swaymeter.data.records import SLOT, Partition, Question, as_row
+from swaymeter.data.records.tables import QUESTIONS
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
-from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, ROW, temporal, write
+from tests.data.sources.dynamicqa.small_dynamicqa import DISPUTED, PERU, PUBLISHED, ROW, temporal, with_published, write
 
 
 def one(folder: Path, partition: Partition, row: dict[str, str]) -> Question:
@@ -55,13 +57,9 @@ def test_the_page_of_a_dispute_comes_from_its_place(
     ("changed", "flag"),
     [
         ({"subj": " "}, slots.EMPTY_SUBJECT), ({"obj": "", "possible_answers": ""}, slots.EMPTY_ANSWER),
-        ({"replace_name": "  "}, slots.EMPTY_REPLACEMENT), ({"question": ""}, slots.EMPTY_QUESTION),
-        ({"context": "The seat of Norway is Oslo."}, slots.NO_SLOT),
-        ({"context": "The seat of ENTITY is [ENTITY]."}, slots.BROKEN_SLOT),
-        ({"context": "The seat of Norway is [ENTITY]s."}, slots.BROKEN_SLOT),
+        ({"question": ""}, slots.EMPTY_QUESTION),
         ({"context": "Christiania is [ENTITY]."}, slots.ANSWER_LEFT_IN_CONTEXT),
         ({"replace_name": "christiania"}, slots.REPLACEMENT_IS_ANSWER),
-        ({"question": "Is Oslo the seat of Norway?"}, slots.QUESTION_CONTAINS_ANSWER),
         ({"question": "What is the seat of Noreg?"}, slots.SUBJECT_NOT_IN_QUESTION),
         ({"possible_answers": '["Christiania"]'}, slots.OBJECT_NOT_AMONG_ANSWERS),
         ({"num_edits": "1"}, slots.EDITS_CONTRADICT_PARTITION), ({"num_edits": "nan"}, slots.NUMBER_UNKNOWN),
@@ -100,9 +98,6 @@ def test_a_disputable_context_without_its_object_is_flagged(context: str, answer
     assert question.counter_memory_context == ""
 
 
-HOSTILE = ['He said "no", then left', "two\nlines", "=cmd|'/C calc'!A0", "{entity} {answer} \\1 $& %s", "Ωμέγα 模型 🙂"]
-
-
 @pytest.mark.parametrize(
     ("column", "cell", "said"),
     [
@@ -126,3 +121,39 @@ def test_a_malformed_value_is_named_with_file_line_and_column(
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
     assert str(raised.value).endswith("; mend it, or remove the file and fetch it again")
+
+
+def test_every_rule_has_a_sentence() -> None:
+    named = {value for name, value in vars(slots).items() if name.isupper() and isinstance(value, str)} - {SLOT}
+    assert named == set(slots.RULES)
+    assert set(slots.RULES) > slots.UNASKABLE
+    assert all(sentence.endswith(".") for sentence in slots.RULES.values())
+
+
+FLAGS: dict[Partition, dict[str, int]] = {
+    "static": {
+        slots.BROKEN_SLOT: 73, slots.ANSWER_LEFT_IN_CONTEXT: 67, slots.DUPLICATE_QUESTION: 31,
+        slots.REPLACEMENT_IS_ANSWER: 16, slots.QUESTION_CONTAINS_ANSWER: 6,
+    },
+    "temporal": {
+        slots.ANSWER_LEFT_IN_CONTEXT: 205, slots.DUPLICATE_QUESTION: 162, slots.BROKEN_SLOT: 75,
+        slots.REPLACEMENT_IS_ANSWER: 60, slots.QUESTION_CONTAINS_ANSWER: 1,
+    },
+    "disputable": {slots.SUBJECT_IS_NOT_PAGE: 4, slots.DUPLICATE_QUESTION: 4, slots.QUESTION_CONTAINS_ANSWER: 2},
+}  # fmt: skip
+
+
+@with_published
+@pytest.mark.parametrize(("partition", "count"), [("static", 1250), ("temporal", 1247), ("disputable", 347)])
+def test_published_questions_are_read_and_flagged(partition: Partition, count: int) -> None:
+    questions = dynamicqa.questions(PUBLISHED, partition)
+    assert len(questions) == count
+    assert len({question.question_id for question in questions}) == count
+    assert Counter(flag for question in questions for flag in question.flags) == FLAGS[partition]
+    for question in questions:
+        assert SLOT not in question.original_context + question.counter_memory_context
+        assert question.original_context != question.counter_memory_context or slots.REPLACEMENT_IS_ANSWER in (
+            question.flags
+        )
+    assert not any(slots.UNASKABLE & set(question.flags) for question in questions)
+    assert QUESTIONS.of([as_row(question) for question in questions]).num_rows == count
