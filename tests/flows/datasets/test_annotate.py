@@ -1,4 +1,6 @@
-from collections.abc import Callable
+"""What annotators get, what is imported, how it stands, and which questions a study then asks."""
+
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,15 +9,22 @@ import numpy as np
 import pytest
 from openpyxl import load_workbook
 
-from swaymeter.data.errors import DamagedFile, InputError, UnknownName, UsageError, WorkspaceBusy
+from swaymeter.data import reasons
+from swaymeter.data.errors import InputError, MissingFile, UnknownName, UsageError, WorkspaceBusy
 from swaymeter.data.records import ANNOTATION_CHOICES
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.datasets import annotate
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages.contents import Contents
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.tasks.contexts.annotation.cells import LARGEST_CELL
 from swaymeter.tasks.contexts.annotation.judging import decide, read_annotations, shown
+from swaymeter.tasks.contexts.annotation.sheet import COLUMNS
+from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
 from tests.data.a_dataset import changed
 from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
-from tests.flows.small_study import prepare, selected
+from tests.flows.small_study import again, prepare, run, selected
 
 
 @pytest.fixture
@@ -106,12 +115,6 @@ def test_the_newest_counts_although_a_clock_was_set_back(
     assert annotate.standing(contents).agreement.counts == {"ada": {"accept": 1}}
 
 
-def test_a_sheet_with_one_error_is_not_taken(contents: Contents, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="row 3, column choice: 'aksept' is not a choice"):
-        judge(contents, tmp_path / "ada.csv", "ada", choosing(contents, "accept", "aksept"))
-    assert not (contents.workspace.root / "annotations").exists()
-
-
 def test_nothing_left_to_judge_is_usage(contents: Contents, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no conflict is left for ada to judge"):
         annotate.export(contents, tmp_path / "ada.xlsx", "ada", conflicts=True)
@@ -137,9 +140,8 @@ def test_a_study_may_have_one_partition_annotated(tmp_path: Path) -> None:
 
 def test_a_study_without_questions_has_nothing_to_annotate(tmp_path: Path) -> None:
     contents = selected(tmp_path, questions=None, measures={"persuasion": {}}).contents
-    for work in (lambda: annotate.standing(contents), lambda: annotate.export(contents, tmp_path / "a.csv", "ada")):
-        with pytest.raises(UsageError, match="the study small has no questions, so there is nothing to annotate"):
-            work()
+    with pytest.raises(UsageError, match="the study small has no questions, so there is nothing to annotate"):
+        annotate.standing(contents)
 
 
 def test_annotations_of_earlier_texts_are_kept_and_not_counted(
@@ -174,17 +176,81 @@ def test_an_import_into_a_locked_workspace_is_refused(
     assert read_annotations(contents.workspace) == []
 
 
-def test_a_damaged_file_of_annotations_is_kept_and_an_error(contents: Contents, tmp_path: Path) -> None:
-    judge(contents, tmp_path / "ada.csv", "ada", choosing(contents, "accept"))
-    file = next((contents.workspace.root / "annotations").iterdir())
-    file.write_bytes(file.read_bytes()[:-9])
-    before = file.read_bytes()
-    works: list[Callable[[], object]] = [
-        lambda: annotate.standing(contents),
-        lambda: annotate.export(contents, tmp_path / "ben.csv", "ben"),
-        lambda: annotate.import_(contents, tmp_path / "ada.csv", "ada", revise=True),
+@pytest.fixture
+def half(tmp_path: Path) -> Contents:
+    """Of two partitions, one is not there."""
+    study = prepare(selected(tmp_path, questions={"partitions": ["static", "disputable"], "per_partition": 2}))
+    study.graph.nodes[StepId("fetch", "disputable", "questions")].output("questions").artifact.discard()
+    return again(study).contents
+
+
+def test_a_missing_partition_is_named_and_stops_no_other(half: Contents, tmp_path: Path) -> None:
+    exported = annotate.export(half, tmp_path / "ada.csv", "ada")
+    assert exported.questions == len(questions_of(half))
+    (missing,) = exported.missing
+    assert missing.startswith("partition disputable: ")
+    imported = annotate.import_(half, fill(tmp_path / "ada.csv", choosing(half, "accept")), "ada")
+    assert (imported.new, imported.missing) == (1, (missing,))
+    standing = annotate.standing(half)
+    assert (standing.questions, standing.missing) == (exported.questions, (missing,))
+    assert annotate.export(half, tmp_path / "s.csv", "ben", partitions=["static"]).missing == ()
+
+
+def test_without_questions_no_sheet_is_written(half: Contents, tmp_path: Path) -> None:
+    with pytest.raises(MissingFile):
+        annotate.export(half, tmp_path / "ada.csv", "ada", partitions=["disputable"])
+    half.graph.nodes[StepId("fetch", "static", "questions")].output("questions").artifact.discard()
+    half = replace(half, graph=graph_of(half.plan))
+    with pytest.raises(MissingFile):
+        annotate.standing(half)
+    assert not (tmp_path / "ada.csv").exists()
+
+
+def test_a_question_too_long_for_a_cell_is_named(
+    contents: Contents, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, *others = questions_of(contents)
+    long = changed(first, original_context=f"{first.original_context} {'a' * LARGEST_CELL}")
+    monkeypatch.setattr(Contents, "candidates", lambda *_: [long, *others])
+    exported = annotate.export(contents, tmp_path / "ada.xlsx", "ada")
+    assert exported == annotate.Exported(len(others), (f"{first.question_id} ({first.subject}): context",))
+    assert len(read_sheet(tmp_path / "ada.xlsx", COLUMNS).rows) == len(others)
+    monkeypatch.setattr(Contents, "candidates", lambda *_: [long])
+    with pytest.raises(InputError, match=f"no question that is left for ada fits into a sheet: {first.question_id}"):
+        annotate.export(contents, tmp_path / "none.csv", "ada")
+
+
+def test_a_study_uses_only_accepted_and_changed_questions(tmp_path: Path) -> None:
+    every = {"partitions": ["static"], "per_partition": None}
+    study = selected(tmp_path, questions={**every, "annotated": True})
+    run(lambda: again(study).graph, Selection(stages=("fetch",)))
+    contents = again(study).contents
+    first, second, third, fourth, *others = questions_of(contents)
+    for name in ("ada", "ben"):
+        sheet = choosing(contents, "accept", "change", "discard", "accept" if name == "ada" else "incomplete")
+        sheet[second.question] |= {"new question": "Who made it?", "new other answer": "Nobody"}
+        judge(contents, tmp_path / f"{name}.csv", name, sheet)
+    chosen = prepare(study).contents.chosen("static")
+    assert {one.question_id: (one.question, one.replacement, one.counter_memory_context) for one in chosen} == {
+        first.question_id: (first.question, first.replacement, first.counter_memory_context),
+        second.question_id: (
+            "Who made it?", "Nobody", second.counter_memory_context.replace(second.replacement, "Nobody"),
+        ),
+    }  # fmt: skip
+    choice = again(study).graph.nodes[StepId("build", "static", "choice of questions")]
+    rejected = choice.output("rejected").read().to_pylist()
+    assert [(row["subject"], row["object"], row["reason"]) for row in rejected] == [
+        (third.subject, third.object, reasons.ANNOTATORS_DISCARD),
+        (fourth.subject, fourth.object, reasons.ANNOTATORS_DISAGREE),
+        *((one.subject, one.object, reasons.NOT_ANNOTATED) for one in others),
     ]
-    for work in works:
-        with pytest.raises(DamagedFile, match="holds annotations and cannot be read; restore it from a copy"):
-            work()
-    assert file.read_bytes() == before
+    of_all = prepare(selected(tmp_path, questions={**every, "annotated": False})).contents
+    assert len(of_all.chosen("static")) == len(others) + 4
+
+
+def test_without_annotations_no_question_is_asked(tmp_path: Path) -> None:
+    study = selected(tmp_path, questions={"partitions": ["static"], "annotated": True})
+    run(lambda: again(study).graph, Selection(stages=("fetch", "build")))
+    choice = again(study).graph.nodes[StepId("build", "static", "choice of questions")]
+    assert choice.state == "failed"
+    assert "no question can be asked (" in choice.reason

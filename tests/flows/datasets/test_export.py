@@ -84,19 +84,6 @@ def test_a_file_is_written_over_only_by_force(
     assert read_qec(tmp_path / "q.json").facts["capital"]
 
 
-def test_a_file_that_cannot_be_written_is_named(
-    swaymeter: Command, study: str, fetched: Contents, tmp_path: Path
-) -> None:
-    (tmp_path / "in_the_way").write_text("")
-    ended = swaymeter("export", study, str(tmp_path / "in_the_way" / "q.json"))
-    assert ended.code == 1
-    assert "q.json cannot be written: " in ended.error
-    assert ended.error.endswith("; name another file")
-    ended = swaymeter("export", study, str(tmp_path), "--force")
-    assert ended.code == 1
-    assert ended.error.startswith(f"{tmp_path} cannot be written: ")
-
-
 def test_facts_that_are_not_fetched_are_named(swaymeter: Command, study: str, tmp_path: Path) -> None:
     with pytest.raises(MissingFile):
         export(Selected.of(study).contents, tmp_path / "q.json", force=False)

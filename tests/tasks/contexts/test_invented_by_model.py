@@ -3,20 +3,23 @@ from collections.abc import Collection
 import pytest
 
 from swaymeter.data.catalog.name_parts import name_parts
-from swaymeter.data.errors import InputError, ModelError, UnknownName, UsageError
+from swaymeter.data.errors import InputError, UnknownName, UsageError
 from swaymeter.data.invented import invented_names
 from swaymeter.tasks.contexts import invented_by_model
-from swaymeter.tasks.contexts.invented_by_model import EXAMPLES, FEWEST_ROUNDS, SAMPLES, names_by_model
+from swaymeter.tasks.contexts.invented_by_model import EXAMPLES, FEWEST_ROUNDS, names_by_model
 from swaymeter.tasks.models import LanguageModel
 from tests.tasks.contexts.conftest import Say
-from tests.tasks.models.tiny import tiny_language_model
 
 
 def test_names_keep_the_order_of_the_model(say: Say, plain: LanguageModel) -> None:
     rounds, names = (["Velmar"], ["Ostrand\nVELMAR"], ["Kelm\nDrusk"]), ["Velmar", "Ostrand", "Kelm"]
     asked = say(*rounds)
     assert names_by_model(plain, "city", 3, seed=0, known=()) == names
-    assert [one["identity"] for one in asked] == [("invented names", "city", str(number)) for number in range(3)]
+    examples = invented_names("city", 3 * EXAMPLES, seed=0)
+    for number, one in enumerate(asked):
+        assert (one["identity"], one["seed"]) == (("invented names", "city", str(number)), 0)
+        listed = [line[2:] for line in one["prompt"].splitlines() if line.startswith("- ")]
+        assert listed == examples[EXAMPLES * number : EXAMPLES * (number + 1)]
     for count in range(3):  # fewer names are the first of more
         say(*rounds)
         assert names_by_model(plain, "city", count, seed=0, known=()) == names[:count]
@@ -44,16 +47,6 @@ def test_names_of_common_nouns_may_begin_small(entity_class: str, say: Say, plai
     assert names_by_model(plain, entity_class, 1, seed=0, known=()) == ["velmar bolero"]
 
 
-def test_every_round_shows_other_examples(say: Say, plain: LanguageModel) -> None:
-    asked = say(["Velmar"], ["Ostrand"])
-    names_by_model(plain, "mountain", 2, seed=9, known=())
-    examples = invented_names("mountain", 2 * EXAMPLES, seed=9)
-    for number, one in enumerate(asked):
-        shown = [line[2:] for line in one["prompt"].splitlines() if line.startswith("- ")]
-        assert shown == examples[EXAMPLES * number : EXAMPLES * (number + 1)]
-        assert (one["seed"], one["samples"]) == (9, SAMPLES)
-
-
 def test_chat_and_plain_models_are_prompted_differently(say: Say, plain: LanguageModel, chat: LanguageModel) -> None:
     asked = say(["Velmar"], ["Ostrand"])
     names_by_model(chat, "tvSeries", 1, seed=0, known=())
@@ -70,12 +63,6 @@ def test_too_few_names_are_refused_with_class(say: Say, plain: LanguageModel) ->
     with pytest.raises(InputError, match=message):
         names_by_model(plain, "city", 4, seed=0, known=())
     assert len(asked) == FEWEST_ROUNDS + 2
-
-
-def test_a_failing_chat_template_is_a_model_error() -> None:
-    broken = tiny_language_model(chat_template="{{ raise_exception('no users here') }}", name="shy")
-    with pytest.raises(ModelError, match="the chat template of shy cannot write a question: no users here"):
-        names_by_model(broken, "city", 1, seed=0, known=())
 
 
 def test_what_cannot_be_asked_for_is_refused(plain: LanguageModel) -> None:

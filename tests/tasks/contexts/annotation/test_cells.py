@@ -49,17 +49,11 @@ def test_formulas_are_recognised(text: str, is_formula: bool) -> None:
         for text in ("1914", "1,000", "1/2", "3:15 pm", "12 March 2020", "Sept 5", "TRUE", "5E3", "10%")
     ]
     + [(text, text) for text in ("Oslo", "1914 Oslo", "'s-Hertogenbosch", "Mayor", "May", "1st", "a 1 b 2")]
+    + [("a\x07b\r\n\tc", "a_x0007_b_x000D_\n\tc"), ("_x0041_", "_x005F_x0041_")]
     + [('a "=b" - c = d', 'a "=b" - c = d'), ('a;=HYPERLINK("x")', 'a;_x003D_HYPERLINK("x")')],
 )
 def test_numbers_and_dates_get_an_apostrophe_in_csv(text: str, cell: str) -> None:
     assert guarded(text) == cell
-
-
-@pytest.mark.parametrize(
-    ("cell", "text"), [("=1+1", "=1+1"), ("'s-Hertogenbosch", "'s-Hertogenbosch"), ("'1914", "1914")]
-)
-def test_typed_csv_cells_are_taken_as_they_are(cell: str, text: str) -> None:
-    assert unguarded(cell) == text
 
 
 @pytest.mark.parametrize("between", ["; ", ";", "\n", " \n ", "\n\n\t", ";;\"' ", ' \t"', " ; "])
@@ -78,19 +72,10 @@ def test_a_cell_full_of_blanks_takes_no_time(blanks: str) -> None:
     assert perf_counter() - begun < 0.5
 
 
-def test_control_characters_are_coded_as_in_office_open_xml() -> None:
-    assert coded("a\x07b\r\n\tc") == "a_x0007_b_x000D_\n\tc"
-    assert coded("_x0041_") == "_x005F_x0041_"
-
-
 @pytest.mark.parametrize("text", ANY)
 def test_texts_are_equal_however_they_were_saved(text: str) -> None:
     for saved in (coded(text), guarded(text), decoded(guarded(text)), decoded(text), f" {text}\n"):
         assert plain(saved) == plain(text)
-
-
-def test_other_texts_are_others() -> None:
-    assert len({plain(text) for text in ("Oslo", "oslo", "Os lo", "Oslo.", "Osl\u00f8", "")}) == 6
 
 
 def test_the_size_of_a_cell_is_counted_as_excel_does() -> None:

@@ -32,11 +32,6 @@ def test_two_who_refuse_reject_with_their_reason(choice: AnnotationChoice) -> No
     assert rejected.revisions == (7,)
 
 
-def test_a_disputed_question_is_rejected_under_its_page() -> None:
-    question = replace(ONE, partition="disputable", page="Vienna", property_id=None)
-    assert decide([question], []).rejected[0].part == "Vienna"
-
-
 ADA, BEN = says(ONE, "ada", "accept"), says(ONE, "ben", "accept", at=1)
 AGAINST = says(ONE, "ben", "discard", at=1)
 
@@ -92,11 +87,7 @@ def test_what_was_judged_with_other_texts_is_judged_anew() -> None:
     assert rejected.reason == reasons.NOT_ANNOTATED
     assert rejected.detail == "judged with other texts, before it was rebuilt"
     assert for_annotator([anew], annotations, "ada") == [anew]
-
-
-def test_spaces_and_line_breaks_make_no_other_text() -> None:
-    annotations = [says(ONE, name, "accept") for name in ("ada", "ben")]
-    spaced = changed(ONE, original_context=ONE.original_context.replace(" ", "\r\n "))
+    spaced = replace(ONE, subject="Somebody", question=ONE.question.replace(" ", "\r\n "))
     assert decide([spaced], annotations).questions == [spaced]
 
 
@@ -136,14 +127,12 @@ def test_annotations_are_read_from_every_file_the_earliest_first(tmp_path: Path)
     assert read_annotations(Workspace(tmp_path / "empty")) == []
 
 
-@pytest.mark.parametrize("damage", [b"", b"PAR1", None], ids=["empty", "cut", "a byte changed"])
-def test_a_damaged_file_is_named_and_never_removed(damage: bytes | None, tmp_path: Path) -> None:
+def test_a_damaged_file_is_named_and_never_removed(tmp_path: Path) -> None:
     artifact = Workspace(tmp_path).table(("annotations",), "ada", ANNOTATIONS, {"number": 1})
     path = artifact.write(ANNOTATIONS.of([as_row(says(ONE, "ada", "accept"))]))
-    content = bytearray(path.read_bytes())
-    content[40] ^= 1
-    path.write_bytes(bytes(content) if damage is None else damage)
-    message = r"ada-\w+-\w+\.parquet holds annotations and cannot be read; restore it from a copy"
-    with pytest.raises(DamagedFile, match=message) as e:
-        read_annotations(Workspace(tmp_path))
-    assert "remove it" not in str(e.value)
+    for damaged in (b"", path.read_bytes()[:-9]):
+        path.write_bytes(damaged)
+        with pytest.raises(DamagedFile, match=r"ada-\w+-\w+\.parquet holds annotations .*restore it from a copy") as e:
+            read_annotations(Workspace(tmp_path))
+        assert "remove it" not in str(e.value)
+        assert path.read_bytes() == damaged

@@ -11,7 +11,7 @@ from openpyxl import Workbook, load_workbook
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError
 from swaymeter.tasks.contexts.annotation import spreadsheet
 from swaymeter.tasks.contexts.annotation.cells import LARGEST_CELL
-from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet, too_long
+from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
 from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
@@ -90,12 +90,6 @@ def test_a_text_too_long_for_a_cell_is_refused(name: str, tmp_path: Path) -> Non
     assert not (tmp_path / name).exists()
     longest = read_sheet(write(tmp_path / name, ["a" * LARGEST_CELL]), COLUMNS).rows[0]
     assert longest.cells["context"] == "a" * LARGEST_CELL
-
-
-def test_the_columns_whose_text_is_too_long_are_named() -> None:
-    row = {"context": "👩" * (LARGEST_CELL // 2 + 1), "choice": "a" * LARGEST_CELL}
-    row["key"] = "\x07" * (LARGEST_CELL // 7 + 1)
-    assert too_long(row, COLUMNS) == ["context", "key"]
 
 
 @pytest.mark.parametrize("name", ["s.ods", "s"])

@@ -9,16 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from swaymeter.data import reasons
-from swaymeter.data.errors import ServiceError
 from swaymeter.data.records import Rejected
-from swaymeter.data.sources.wikimedia.mediawiki import Wiki
-from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
-from swaymeter.tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page
-from tests.data.sources.servers.faults import Asked, Say, serving
+from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
+from swaymeter.tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page, reverted_pairs, why_not_counted
+from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
-from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, LEVY, QUIET, SKIRMISH
-from tests.data.sources.small_sessions import asking
-from tests.data.sources.wikimedia.mediawiki.small_wiki import contents, in_parts
+from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, LEVY, QUIET
 from tests.tasks.contexts.disputes.letters import embed
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
 
@@ -72,11 +68,6 @@ def test_disputes_of_the_small_world_are_counted(title: str, tmp_path: Path) -> 
     ]  # fmt: skip
     assert _counts(found.rejected) == WARS[title].uncounted
     assert all(one.page == title for one in found.disputes)
-
-
-def test_a_redirect_leads_to_the_page_that_is_fought_over(tmp_path: Path) -> None:
-    [dispute] = _found(world(), "Fight at Ostrel", tmp_path).disputes
-    assert dispute.page == SKIRMISH
 
 
 @pytest.mark.parametrize(
@@ -169,37 +160,6 @@ def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
     assert found.disputes == []
 
 
-def test_a_service_that_fails_fails_the_page(tmp_path: Path) -> None:
-    def broken(asked: Asked) -> Say | None:
-        return Say(status=404) if "revids" in asked.form else None
-
-    with (
-        serving_world(_turns(A, B, A), before=broken) as served,
-        clients(served.addresses, tmp_path) as known,
-        pytest.raises(ServiceError, match="404"),
-    ):
-        disputes_of_page(PAGE, known.wikipedia, embed=embed)
-
-
-def test_the_recorded_war_was_over_one_word(tmp_path: Path) -> None:
-    def play(asked: Asked) -> Say:
-        return contents(asked) if "revids" in asked.form else in_parts(asked)
-
-    with serving(play=play) as server, asking(server.address, tmp_path) as session:
-        found = disputes_of_page("Ada Example", Wikipedia(Wiki(session)), embed=embed)
-    [dispute] = found.disputes
-    # Revisions 7 to 12 say science, trade, science, trade, science, trade; Alice and Bob wrote them by turns.
-    assert (dispute.object, dispute.replacement) == ("trade", "science")
-    assert dispute.context == "She was the minister of trade."
-    assert dispute.edit_revisions == (8, 9, 9, 10, 10, 11, 11, 12)
-    assert (dispute.reversions, dispute.page_revision, dispute.hidden_edits) == (4, 12, 1)
-    # Of 13 nobody may read a word, and 14 says again what 12 said; 15 is by nobody with an account, and 16 undoes it.
-    assert {one.reason: one.revisions for one in found.rejected} == {
-        reasons.HIDDEN_CONTENT: (13, 14),
-        reasons.ANONYMOUS_EDITOR: (15, 16),
-    }
-
-
 def test_a_place_is_tracked_while_its_sentence_changes(tmp_path: Path) -> None:
     frame = "The @ mole of Velm, which some call @@, was built by a # family from the west of the bay."
     steps = [("old", "long"), ("old", "very long"), ("grey", "very long indeed")]
@@ -239,3 +199,53 @@ def test_two_places_of_one_sentence_are_two_disputes(tmp_path: Path) -> None:
         text.replace("@", "the").replace("#", "a"),
         text.replace("@", "a").replace("#", "the"),
     ]
+
+
+def _revision(number: int, text: str, user: str | None = "Alice") -> Revision:
+    """A revision whose letter is what it says; "?" is hidden."""
+    hidden, registered = text == "?", user in ("Alice", "Bob")
+    sha1 = None if hidden else text
+    return Revision(number, number - 1, "2026-01-01T00:00:00Z", user, registered, sha1, 1, "", (), hidden, hidden)
+
+
+@pytest.mark.parametrize(
+    ("texts", "edits"),
+    [
+        ("", []),
+        ("ABC", []),
+        ("ABA", [(2, 3)]),
+        ("ABAB", [(2, 3), (3, 4)]),
+        ("ABABA", [(2, 3), (3, 4), (4, 5)]),
+        ("ABCA", []),  # two edits undone at once are no pair of consecutive edits
+        ("ABACA", [(2, 3), (4, 5)]),
+        ("AABBA", [(3, 5)]),  # 2 and 4 change nothing
+        ("AAA", []),
+        ("A?A", [(2, 3)]),
+        ("AB?A", []),
+        ("A??A", []),
+        ("?B?", []),
+    ],
+)
+def test_pairs_are_an_edit_and_the_next_that_undoes_it(texts: str, edits: list[tuple[int, int]]) -> None:
+    revisions = [_revision(number, text) for number, text in enumerate(texts, 1)]
+    assert [pair.edits for pair in reverted_pairs(revisions)] == edits
+
+
+@pytest.mark.parametrize(
+    ("edited", "restored", "reason"),
+    [
+        (("B", "Bob"), ("A", "Alice"), None),
+        (("B", "192.0.2.1"), ("A", "Alice"), reasons.ANONYMOUS_EDITOR),
+        (("B", "Bob"), ("A", "192.0.2.1"), reasons.ANONYMOUS_EDITOR),
+        (("B", "~2025-1234-56"), ("A", "Alice"), reasons.TEMPORARY_EDITOR),
+        (("B", None), ("A", "Alice"), reasons.HIDDEN_EDITOR),
+        (("B", "Bob"), ("A", None), reasons.HIDDEN_EDITOR),
+        (("?", "Bob"), ("A", "Alice"), reasons.HIDDEN_CONTENT),
+    ],
+)
+def test_a_pair_counts_when_both_editors_sign(
+    edited: tuple[str, str | None], restored: tuple[str, str | None], reason: str | None
+) -> None:
+    edits = enumerate((("A", "192.0.2.1"), edited, restored), 1)
+    [pair] = reverted_pairs([_revision(number, *edit) for number, edit in edits])
+    assert why_not_counted(pair) == reason

