@@ -110,9 +110,7 @@ class Runner:
             if node.id in selected and (_waits(node, pending) or self._is_to_run(node)):
                 pending.add(node.id)
         self._announce(graph, selected)
-        ready = [
-            node for node in graph if node.id in selected and self._is_to_run(node) and not _waits(node, pending)
-        ]
+        ready = [node for node in graph if node.id in selected and self._is_to_run(node) and not _waits(node, pending)]
         held = {_model(graph.nodes[identity]) for identity in pending - {node.id for node in ready} - {*self._running}}
         return _Ready(_in_order(ready, dict.fromkeys(map(_model, graph))), held - {NO_MODEL})
 
