@@ -223,13 +223,14 @@ def _end_if_told_to(error: BaseException) -> None:
     from prefect.exceptions import TerminationSignal
 
     came_before = [error]
-    for one in came_before:
-        if isinstance(one, KeyboardInterrupt):
-            raise one from None
-        if isinstance(one, TerminationSignal):
+    for cause in came_before:
+        if isinstance(cause, KeyboardInterrupt):
+            raise cause from None
+        if isinstance(cause, TerminationSignal):
             signal.raise_signal(signal.SIGTERM)
             raise SystemExit(TOLD_TO_END)  # the first process of a container does not end by the signal alone
-        came_before += [more for more in (one.__cause__, one.__context__) if more and more not in came_before]
+        earlier = (cause.__cause__, cause.__context__)
+        came_before += [error for error in earlier if error and error not in came_before]
 
 
 def _rows(plan: Plan, node: Node) -> Iterator[StatusRow]:

@@ -226,16 +226,18 @@ def _tell(step: Step, ended: Any) -> None:
 
 
 def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> bool:
-    """Notes what is asked to be made again, unless the same request is still being worked on; whether any was asked."""
+    """Notes what is to be made again, unless the same request is still being worked on; whether anything is."""
     file = reruns_of(workspace)
     requests = read_reruns(file)
     for kind in (kind for kind, is_asked in kinds.items() if is_asked):
-        asked = (kind, selection.as_json())
-        same = (one for one in requests if one.is_for(workspace.study) and (one.kind, one.selection) == asked)
-        if known := next(same, None):
-            log.warning("this run goes on with the --%s of %s: what was made since is kept", kind, f"{known.since:%c}")
+        request = Rerun(datetime.now(UTC), kind, selection.as_json(), workspace.study)
+        same = [known for known in requests if known.is_for(workspace.study)]
+        same = [known for known in same if (known.kind, known.selection) == (kind, request.selection)]
+        if same:
+            since = f"{same[0].since:%c}"
+            log.warning("this run goes on with the --%s of %s: what was made since is kept", kind, since)
         else:
-            requests.append(Rerun(datetime.now(UTC), *asked, workspace.study))
+            requests.append(request)
     write_reruns(file, requests)
     return any(kinds.values())
 

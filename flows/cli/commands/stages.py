@@ -73,7 +73,7 @@ def _stage(name: str) -> Callable[..., None]:
 
     signature = inspect.signature(command)
     without = {option for option, stages in ONLY_OF.items() if name not in stages}
-    parameters = [one for one in signature.parameters.values() if one.name not in without]
+    parameters = [parameter for parameter in signature.parameters.values() if parameter.name not in without]
     command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     return command
 

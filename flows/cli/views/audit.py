@@ -76,12 +76,12 @@ def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
 
 def about_answers(unfinished: pd.DataFrame) -> list[str]:
     """How models were asked to think, and which answers did not end, with what lets them; nothing where all did."""
-    said = (
+    sentences = (
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
         (lost_in_thoughts(unfinished), "; --thinking with more tokens lets them end"),
     )
-    return [f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in said if sentence]
+    return [f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence]
 
 
 def columns_of(maps: Iterable[str]) -> dict[str, str]:
@@ -101,7 +101,7 @@ def questions_file(file: str) -> Path:
     if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
         path = STUDIES / f"{file}.jsonl"
     if not path.is_file():
-        bundled = ", ".join(sorted(found.stem for found in STUDIES.glob("*.jsonl")))
+        bundled = ", ".join(sorted(bundle.stem for bundle in STUDIES.glob("*.jsonl")))
         raise UsageError(f"there is no file {file}; name a CSV, JSON or Parquet file (docs/own-data.md), or {bundled}")
     return path
 
@@ -184,21 +184,21 @@ def measured_of(means: pd.DataFrame) -> list[Measured]:
 
 def show(console: Console, measured: Sequence[Measured]) -> None:
     """A table: what was measured, by model, and what the quantities mean."""
-    models = list(dict.fromkeys(one.model for one in measured))
+    models = list(dict.fromkeys(row.model for row in measured))
     rows = []
     for quantity in QUANTITIES:
-        for group in dict.fromkeys(one.group for one in measured if one.quantity == quantity):
-            of = {one.model: one for one in measured if (one.quantity, one.group) == (quantity, group)}
+        for group in dict.fromkeys(row.group for row in measured if row.quantity == quantity):
+            of = {row.model: row for row in measured if (row.quantity, row.group) == (quantity, group)}
             cells = [of[model].words if model in of else "" for model in models]
-            rows.append((f"{quantity}.{group}", *cells, " / ".join(dict.fromkeys(one.counts for one in of.values()))))
+            rows.append((f"{quantity}.{group}", *cells, " / ".join(dict.fromkeys(row.counts for row in of.values()))))
     print_table(("quantity", *models, "over"), rows, console)
-    shown = dict.fromkeys(one.quantity for one in measured)
-    said = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
-    over = " or ".join(sorted({f"{one.over}s" for one in measured}))
+    shown = dict.fromkeys(row.quantity for row in measured)
+    meanings = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
+    over = " or ".join(sorted({f"{row.over}s" for row in measured}))
     shares = ["shares of greedy answers"] if shown.keys() - {*IN_NATS} else []
     means = ["means of sampled answers in nats"] if shown.keys() & {*IN_NATS} else []
     numbers = " and ".join([*shares, *means]).capitalize()
-    console.print(f"{numbers}, with 95% intervals over {over}. {said}.", highlight=False)
+    console.print(f"{numbers}, with 95% intervals over {over}. {meanings}.", highlight=False)
 
 
 def as_json(
@@ -212,13 +212,13 @@ def as_json(
     """All of it for a program."""
     checks = [
         {"threshold": str(threshold)}
-        | {name: getattr(one, name) for name in ("model", "unit", "mean", "low", "high")}
+        | {name: getattr(row, name) for name in ("model", "unit", "mean", "low", "high")}
         | {"met": not unmet}
-        for threshold, one, unmet in outcome
+        for threshold, row, unmet in outcome
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}
     content = {
-        "measured": [asdict(one) for one in measured],
+        "measured": [asdict(row) for row in measured],
         "differences": list(differences),
         "unfinished_greedy_answers": records(unfinished),
         "checks": checks,

@@ -44,11 +44,11 @@ NOTE = (
 def database_of(run: str) -> Path:
     """The database of a run: of a study, of a workspace, or a file; UsageError where there is none."""
     path = Path(run).expanduser()
-    found = path / DATABASE if path.is_dir() else path if path.suffix == ".duckdb" else None
-    found = found or Selected.of(run).workspace.database
-    if not found.exists():
-        raise UsageError(f"{run} has no database {found}; run the study, or name a workspace")
-    return found
+    database = path / DATABASE if path.is_dir() else path if path.suffix == ".duckdb" else None
+    database = database or Selected.of(run).workspace.database
+    if not database.exists():
+        raise UsageError(f"{run} has no database {database}; run the study, or name a workspace")
+    return database
 
 
 def compared(first: Path, second: Path) -> tuple[list[Row], list[str]]:

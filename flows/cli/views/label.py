@@ -48,7 +48,7 @@ class Labelling:
     @property
     def missing(self) -> int:
         """How many contexts have no kind, and none that follows from their text."""
-        return sum(_is_open(one, at) for one in self.questions for at in range(len(one.contexts)))
+        return sum(_is_open(question, at) for question in self.questions for at in range(len(question.contexts)))
 
 
 def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everything: bool) -> Labelling:
@@ -80,10 +80,11 @@ def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everyt
             f"{target}: {lost} of its contexts are not in {file}, and would be lost; name another file by --to"
         )
     kept = {name: context for name, context in kept.items() if context.kind}
-    for one in questions:
-        names = [(one.row.question, one.row.answer, context.text) for context in one.contexts]
-        one.contexts = [kept.get(name, context) for name, context in zip(names, one.contexts, strict=True)]
-    asked = [(one, at) for one in questions for at in range(len(one.contexts)) if everything or _is_open(one, at)]
+    for question in questions:
+        names = [(question.row.question, question.row.answer, context.text) for context in question.contexts]
+        question.contexts = [kept.get(name, context) for name, context in zip(names, question.contexts, strict=True)]
+    places = [(question, at) for question in questions for at in range(len(question.contexts))]
+    asked = [place for place in places if everything or _is_open(*place)]
     return Labelling(questions, target, len(rejected), asked)
 
 
@@ -94,7 +95,8 @@ def _is_open(question: AskedQuestion, number: int) -> bool:
 
 def _contexts(questions: Sequence[AskedQuestion]) -> dict[tuple[str, str, str], OwnContext]:
     """The contexts by their questions, answers and texts."""
-    return {(one.row.question, one.row.answer, context.text): context for one in questions for context in one.contexts}
+    pairs = ((question.row, context) for question in questions for context in question.contexts)
+    return {(row.question, row.answer, context.text): context for row, context in pairs}
 
 
 def ask(work: Labelling, show: Callable[[str], None], read: Callable[[str], str]) -> None:

@@ -32,7 +32,7 @@ def measures() -> Iterator[Row]:
 
 def relations(source: str | None = None) -> Iterator[Row]:
     """Every relation of the catalog, or those of a source of facts; UnknownName for a source that does not exist."""
-    available = {name: one.options.available_relations() for name, one in FACT_SOURCES.items()}
+    available = {name: entry.options.available_relations() for name, entry in FACT_SOURCES.items()}
     names = FACT_SOURCES[source].options.available_relations() if source else catalog.relations()
     for relation in map(catalog.relation, names):
         yield {

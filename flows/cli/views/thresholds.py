@@ -97,17 +97,17 @@ class Threshold:
         name = ".".join(filter(None, (self.quantity, self.group, self.end)))
         return f"{name} {'>=' if self.at_least else '<='} {self.value:.12g}"
 
-    def unmet(self, one: Measured) -> str:
+    def unmet(self, row: Measured) -> str:
         """What was measured and what is asked for, in its unit, where it is not met; empty where it is."""
-        measured = float(getattr(one, self.end or "mean"))
+        measured = float(getattr(row, self.end or "mean"))
         if measured >= self.value if self.at_least else measured <= self.value:
             return ""
-        limit, of = told_apart(self.value, measured, one.unit)
-        near = "" if of == number(measured, one.unit) else f", and is {of}"  # both would read alike
-        unit = "" if one.unit == SHARE else f" {one.unit}"
+        limit, of = told_apart(self.value, measured, row.unit)
+        near = "" if of == number(measured, row.unit) else f", and is {of}"  # both would read alike
+        unit = "" if row.unit == SHARE else f" {row.unit}"
         of_what = f"the {self.end} end of its interval" if self.end else "it"
         side = "least" if self.at_least else "most"
-        is_so = f"{one.name} of {one.model} is {one.words} over {one.counts}"
+        is_so = f"{row.name} of {row.model} is {row.words} over {row.counts}"
         return f"{is_so}, and {of_what} has to be at {side} {limit}{unit}{near}"
 
     def check(self, conditions: Set[str]) -> None:
@@ -124,11 +124,11 @@ class Threshold:
     def of(self, measured: Iterable[Measured]) -> list[Measured]:
         """What it is about; WorkFailed where nothing of the kind was measured of a model."""
         known = list(measured)
-        about = [one for one in known if one.quantity == self.quantity and self.group in (None, one.group)]
-        if not about or (lacking := sorted({one.model for one in known} - {one.model for one in about})):
+        about = [row for row in known if row.quantity == self.quantity and self.group in (None, row.group)]
+        if not about or (lacking := sorted({row.model for row in known} - {row.model for row in about})):
             models = ", ".join(lacking) if about else "any model"
             raise WorkFailed(f"{self} could not be judged for {models}: {self._why_none}")
-        if self.end and (few := next((one for one in about if one.low is None), None)):
+        if self.end and (few := next((row for row in about if row.low is None), None)):
             raise WorkFailed(
                 f"{self} could not be judged for {few.model}: {few.counts} have no interval; it needs "
                 f"{FEWEST_FOR_INTERVAL} {few.over}s"
@@ -152,7 +152,7 @@ Judged = Sequence[tuple[Threshold, Measured, str]]
 
 def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> Judged:
     """Each threshold for each model."""
-    return [(threshold, one, threshold.unmet(one)) for threshold in thresholds for one in threshold.of(measured)]
+    return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.of(measured)]
 
 
 def refuse_unmet(outcome: Judged) -> None:
@@ -176,7 +176,7 @@ def write_junit(file: Path, name: str, outcome: Judged, *, unused: Sequence[Wron
     did not come to its end; it is a case of its own.
     """
     cases = [("swaymeter", "audit", "error", error)] if error else []
-    cases += [(one.model, f"{one.name}: {threshold}", "failure", unmet) for threshold, one, unmet in outcome]
+    cases += [(row.model, f"{row.name}: {threshold}", "failure", unmet) for threshold, row, unmet in outcome]
     cases += [("rows that are not used", place, "skipped", why) for place, why in unused]
     kinds = [kind for *_, kind, message in cases if message]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}

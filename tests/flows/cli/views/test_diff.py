@@ -19,6 +19,7 @@ from tests.data.a_dataset import (
     KENYA,
     NORWAY,
     PERU,
+    changed,
     disputed,
     fact,
     iri,
@@ -164,7 +165,7 @@ def test_other_scripts_and_signs_stay_readable() -> None:
 
 
 BERGEN_TOO, VARDO_TOO = (replace(NORWAY, other_objects=("Tromsø", name)) for name in ("Bergen", "Vardø"))
-OLD, NEW = (replace(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y" * 9) for word in ("old", "new"))
+OLD, NEW = (changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y" * 9) for word in ("old", "new"))
 
 
 @pytest.mark.parametrize(
