@@ -15,15 +15,19 @@ Passages that overlap are joined, so that every word counts once. Within those p
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from math import ceil
+from typing import TYPE_CHECKING
 
 from swaymeter.data.records import CountedPair, ShardCount
 from swaymeter.data.records.corpus import CountKind
 from swaymeter.data.sources.corpus import Piece
-from swaymeter.data.sources.infini_gram.index import Ids, Index, Passage, joined
+from swaymeter.data.sources.infini_gram.index import Ids, LocalIndex, Passage, joined
 from swaymeter.tasks.frequency.counting import Counts, count
 from swaymeter.tasks.frequency.names import Names
 from swaymeter.tasks.frequency.source import Progress
 from swaymeter.tasks.frequency.words import words
+
+if TYPE_CHECKING:
+    from swaymeter.data.sources.infini_gram.api import InfiniGramApi
 
 _KEPT = 16
 """Names of which passages are kept, for further pairs of an entity."""
@@ -40,7 +44,7 @@ class IndexCounts:
         fetch: the most places of a name around which passages are read.
     """
 
-    def __init__(self, index: Index, window: int, fetch: int) -> None:
+    def __init__(self, index: "InfiniGramApi | LocalIndex", window: int, fetch: int) -> None:
         self.index, self.window, self.fetch = index, window, fetch
         self._spellings, self._count = cache(index.spellings), cache(index.count)
         self._texts = lru_cache(maxsize=_KEPT)(self._read)

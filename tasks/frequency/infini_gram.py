@@ -12,8 +12,7 @@ from swaymeter.data.errors import InputError, SwaymeterError
 from swaymeter.data.options import NamedPath
 from swaymeter.data.records import CountedPair, Shard
 from swaymeter.data.sources.access import Access
-from swaymeter.data.sources.infini_gram.index import Index
-from swaymeter.data.sources.infini_gram.local import LocalIndex, files_of
+from swaymeter.data.sources.infini_gram.index import LocalIndex, files_of
 from swaymeter.data.sources.source import alternative
 from swaymeter.tasks.frequency.index_counts import IndexCounts
 from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
@@ -75,7 +74,12 @@ def _count(
 
     tokenizer: Tokenizer | None = load_tokenizer(options.tokenizer) if options.tokenizer else None
     with alternative(_INSTEAD if part.asks else ""):
-        index = _opened(options, part, access, tokenizer)
+        if options.index:
+            from swaymeter.data.sources.infini_gram.api import InfiniGramApi  # requests, which a GPU machine lacks
+
+            index: InfiniGramApi | LocalIndex = InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
+        else:
+            index = LocalIndex(part.what, tokenizer)
         rows = IndexCounts(index, options.window_words, options.fetch).of(pairs, progress)
         tokens = index.count(())
     read = Shard(
@@ -83,16 +87,6 @@ def _count(
         digest=part.key.get("digest", ""), counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
     return Counted(rows, read)
-
-
-def _opened(options: InfiniGramOptions, part: Part, access: Access, tokenizer: "Tokenizer | None") -> Index:
-    if options.index:
-        from swaymeter.data.sources.infini_gram.api import (
-            InfiniGramApi,  # needs requests, which a bare GPU machine lacks
-        )
-
-        return InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
-    return LocalIndex(part.what, tokenizer)
 
 
 INFINI_GRAM = FrequencySource("infini-gram", InfiniGramOptions, _parts, _count)

@@ -1,1 +1,1 @@
-"""infini-gram's indexes of corpora: by its public API, or on this machine by its package. One interface for both."""
+"""infini-gram's indexes of corpora: by its public API, or on this machine by its package, with equal methods."""

@@ -35,7 +35,7 @@ Read = TypeVar("Read")
 
 
 class InfiniGramApi:
-    """An index of the public API; as in `Index`."""
+    """An index of the public API; attributes and methods as in `LocalIndex`. ServiceError where it cannot answer."""
 
     per_word = 1.35
     longest = 10_000

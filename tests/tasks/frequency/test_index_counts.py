@@ -10,8 +10,7 @@ import pytest
 
 from swaymeter.data.records import CountedPair, ShardCount
 from swaymeter.data.sources.infini_gram.api import InfiniGramApi
-from swaymeter.data.sources.infini_gram.index import Index
-from swaymeter.data.sources.infini_gram.local import LocalIndex
+from swaymeter.data.sources.infini_gram.index import LocalIndex
 from swaymeter.tasks.frequency.index_counts import IndexCounts
 from tests.data.sources.infini_gram.pieces import Pieces, built, built_of_bytes
 from tests.data.sources.small_sessions import asking
@@ -52,6 +51,7 @@ def made_up() -> list[str]:
 
 
 DOCUMENTS = made_up()
+Index = InfiniGramApi | LocalIndex
 Opened = Callable[[str], Index]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import InputError
-from swaymeter.data.sources.infini_gram.local import LocalIndex, token_bytes
+from swaymeter.data.sources.infini_gram.index import LocalIndex, token_bytes
 from tests.data.sources.infini_gram.pieces import Pieces
 
 TEXT = b"\xffNorway\xffOslo and more of it"
