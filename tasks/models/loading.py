@@ -28,8 +28,6 @@ Load = TypeVar("Load", bound=Callable[..., Any])
 
 
 _loaded: list[Any] = []
-_has_begun = threading.Event()
-"""Whether anything was loaded since models were forgotten, or was begun to be: what failed halfway is garbage, too."""
 
 
 def loaded_once(load: Load) -> Load:
@@ -39,7 +37,6 @@ def loaded_once(load: Load) -> Load:
 
     def once(*arguments: Any) -> Any:
         with lock:
-            _has_begun.set()
             return loaded(*arguments)
 
     return cast("Load", once)
@@ -47,10 +44,11 @@ def loaded_once(load: Load) -> Load:
 
 def forget_models() -> None:
     """Lets go of all models that this process has loaded: what nobody else holds leaves the memory."""
+    # What failed halfway is garbage, too; to collect nothing takes a fifth of a second in a worker of Dask.
+    has_begun = any(loaded.cache_info().misses for loaded in _loaded)
     for loaded in _loaded:
         loaded.cache_clear()
-    if _has_begun.is_set():  # else there is nothing to collect, which takes a fifth of a second in a worker of Dask
-        _has_begun.clear()
+    if has_begun:
         gc.collect()
 
 
@@ -126,33 +124,28 @@ def pretrained(
     transformers.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     for library in ("huggingface_hub", "bitsandbytes"):  # of bitsandbytes a line per layer about its own casts
         logging.getLogger(library).setLevel(logging.ERROR)
-    if loads_weights := "dtype" in options:
-        options["output_loading_info"] = True
-    if identity.kind == "hub":
-        source = identity.location
-        snapshot = snapshot_folder(source, identity.revision)
-        verify_snapshot(identity.name, snapshot)
-        options["revision"] = identity.revision
-    else:
-        source = str(folder or identity.location)
-        options["local_files_only"] = True
-        if loads_weights:
-            options["use_safetensors"] = True
+    loads_weights, is_hub = "dtype" in options, identity.kind == "hub"
+    source = str(folder or identity.location)
+    place = snapshot_folder(source, identity.revision) if is_hub else Path(source)
+    options |= {"revision": identity.revision} if is_hub else {"local_files_only": True}
+    if loads_weights:
+        options |= {"output_loading_info": True} | ({} if is_hub else {"use_safetensors": True})
+    if is_hub:
+        verify_snapshot(identity.name, place)
     try:
-        if loads_weights and identity.kind != "hub":
-            _refuse_more_layers(identity, Path(source))
+        if loads_weights and not is_hub:
+            _refuse_more_layers(identity, place)
         loaded = load(source, trust_remote_code=False, **options)
     except ModelError:
         raise
     except Exception as error:
-        place = snapshot if identity.kind == "hub" else source
         reason = first_line(error)
         if isinstance(error, SafetensorError):  # a file of weights was cut short, or is not one
             reason += f"; its weights are damaged: remove the folder {place} and get the model again"
         raise ModelError(f"model {identity.name!r} cannot be loaded from {source}: {reason}") from error
-    if identity.kind == "hub":
-        verify_snapshot(identity.name, snapshot)  # what had to be downloaded
-        check_index(identity.name, snapshot)
+    if is_hub:
+        verify_snapshot(identity.name, place)  # what had to be downloaded
+        check_index(identity.name, place)
     if loads_weights:
         loaded, about = loaded
         _check_weights(identity, loaded, (name for name in about["missing_keys"] if not name.startswith(unused)))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import takewhile
 
+import numpy as np
 import torch
 
 from swaymeter.tasks.models.capabilities import Prompts, Tokens
@@ -19,9 +20,7 @@ from swaymeter.tasks.models.next_token.prompts import no_distribution
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
 
-# Checking whether all answers have ended synchronises a GPU.
-_STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}
-_NOTHING = -1
+_STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}  # looking whether all answers have ended synchronises a GPU
 
 
 def greedy_lines(
@@ -32,77 +31,41 @@ def greedy_lines(
     prompts: [context][query] tokens. Raises ScoreError where the model gives a NaN within an answer.
     """
     engine_name = engine(model, prompts, to_come=most)
-    lines = _GreedyLines(model, len(queries), len(contexts), most)
-    if engine_name == PLAIN:
-        for place in range(len(queries)):
-            lines.take_plain(place, [of_context[place] for of_context in prompts])
-    else:
-        for _ in SharedPrefixes(model, prompts, entries=most, keep=True).read(lines.take):
-            pass
-    checks = [(lines.broken.cpu().numpy(), f"{no_distribution(model)} in an answer")]
-    check_scores(lines.breaks_alone, checks, prompts, queries, contexts)
-    return lines.texts(), engine_name
+    marks = _Marks(model)
+    text = cache(marks.text)
+    texts = [[""] * len(contexts) for _ in queries]
+    broken = np.zeros((len(queries), len(contexts)), dtype=bool)
 
-
-class _GreedyLines:
-    """The greedy answers to queries after contexts, of at most `most` tokens each, by `take` or by `take_plain`."""
-
-    def __init__(self, model: Network, queries: int, contexts: int, most: int) -> None:
-        self._model, self._most, self._marks = model, most, _Marks(model)
-        self._tokens = torch.full((queries, contexts, most), _NOTHING, device=model.device)
-        self.broken = torch.zeros((queries, contexts), dtype=torch.bool, device=model.device)
-
-    @torch.inference_mode()
-    def take(self, forward_pass: Pass) -> None:
-        """Decodes the answers to the prompts of a pass of the engine, with its KV cache."""
-        logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
-        tokens, broken = self._decoded(logits, forward_pass.reading.following)
-        contexts = torch.tensor(forward_pass.contexts, device=tokens.device)
-        for row, query in enumerate(forward_pass.units):
-            self._tokens[query, contexts, : tokens.shape[2]] = tokens[:, row]
-            self.broken[query, contexts] = broken[:, row]
-
-    def take_plain(self, query: int, prompts: Sequence[Tokens]) -> None:
-        """Decodes the answers to a query's prompts, one for each context, which are read completely at every step."""
-        tokens, self.broken[query] = self._decoded_plainly(prompts)
-        self._tokens[query, :, : tokens.shape[1]] = tokens
-
-    def texts(self) -> list[list[str]]:
-        """The answers: [query][context]."""
-        text = cache(self._marks.text)
-        return [[text(tuple(tokens)) for tokens in of_query] for of_query in self._tokens.tolist()]
-
-    def breaks_alone(self, prompt: Tokens) -> bool:
-        """Whether the answer to a prompt read alone has a NaN."""
-        return bool(self._decoded_plainly([prompt])[1].any())
-
-    @torch.inference_mode()
-    def _decoded_plainly(self, prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
+    def plainly(prompts: Sequence[Tokens]) -> tuple[torch.Tensor, torch.Tensor]:
         whole = [[*prompt] for prompt in prompts]
 
         def following(tokens: torch.Tensor) -> torch.Tensor:
             for prompt, token in zip(whole, tokens.tolist(), strict=True):
                 prompt.append(token)
-            return read_plain(self._model, whole, to_come=self._most)
+            return read_plain(model, whole, to_come=most)
 
-        return self._decoded(read_plain(self._model, whole, to_come=self._most), following)
+        return marks.decoded(read_plain(model, whole, to_come=most), following, most)
 
-    def _decoded(
-        self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor]
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Greedy tokens from the first logits (..., V) on: (..., steps), and whether logits were not finite: (...)."""
-        chosen: list[torch.Tensor] = []
-        ended, begun, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
-        look = _STEPS_BETWEEN_LOOKS[logits.device.type]
-        while True:
-            best, tokens = logits.max(dim=-1)
-            chosen.append(tokens)
-            broken |= ~(ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
-            ended |= self._marks.end(tokens, begun)
-            begun |= self._marks.visible[tokens]
-            if len(chosen) == self._most or (len(chosen) % look == 0 and bool(ended.all())):
-                return torch.stack(chosen, dim=-1), broken
-            logits = following(tokens)
+    def keep(query: int, places: Sequence[int], tokens: torch.Tensor, is_broken: torch.Tensor) -> None:
+        broken[query, places] = is_broken.cpu().numpy()
+        for place, answer in zip(places, tokens.tolist(), strict=True):
+            texts[query][place] = text(tuple(answer))
+
+    def take(forward_pass: Pass) -> None:
+        logits = forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
+        tokens, is_broken = marks.decoded(logits, forward_pass.reading.following, most)
+        for row, query in enumerate(forward_pass.units):
+            keep(query, forward_pass.contexts, tokens[:, row], is_broken[:, row])
+
+    if engine_name == PLAIN:
+        for query in range(len(queries)):
+            keep(query, range(len(contexts)), *plainly([of_context[query] for of_context in prompts]))
+    else:
+        for _ in SharedPrefixes(model, prompts, entries=most, keep=True).read(take):
+            pass
+    checks = [(broken, f"{no_distribution(model)} in an answer")]
+    check_scores(lambda prompt: bool(plainly([prompt])[1].any()), checks, prompts, queries, contexts)
+    return texts, engine_name
 
 
 class _Marks:
@@ -115,19 +78,33 @@ class _Marks:
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
-        texts += [""] * (int(model.model.config.get_text_config().vocab_size) - len(texts))
+        texts += [""] * (model.vocabulary_size - len(texts))
         # Of a single token: visible at all; a line's end in it; a line's end behind something visible.
-        self.visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
+        self._visible = torch.tensor([bool(text.strip()) for text in texts], device=model.device)
         self._breaks = torch.tensor(["\n" in text for text in texts], device=model.device)
         self._ends_alone = torch.tensor(
             [token in self._ends or "\n" in text.lstrip() for token, text in enumerate(texts)], device=model.device
         )
 
-    def end(self, tokens: torch.Tensor, begun: torch.Tensor) -> torch.Tensor:
-        """Whether tokens end their answers; begun: whether these have a visible character already."""
-        return self._ends_alone[tokens] | (begun & self._breaks[tokens])
+    @torch.inference_mode()
+    def decoded(
+        self, logits: torch.Tensor, following: Callable[[torch.Tensor], torch.Tensor], most: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Greedy tokens from the first logits (..., V) on: (..., steps), and whether logits were not finite: (...)."""
+        chosen: list[torch.Tensor] = []
+        ended, begun, broken = torch.zeros((3, *logits.shape[:-1]), dtype=torch.bool, device=logits.device)
+        while True:
+            best, tokens = logits.max(dim=-1)
+            chosen.append(tokens)
+            broken |= ~(ended | (torch.isfinite(best) & torch.isfinite(logits.amin(dim=-1))))
+            ended |= self._ends_alone[tokens] | (begun & self._breaks[tokens])
+            begun |= self._visible[tokens]
+            is_time = len(chosen) % _STEPS_BETWEEN_LOOKS[logits.device.type] == 0
+            if len(chosen) == most or (is_time and bool(ended.all())):
+                return torch.stack(chosen, dim=-1), broken
+            logits = following(tokens)
 
     def text(self, answer: Sequence[int]) -> str:
         """The text of an answer's tokens, up to its end."""
-        tokens = list(takewhile(lambda token: token not in self._ends and token != _NOTHING, answer))
+        tokens = list(takewhile(lambda token: token not in self._ends, answer))
         return str(self._tokenizer.decode(tokens, skip_special_tokens=True)).lstrip().partition("\n")[0].rstrip()
