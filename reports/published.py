@@ -138,7 +138,6 @@ def _several(names: Sequence[str]) -> str:
 
 
 def _words(one: PublishedValue) -> dict[str, str]:
-    """The rows that a value is about, as the page calls them."""
     words = {key: value.replace("_", " ") for key, value in one.by.items() if key != "condition"}
     return words | ({"context": EVERY_CONTEXT[one.by["condition"]]} if "condition" in one.by else {})
 

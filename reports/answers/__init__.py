@@ -42,12 +42,10 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         cards = f"@media (max-width:56rem){{{cards}}}"
     css = asset(__name__, "answers.css") + cards + hues
     script = "\n".join(asset(__name__, file) for file in SCRIPTS)
-    pieces = written(
+    written(
         __name__, "answers.html", css, {"linked": linked}, card=card, options=known,
         questions=len(frames["questions_to_read"]), blocks=blocks(frames), script=Markup(script),
         limits=thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"]),
         script_hash=digest(script),
-    )  # fmt: skip
-    with (folder / FILE).open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
+    ).dump(str(folder / FILE), encoding="utf-8")  # fmt: skip
     return FILE

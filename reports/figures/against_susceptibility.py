@@ -126,7 +126,6 @@ def logarithmic_upward(axes: Axes, low: float, high: float) -> None:
 
 
 def _reason(row: dict[str, Any]) -> str:
-    """Why a row has no correlation; empty where it has one."""
     return "" if pd.isna(row["untestable"]) else str(row["untestable"])
 
 

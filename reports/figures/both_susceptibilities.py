@@ -110,7 +110,6 @@ _SHOWN = [
 
 
 def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
-    """A model's queries that have both measures."""
     every = frames["both_susceptibilities_of_queries"]
     rows = finite(every, "susceptibility", "fisher").rows
     bins = where(frames["both_susceptibilities_in_short"], measure="fisher", grouped_by="susceptibility")

@@ -49,13 +49,18 @@ PANELS = 2
 
 @dataclass(frozen=True)
 class Score:
-    """A score whose spread is drawn: its column, what one value is of, where the values and the means come from."""
+    """A score whose spread is drawn: its column, what one value is of, where the values and the means come from.
+
+    items: the numbers of the figures of [M].
+    """
 
     column: str
     thing: str
     values: str
     means: str
     reading: str
+    question: str
+    items: tuple[int, ...]
 
     @property
     def words(self) -> str:
@@ -146,34 +151,29 @@ def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> 
     return canvas
 
 
-_PERSUASION = Score(
-    "coherent_persuasion", "a question with a context", "instances", "instances_in_short",
-    "higher up the context moved the sampled answers further",
+_SCORES = (
+    Score(
+        "coherent_persuasion", "a question with a context", "instances", "instances_in_short",
+        "higher up the context moved the sampled answers further",
+        "Are the answers to some kinds of questions easier to move than to others?", (11, 12, 13),
+    ),
+    Score(
+        "semantic_entropy", "a question under a condition", "answers_of_questions", "partition_means",
+        "higher up the sampled answers spread over more meanings. The entropy sums log-probabilities, so it also grows "
+        "with the length of the answers; the table of accuracy and uncertainty has forms that do not: "
+        "length-normalised, Rao's, and of clusters",
+        "How unsure is the model of each kind of question, without and with a context?", (8, 9, 10),
+    ),
 )  # fmt: skip
-_ENTROPY = Score(
-    "semantic_entropy", "a question under a condition", "answers_of_questions", "partition_means",
-    "higher up the sampled answers spread over more meanings. The entropy sums log-probabilities, so it also grows "
-    "with the length of the answers; the table of accuracy and uncertainty has forms that do not: "
-    "length-normalised, Rao's, and of clusters",
+PERSUASION, ENTROPY = (
+    Figure(
+        score.column.replace("_", "-"), score.question,
+        f"Violin plots of {score.words} in nats by partition and context", (score.values, score.means),
+        partial(_draw_partitions, score), measures=("answers", score.column),
+        items=tuple(f"marjanovic-fig-{number}" for number in score.items),
+    )
+    for score in _SCORES
 )  # fmt: skip
-PERSUASION = Figure(
-    "coherent-persuasion",
-    "Are the answers to some kinds of questions easier to move than to others?",
-    "Violin plots of coherent persuasion in nats by partition and context",
-    ("instances", "instances_in_short"),
-    partial(_draw_partitions, _PERSUASION),
-    measures=("answers", "coherent_persuasion"),
-    items=("marjanovic-fig-11", "marjanovic-fig-12", "marjanovic-fig-13"),
-)
-ENTROPY = Figure(
-    "semantic-entropy",
-    "How unsure is the model of each kind of question, without and with a context?",
-    "Violin plots of semantic entropy in nats by partition and context",
-    ("answers_of_questions", "partition_means"),
-    partial(_draw_partitions, _ENTROPY),
-    measures=("answers", "semantic_entropy"),
-    items=("marjanovic-fig-8", "marjanovic-fig-9", "marjanovic-fig-10"),
-)
 
 
 WHEN = ("without", "with")
@@ -215,9 +215,9 @@ def _draw_most_edited(model: Model, frames: Frames) -> Drawing | None:
         f"{interval_over('subjects')}. At the left, {WHICH}. {sentences} {model}; n = {len(rows)} "
         f"instances.{found.note('instances')}"
     )
-    numbers = every.drop(columns=["model", "dtype"])
+    numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
     means = where(frames["entropy_by_outcome"], partition="all", condition="all")
-    return Drawing(caption, numbers, counts.drop(columns=["model", "dtype"]), partial(_paint_most_edited, rows, means))
+    return Drawing(caption, numbers, shown, partial(_paint_most_edited, rows, means))
 
 
 def counted(counts: pd.DataFrame) -> str:
@@ -274,7 +274,8 @@ def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
         return None
     marked = {name.replace("_", " "): (rows[rows[name]], *style) for name, style in MARKS.items()}
     caption = f"{_READ} Marked are, {WHICH}. {counted(counts)} {_n(model, rows)}{found.note('instances')}"
-    return _scatter(model, caption, every, counts.drop(columns=["model", "dtype"]), rows, marked)
+    numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
+    return Drawing(caption, numbers, shown, partial(_paint_marked, rows, marked))
 
 
 def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
@@ -290,7 +291,7 @@ def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
         f"{between} The words of each class stand in a table. {_n(model, rows)}{found.note('instances')}"
     )
     shown = in_order(without_unit(classes), partition=["all", *partitions(rows)], entropy_class=CLASSES)
-    return _scatter(model, caption, every, shown.drop(columns=["model", "dtype"], errors="ignore"), rows, classed)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_marked, rows, classed))
 
 
 def cut_in_words(classes: pd.DataFrame) -> str:
@@ -304,12 +305,6 @@ def cut_in_words(classes: pd.DataFrame) -> str:
 
 def _n(model: Model, rows: pd.DataFrame) -> str:
     return f"{model}; n = {len(rows)} instances of {rows['question_id'].nunique()} questions."
-
-
-def _scatter(
-    model: Model, caption: str, every: pd.DataFrame, shown: pd.DataFrame, rows: pd.DataFrame, marked: Marked
-) -> Drawing:
-    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_marked, rows, marked))
 
 
 def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marked) -> None:

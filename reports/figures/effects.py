@@ -69,7 +69,6 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
 
 
 def _significant(drawn: pd.DataFrame) -> str:
-    """How many relations are significant, by query type."""
     words = []
     for kind in query_types(drawn):
         p = drawn.loc[drawn["query_type"] == kind, "p_adjusted"]
@@ -78,7 +77,6 @@ def _significant(drawn: pd.DataFrame) -> str:
 
 
 def _untestable(rows: pd.DataFrame) -> str:
-    """How many of the tests cannot be made, and why."""
     reasons = [str(reason) for reason in rows["untestable"].dropna()] if len(rows) else []
     return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if reasons else "none"
 
@@ -158,7 +156,6 @@ def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor:
 
 
 def _draw_models(model: Model, frames: Frames) -> Drawing | None:
-    """Every model of the study."""
     tests = frames["statistics_in_short"]
     tests = tests[tests["comparison"].isin(COMPARISONS)]
     rows = pd.concat([as_published(tests), by_entity(tests)]) if len(tests) else tests

@@ -68,7 +68,6 @@ def susceptibility_by_count(axes: Axes, data: pd.DataFrame, envelope: pd.DataFra
 
 
 def _draw_entities(known: Known, model: Model, frames: Frames) -> Drawing | None:
-    """The entities of a model of which something is known."""
     every, entities = frames[known.queries], frames[known.entities]
     entities = entities.astype({"invented": bool, **dict.fromkeys(known.columns, float)})
     if entities["invented"].all():
@@ -210,7 +209,6 @@ def effect_by_count(axes: Axes, data: pd.DataFrame, count: str) -> None:
 
 
 def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
-    """The relations of a model."""
     rows = frames["effects_by_frequency"]
     correlations = where(frames["correlations"], measure_b=_EFFECT)
     rows = rows.astype({f"mean_log_{count}": float for count in _COUNTED}).reset_index(drop=True)

@@ -149,7 +149,6 @@ def _significant(row: Mapping[str, Any]) -> str:
 
 
 def _tested(tests: pd.DataFrame) -> str:
-    """The caption's sentences on the test."""
     words = "; ".join(f"{row['query_type']}, {_significant(row)}" for row in records(by_entity(tests)))
     untestable = int(as_published(tests)["untestable"].sum()) if len(tests) else 0
     if not words:

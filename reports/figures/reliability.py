@@ -80,7 +80,6 @@ def _paint_precision(rows: pd.DataFrame, dtype: str, reference: str) -> Canvas:
 
 
 def _any_reduced(frames: Frames) -> bool:
-    """Whether any model was asked in a precision whose cost could be shown."""
     known = frames.get("coverage_of_susceptibility")
     return known is not None and any(model.reduced for model in models(known))
 
@@ -100,7 +99,6 @@ OVER = {"seeds": "over seeds", "forms": "over forms"}
 
 
 def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
-    """A model's relations; a panel for each measure."""
     rows = frames["reliability_of_relations"]
     compared = rows.dropna(subset=["variance"])
     groups = in_order(frames["reliability_in_short"], measure=MEASURES, over=OVER, query_type=QUERY_HUES)

@@ -2,12 +2,13 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib import resources
 from typing import Any
 
 import jinja2
+from jinja2.environment import TemplateStream
 from markupsafe import Markup
 
 from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, rules_of_themes
@@ -28,11 +29,11 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
 
 def written(
     package: str, file: str, css: str, filters: Mapping[str, Any], **words: object
-) -> Iterator[str]:  # fmt: skip
+) -> TemplateStream:  # fmt: skip
     """A page piece by piece: the template in a package, with its style after that of all pages, and these words."""
     hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
     css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css
-    return template(package, file, filters).generate(css=Markup(css), style_hash=digest(css), **words)
+    return template(package, file, filters).stream(css=Markup(css), style_hash=digest(css), **words)
 
 
 def asset(package: str, file: str) -> str:

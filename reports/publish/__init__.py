@@ -87,7 +87,6 @@ def _write(path: Path, text: str) -> None:
 
 
 def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
-    """The page's figures and tables, and a document that has all of them."""
     drawn = draw_all(FIGURES.values(), frames)[0]
     captions = []
     for one, limits in with_limits(drawn):
@@ -108,7 +107,6 @@ def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
 
 
 def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: Frames) -> None:
-    """The database's tables, and what describes them."""
     (folder / "data").mkdir()
     files = []
     for table in study.tables:
@@ -148,6 +146,5 @@ def _manifest(study: Publication, frames: Frames) -> dict[str, Any]:
 
 
 def _each(frame: Any, columns: list[str]) -> list[dict[str, Any]]:
-    """The different rows of these columns."""
     rows: list[dict[str, Any]] = json.loads(frame[columns].drop_duplicates().to_json(orient="records"))
     return rows

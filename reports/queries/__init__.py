@@ -33,13 +33,11 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
     known = models(scored)
     filters = {"cell": cell, "slug": file_slug}
     css = asset(__name__, "queries.css")
-    pieces = written(
+    written(
         __name__, "queries.html", css, filters, card=card, models=known, relations=_by_relation(frames, known),
         counts=_counts(frames),
         greedy=bool(scored["greedy"].notna().any()), tokens=not frames["tokens_of_chosen_queries"].empty,
-    )  # fmt: skip
-    with (folder / QUERIES_PAGE).open("w", encoding="utf-8", newline="\n") as file:
-        file.writelines(pieces)
+    ).dump(str(folder / QUERIES_PAGE), encoding="utf-8")  # fmt: skip
     return QUERIES_PAGE
 
 

@@ -132,7 +132,6 @@ _COLUMNS = ["model", "dtype", "contexts", "query_type", "queries", "mean", "low"
 
 
 def _susceptibilities(frames: Frames) -> pd.DataFrame:
-    """A row for each model and type of query: the mean with its interval."""
     rows = []
     for model in models(known := where(frames["both_susceptibilities_in_short"], measure=_MEASURE)):
         means = rows_of(known, model)
@@ -163,6 +162,5 @@ RUNTIME = Table(
     "takes it), on Fisher susceptibility, and the first in multiples of the second. It grows with the contexts a "
     "query is asked with, and falls with the draws that estimate the whole vocabulary. Loading a model is not counted.",
     ("runtime_of_susceptibilities",),
-    lambda frames: frames["runtime_of_susceptibilities"],
     items=("liu-runtime",),
 )

@@ -85,7 +85,6 @@ CONTEXTS = Table(
     "The 10 contexts with the largest entity-independent persuasion before queries of a type: the mean over the "
     "entities of a query form, here averaged over the forms of the type.",
     ("most_persuasive_contexts",),
-    lambda frames: frames["most_persuasive_contexts"],
 )
 CORRELATIONS = Table(
     "agreement-of-measures",
@@ -165,7 +164,6 @@ ENTITIES = Table(
     "A row is an entity, a name or a pair, with its label, its type where it has one, and the mean susceptibility over "
     "its queries of a type.",
     ("susceptibility_of_labelled_entities",),
-    lambda frames: frames["susceptibility_of_labelled_entities"],
     folded=True,
     items=("du-table-1",),
 )
@@ -175,5 +173,4 @@ EXTREMES = Table(
     "The five entities, names or pairs, that contexts of a set sway furthest, and the five that they sway least, by "
     "the mean over the queries of a type.",
     ("most_and_least_susceptible",),
-    lambda frames: frames["most_and_least_susceptible"],
 )

@@ -12,7 +12,6 @@ ITEMS = ("du-setup", "liu-setup", "marjanovic-setup")
 
 
 def _rows(frames: Frames) -> pd.DataFrame:
-    """A row for each kind of entity, query, context and question."""
     in_papers = dict[tuple[str, str | None], list[str]]()
     for one in (one for item in ITEMS for one in published(item)):
         in_papers.setdefault((one.quantity, one.by.get("partition")), []).append(f"{one.words} ({_of(one)})")
@@ -56,7 +55,6 @@ SHARDS = Table(
     "The files in which names were counted, or the index: documents, words, of an index tokens, bytes unpacked, what "
     "could not be read and was left out (lines; of a text file bytes), the first of it, and when it was counted (UTC).",
     ("corpus_in_short",),
-    lambda frames: frames["corpus_in_short"],
     folded=True,
     items=("du-app-f.2",),
 )
@@ -66,7 +64,6 @@ EXCLUDED = Table(
     "Entities that are left out of figures and correlations with a corpus, and why: how often the name stands there, "
     "and how often the same in small letters.",
     ("excluded_entities",),
-    lambda frames: frames["excluded_entities"],
     folded=True,
     items=("du-app-f.2",),
 )

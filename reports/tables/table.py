@@ -16,16 +16,17 @@ class Table:
     """A table that a page has, over every model and dtype, never mixed.
 
     name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
-    reads, first that without which it is empty. rows: (frames) -> its rows; a frame may be empty. note: (frames) ->
-    what the caption adds. folded: whether the page folds it. leads: whether it stands with what was found.
-    items: what of the papers it shows, by the keys of papers.yaml, as in liu-table-1; the caption ends with them.
+    reads, first that without which it is empty. rows: (frames) -> its rows, else those of the first query; a frame may
+    be empty. note: (frames) -> what the caption adds. folded: whether the page folds it. leads: whether it stands with
+    what was found. items: what of the papers it shows, by the keys of papers.yaml, as in liu-table-1; the caption ends
+    with them.
     """
 
     name: str
     title: str
     caption: str
     queries: tuple[str, ...]
-    rows: Callable[[Frames], pd.DataFrame]
+    rows: Callable[[Frames], pd.DataFrame] | None = None
     note: Callable[[Frames], str] = lambda frames: ""
     folded: bool = False
     leads: bool = False
@@ -53,7 +54,8 @@ class Filled:
 
 def filled(table: Table, frames: Frames) -> Filled:
     known = with_empty(frames, (*table.queries, RUNS))
-    rows = table.rows(known) if len(known[table.queries[0]]) else pd.DataFrame()
+    first = known[table.queries[0]]
+    rows = pd.DataFrame() if first.empty else table.rows(known) if table.rows else first
     names = dict.fromkeys(model.name for model in models(rows))
     columns = [name for name in rows if str(name).startswith("published")]
     printed = printed_of(table.items, names, known, listed=not columns)
