@@ -47,7 +47,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         elif question.question_id in askable:
             rejected.append(rejected_question(question, reasons.DOUBLED))
         else:
-            askable[question.question_id] = _checked(question)
+            askable[question.question_id] = question
     counted = dict(Counter(row.reason for row in rejected))
     if rejected:
         log.warning("partition %s: rows that cannot be asked: %s", partition, counted)
@@ -55,11 +55,12 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         raise InputError(f"partition {partition}: no question can be asked: {counted}; correct the rows")
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are requested, {len(askable)} can be asked")
-    if lacking := [said for question in askable.values() for said in _lacking(question)]:
+    lacking = {question_id: _lacking(question) for question_id, question in askable.items()}
+    if stated := [context for contexts in lacking.values() for context in contexts]:
         log.warning(
             "%d contexts in which the answer that they are said to state was not found: %s; name the form that stands "
             "there as an alias, or correct the kind",
-            len(lacking), textwrap.shorten("; ".join(lacking), 1000),
+            len(stated), textwrap.shorten("; ".join(stated), 1000),
         )  # fmt: skip
     if long := [question.question_id for question in askable.values() if _is_long(question)]:
         log.warning(
@@ -67,23 +68,21 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
             "ones are not repeated; name an entailment model at measures.whose_answer.entailment (audit: --entailment)",
             len(long), LONGEST, textwrap.shorten(", ".join(long), 300),
         )  # fmt: skip
+    for question_id in (question_id for question_id, contexts in lacking.items() if contexts):
+        question = askable[question_id]
+        askable[question_id] = replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER))
     chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return BuiltQuestions([askable[question_id] for question_id in chosen], rejected)
 
 
-def _checked(question: Question) -> Question:
-    """The question, flagged where a context of one's own does not hold the answer that it is said to state."""
-    return replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER)) if _lacking(question) else question
-
-
 def _lacking(question: Question) -> list[str]:
     """The contexts of one's own that do not hold the answer that they are said to state; yes and no need not stand."""
-    found = []
+    lacking = []
     for case in question.cases if question.is_own else ():
         answers = [answer for answer in case.answers if words(answer) and answer.casefold() not in ("yes", "no")]
         if answers and case.text and whose_answer(case.text, context=answers, original=()) != "context":
-            found.append(f"{question.question_id}, {case.context_id}: {answers[0]!r}")
-    return found
+            lacking.append(f"{question.question_id}, {case.context_id}: {answers[0]!r}")
+    return lacking
 
 
 def _is_long(question: Question) -> bool:

@@ -18,6 +18,9 @@ from swaymeter.tasks.frequency.counting import count
 from swaymeter.tasks.frequency.names import Names
 from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
 
+REMEMBERED = "corpus"
+"""The folder of the downloads that remembers the files' digests."""
+
 
 class CorpusOptions(FrequencyOptions):
     """The files of a corpus, read as a stream."""
@@ -39,7 +42,7 @@ def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]
     """The files; their digests are read again only where size or time have changed."""
     files = shards(options.corpus)
     try:
-        digests = remembered_digests(list(files.values()), _remembered(access))
+        digests = remembered_digests(list(files.values()), access.downloads / REMEMBERED)
     except OSError as error:
         why = error.strerror or error
         raise InputError(f"{KEY}: {error.filename} cannot be read: {why}; correct the path or get the file") from None
@@ -59,7 +62,7 @@ def _count(
     if not counts.words:
         problem = f" ({reading.problem})" if reading.problem else ""
         raise InputError(f"{file} has no text that can be read{problem}; {LEAVE_OUT}")
-    if remembered_digests([file], _remembered(access)) != [part.key["digest"]]:
+    if remembered_digests([file], access.downloads / REMEMBERED) != [part.key["digest"]]:
         raise InputError(f"{file} changed while it was counted; run it again when it is complete")
     columns = (one.tolist() for one in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
     rows = (
@@ -75,11 +78,6 @@ def _count(
         counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
     return Counted(rows, read)
-
-
-def _remembered(access: Access) -> Path:
-    """The folder that remembers the digests."""
-    return access.downloads / "corpus"
 
 
 @lru_cache(maxsize=1)

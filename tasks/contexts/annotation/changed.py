@@ -26,22 +26,20 @@ def change(
     there; if it is not a form of the old one, it has no item of Wikidata. Slots in a new context are filled.
     """
     changed = question if text is None else replace(question, question=text)
-    if answer is not None:
-        changed = _with_answer(changed, answer)
+    if answer is not None and answer.casefold() in {form.casefold() for form in (question.object, *question.answers)}:
+        changed = replace(changed, object=answer, answers=tuple(dict.fromkeys((answer, *question.answers))))
+    elif answer is not None:
+        changed = replace(changed, object=answer, object_id=None, answers=(answer,), replacement_quality=None)
     if other_answer is not None:
-        changed = replace(changed, replacement=other_answer, replacement_id=None)
-        changed = replace(changed, replacement_by="annotators", replacement_quality=None)
+        changed = replace(
+            changed, replacement=other_answer, replacement_id=None, replacement_by="annotators",
+            replacement_quality=None,
+        )  # fmt: skip
     if (answer, other_answer, context) != (None, None, None):
         changed = _with_contexts(changed, question, context)
     other_flags = tuple(flag for flag in changed.flags if flag not in _OF_TEXTS)
     broken = slots.flags_of(changed.question, changed.answers, changed.object, changed.replacement)
     return replace(changed, flags=tuple(dict.fromkeys((*broken, *other_flags))))
-
-
-def _with_answer(question: Question, answer: str) -> Question:
-    if answer.casefold() in {form.casefold() for form in (question.object, *question.answers)}:
-        return replace(question, object=answer, answers=tuple(dict.fromkeys((answer, *question.answers))))
-    return replace(question, object=answer, object_id=None, answers=(answer,), replacement_quality=None)
 
 
 def _with_contexts(changed: Question, before: Question, context: str | None) -> Question:
@@ -57,9 +55,15 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
     if snippet is None:
         flags = (OBJECT_NOT_IN_CONTEXT,)
     elif snippet != old or not set(changed.answers) <= {before.object, *before.answers}:
-        flags = slots.flags_of_snippet(snippet, _meant(changed, snippet))
+        # The forms of the answer that the text may mean: not "in" for India, nor "reading" for the town.
+        forms = (changed.object, *(form for form in changed.answers if len(form) > SHORT))
+        meant = [form for form in forms if is_written(snippet.replace(SLOT, " "), form)]
+        flags = slots.flags_of_snippet(snippet, meant)
         if changed.partition == "disputable" and context is not None:
-            flags = _of_disputed(flags, context, snippet, old)
+            # Editors dispute one place of a sentence: of several mentions in a new one, a slot must mark the place.
+            flags = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
+            if SLOT not in context and snippet.count(SLOT) > max(1, (old or "").count(SLOT)):
+                flags = (*flags, ANSWER_LEFT_IN_CONTEXT)
     return replace(
         changed,
         contexts=both_contexts(
@@ -67,13 +71,6 @@ def _with_contexts(changed: Question, before: Question, context: str | None) -> 
         ),
         flags=(*(flag for flag in changed.flags if flag not in _OF_CONTEXTS), *flags),
     )
-
-
-def _of_disputed(flags: tuple[str, ...], context: str, snippet: str, old: str | None) -> tuple[str, ...]:
-    """Editors dispute one place of a sentence: with several mentions in a new one, a slot must mark the place."""
-    others = tuple(flag for flag in flags if flag != ANSWER_LEFT_IN_CONTEXT)
-    unclear = SLOT not in context and snippet.count(SLOT) > max(1, (old or "").count(SLOT))
-    return (*others, ANSWER_LEFT_IN_CONTEXT) if unclear else others
 
 
 def _texts(answer: str, before: Question, old: str | None) -> tuple[str, str | None]:
@@ -113,10 +110,3 @@ def _slots(snippet: str | None, answer: str) -> list[_Place]:
         end = start + len(answer)
         places.append((start, end))
     return places
-
-
-def _meant(question: Question, snippet: str) -> list[str]:
-    """The forms of the answer that the text may mean: not "in" for India, nor "reading" for the town."""
-    text = snippet.replace(SLOT, " ")
-    forms = (question.object, *(form for form in question.answers if len(form) > SHORT))
-    return [form for form in forms if is_written(text, form)]

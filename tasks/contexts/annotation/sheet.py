@@ -166,7 +166,11 @@ class _Reader:
                 self.unfinished.append(row.number)
             return
         if choice not in ANNOTATION_CHOICES:
-            self._report(row, "choice", _no_choice(row.cells["choice"]))
+            near = get_close_matches(choice, ANNOTATION_CHOICES, n=1, cutoff=0.5)
+            hint = f" (did you mean {near[0]!r}?)" if near else ""
+            *choices, last = ANNOTATION_CHOICES
+            problem = f"{_short(row.cells['choice'])} is not a choice{hint}; choose {', '.join(choices)} or {last}"
+            self._report(row, "choice", problem)
             return
         question, answer, other_answer, context = (_or_none(new[name], row.cells[name[4:]]) for name in _NEW)
         changed = [name for name in _NEW if new[name]]
@@ -208,13 +212,6 @@ class _Reader:
 
 def _or_none(new: str, old: str) -> str | None:
     return new if new and new.split() != old.split() else None
-
-
-def _no_choice(cell: str) -> str:
-    near = get_close_matches(cell.strip().casefold(), ANNOTATION_CHOICES, n=1, cutoff=0.5)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
-    *choices, last = ANNOTATION_CHOICES
-    return f"{_short(cell)} is not a choice{hint}; choose {', '.join(choices)} or {last}"
 
 
 def _short(text: str) -> str:

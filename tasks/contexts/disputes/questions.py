@@ -62,7 +62,9 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
         for (dispute, _), answers in zip(some, answered, strict=True):
             questions = filter(None, (question_in(answer.text) for answer in answers.samples))
             tries = [text for text in questions if _is_about(text, dispute)]
-            chosen = next((text for text in tries if not _names_an_answer(text, dispute)), None)
+            both = (dispute.object, dispute.replacement)
+            naming = [any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), one, "") for one in both) for text in tries]
+            chosen = next((text for text, names_one in zip(tries, naming, strict=True) if not names_one), None)
             if chosen is not None:
                 written.questions.append(_question(dispute, chosen))
             elif tries:
@@ -94,13 +96,6 @@ def _is_about(question: str, dispute: Dispute) -> bool:
     question_words, title, sentence = (set(re.findall(r"\w+", text.casefold())) for text in texts)
     telling = {word for word in sentence if len(word) >= LETTERS_OF_A_TELLING_WORD} | (title - LITTLE_WORDS)
     return bool(question_words & telling)
-
-
-def _names_an_answer(question: str, dispute: Dispute) -> bool:
-    return any(
-        QUESTION_CONTAINS_ANSWER in flags_of(question, (), answer, "")
-        for answer in (dispute.object, dispute.replacement)
-    )
 
 
 def _question(dispute: Dispute, text: str) -> Question:

@@ -130,7 +130,9 @@ def _shown(nodes: Iterable[Node]) -> Iterator[str]:
         elif isinstance(node, HTMLEntity):
             yield _character(node)
         elif isinstance(node, Wikilink):
-            yield from _of_link(node)
+            title = str(node.title)
+            if not _NO_TEXT.match(title) and not (node.text is None and _LANGUAGE.match(title)):
+                yield from _within(node.title if node.text is None else node.text)
         elif isinstance(node, ExternalLink):
             yield GAP if node.title is None and not node.brackets else "".join(_within(node.title))
         elif isinstance(node, Template):
@@ -139,23 +141,13 @@ def _shown(nodes: Iterable[Node]) -> Iterator[str]:
         elif isinstance(node, Argument):
             yield GAP
         elif isinstance(node, Tag):
-            yield from _of_tag(node)
-
-
-def _of_link(link: Wikilink) -> Iterator[str]:
-    title = str(link.title)
-    if not _NO_TEXT.match(title) and not (link.text is None and _LANGUAGE.match(title)):
-        yield from _within(link.title if link.text is None else link.text)
-
-
-def _of_tag(tag: Tag) -> Iterator[str]:
-    name = str(tag.tag).strip().casefold()
-    if name == "br":
-        yield " "
-    elif name in _READ:
-        yield from _within(tag.contents)
-    elif name not in _SHOWS_NOTHING:
-        yield GAP
+            name = str(node.tag).strip().casefold()
+            if name == "br":
+                yield " "
+            elif name in _READ:
+                yield from _within(node.contents)
+            elif name not in _SHOWS_NOTHING:
+                yield GAP
 
 
 def _within(code: Wikicode | None) -> Iterator[str]:

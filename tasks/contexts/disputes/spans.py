@@ -58,17 +58,18 @@ class Replacement:
 
 def replacement(first: str, second: str, *, most_words: int) -> Replacement | str:
     """The one span of at most `most_words` words that differs in two wikitexts; or the reason why there is none."""
-    changed = _changed_line(first.split("\n"), second.split("\n"))
-    if isinstance(changed, str):
-        return changed
-    reason = _why_not_worth_reading(changed, most_words)
+    lines, other_lines = first.split("\n"), second.split("\n")
+    number, behind = _alike(lines, other_lines)
+    if not (len(lines) == len(other_lines) == number + behind + 1):
+        return reasons.NOT_ONE_SPAN
+    reason = _why_not_worth_reading(lines[number], other_lines[number], most_words)
     if reason:
         return reason
-    shown = [running_text(text) for text in changed.sections()]
+    shown = [running_text(text) for text in _sections(lines, other_lines, number)]
     if shown[0] == shown[1]:
         return reasons.NOT_IN_RUNNING_TEXT
     before, behind = _alike(*shown)
-    if any(len(lines) != before + 1 + behind for lines in shown):
+    if any(len(lines_shown) != before + 1 + behind for lines_shown in shown):
         return reasons.NOT_ONE_SPAN
     return _of_lines(shown[0], shown[1], before, most_words)
 
@@ -90,34 +91,14 @@ def _share(mine: Sequence[str], theirs: Sequence[str]) -> float:
     return sum(block.size for block in blocks) / max(len(mine), len(theirs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Changed:
-    """A line of two wikitexts that differ in nothing else."""
-
-    first: Sequence[str]
-    second: Sequence[str]
-    number: int
-
-    def lines(self) -> tuple[str, str]:
-        return self.first[self.number], self.second[self.number]
-
-    def sections(self) -> tuple[str, str]:
-        """Both texts, or only their sections around the line where no markup reaches over a heading."""
-        headings = [number for number, line in enumerate(self.first) if _is_heading(line)]
-        start = max((number for number in headings if number < self.number), default=0)
-        end = min((number for number in headings if number > self.number), default=len(self.first))
-        sections = "\n".join(self.first[start:end]), "\n".join(self.second[start:end])
-        unclosed = (places for places, _ in map(open_markup, ("\n".join(self.first[:start]), *sections)))
-        return ("\n".join(self.first), "\n".join(self.second)) if any(unclosed) else sections
-
-
-def _changed_line(first: Sequence[str], second: Sequence[str]) -> _Changed | str:
-    before, behind = _alike(first, second)
-    if not (len(first) == len(second) == before + behind + 1):
-        return reasons.NOT_ONE_SPAN
-    changed = _Changed(first, second, before)
-    outside = any(_is_heading(line) for line in changed.lines())
-    return reasons.NOT_IN_RUNNING_TEXT if outside else changed
+def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple[str, str]:
+    """Both texts, or only their sections around the line that differs, where no markup reaches over a heading."""
+    headings = [place for place, line in enumerate(first) if _is_heading(line)]
+    start = max((place for place in headings if place < number), default=0)
+    end = min((place for place in headings if place > number), default=len(first))
+    sections = "\n".join(first[start:end]), "\n".join(second[start:end])
+    unclosed = (places for places, _ in map(open_markup, ("\n".join(first[:start]), *sections)))
+    return ("\n".join(first), "\n".join(second)) if any(unclosed) else sections
 
 
 def _is_heading(line: str) -> bool:
@@ -127,9 +108,13 @@ def _is_heading(line: str) -> bool:
     return len(text) > 1 and text.startswith("=") and text.endswith("=")
 
 
-def _why_not_worth_reading(changed: _Changed, most_words: int) -> str | None:
+def _why_not_worth_reading(first: str, second: str, most_words: int) -> str | None:
     """The reason for a rejection that the changed line alone gives, so that most texts need not be parsed."""
-    middles = _middles(*changed.lines())
+    if _is_heading(first) or _is_heading(second):
+        return reasons.NOT_IN_RUNNING_TEXT
+    pieces = _PIECE.findall(first), _PIECE.findall(second)
+    before, behind = _alike(*pieces)
+    middles = ["".join(row[before : len(row) - behind]) for row in pieces]
     words = [[word[0] for word in words_of(middle)] for middle in middles]
     counts = [len(of_middle) for of_middle in words]
     if words[0] == words[1]:
@@ -172,13 +157,6 @@ def _neighbours(here: Sequence[str], beyond: Sequence[str], *, step: int) -> tup
     """The words nearest to a span, the nearest first: of its line, and of the lines beyond until there are enough."""
     in_order = chain(here, (word[0] for line in beyond for word in words_of(line)[::step]))
     return tuple(folded(word) for word in islice(in_order, _NEIGHBOURS))
-
-
-def _middles(first: str, second: str) -> tuple[str, str]:
-    pieces = _PIECE.findall(first), _PIECE.findall(second)
-    before, behind = _alike(*pieces)
-    first_middle, second_middle = ("".join(row[before : len(row) - behind]) for row in pieces)
-    return first_middle, second_middle
 
 
 def _alike(first: Sequence[str], second: Sequence[str]) -> tuple[int, int]:

@@ -91,7 +91,7 @@ def _bare(name: str) -> str:
 
 def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> Replacement | None:
     """The most similar item that fits, of those that Wembedder names and `items` has looked up; None if none fits."""
-    for listed in sorted(similar, key=lambda item: (-item.similarity, _number(item.item_id))):
+    for listed in sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:]))):
         candidate = items.get(listed.item_id)
         if candidate and is_wrong_but_alike(candidate, fact):
             return Replacement(candidate.item_id, candidate.name, WEMBEDDER, listed.similarity)
@@ -101,7 +101,7 @@ def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> Replace
 def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> Replacement | None:
     """The candidate that fits whose label and description are most like the object's; None where none fits."""
     others = {item.item_id: item for item in candidates if item.label and item.item_id not in fact.ids}
-    listed = [others[item_id] for item_id in sorted(others, key=_number)]
+    listed = [others[item_id] for item_id in sorted(others, key=lambda item_id: int(item_id[1:]))]
     if not listed:
         return None
     described = ((item.name, item.description) for item in (fact.object, *listed))
@@ -125,7 +125,3 @@ def remembering(embed: Embed) -> Embed:
         return np.stack([known[text] for text in texts])
 
     return embed_new
-
-
-def _number(item_id: WikidataId) -> int:
-    return int(item_id[1:])
