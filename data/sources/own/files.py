@@ -152,43 +152,37 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _rows_of(lines: list[str], begin: int, header: Sequence[str], separator: str, file: Path) -> Iterator[FileRow]:
-    """The rows from line `begin` on, counted from 0, without those in which no cell has anything."""
-    broken = reread = 0
-    for line, cells, problem, length in _records(lines, begin, separator):
-        place = f"line {line}"
-        if problem:
-            broken += 1
-            reread += length
-            if broken > MOST_BROKEN or reread > MOST_REREAD:
-                raise InputError(f"{file}: {broken:,} lines are not CSV, the last {place}; is it CSV at all?")
-            yield FileRow(place, {}, problem)
-        elif not any(map(str.strip, cells)):
-            continue
-        elif len(cells) < len(header) or any(map(str.strip, cells[len(header) :])):
-            problem = f"has {len(cells)} cells, and the header {len(header)}; put cells with {separator!r} in quotes"
-            yield FileRow(place, {}, problem)
-        else:
-            yield FileRow(place, {name: cell for name, cell in zip(header, cells, strict=False) if name})
-
-
-def _records(lines: list[str], begin: int, separator: str) -> Iterator[tuple[int, list[str], str, int]]:
-    """Every record from line `begin` on: its first line, and its cells, or what is wrong and how many characters it is.
+    """The rows from line `begin` on, counted from 0, without those in which no cell has anything.
 
     Behind a line that is not CSV, such as one with a quote that is never closed, reading goes on with the next line.
     """
+    broken = reread = 0
     while begin < len(lines):
         reader = csv.reader(islice(lines, begin, None), delimiter=separator, strict=True)
         start = begin
         try:
             with _large_cells():
                 for cells in reader:
-                    yield start + 1, cells, "", 0
+                    if any(map(str.strip, cells)):
+                        yield _row(f"line {start + 1}", header, cells, separator)
                     start = begin + reader.line_num
             return
         except csv.Error as error:
-            length = sum(map(len, islice(lines, start, begin + reader.line_num)))
-            yield start + 1, [], f"is not CSV: {error}; a quote may be missing or never closed", length
+            broken += 1
+            reread += sum(map(len, islice(lines, start, begin + reader.line_num)))
             begin = start + 1
+            if broken > MOST_BROKEN or reread > MOST_REREAD:
+                raise InputError(
+                    f"{file}: {broken:,} lines are not CSV, the last line {begin}; is it CSV at all?"
+                ) from None
+            yield FileRow(f"line {begin}", {}, f"is not CSV: {error}; a quote may be missing or never closed")
+
+
+def _row(place: str, header: Sequence[str], cells: list[str], separator: str) -> FileRow:
+    if len(cells) < len(header) or any(map(str.strip, cells[len(header) :])):
+        problem = f"has {len(cells)} cells, and the header {len(header)}; put cells with {separator!r} in quotes"
+        return FileRow(place, {}, problem)
+    return FileRow(place, {name: cell for name, cell in zip(header, cells, strict=False) if name})
 
 
 @contextmanager
@@ -206,7 +200,10 @@ def _of_json(text: str, file: Path, known: Collection[str]) -> FileRows:
     _refuse_more(text.count("\n"), MOST_VALUES, "lines", file)
     _refuse_more(sum(map(text.count, ",[{")), MOST_VALUES, "values", file)
     try:
-        found = list(_of_document(_parsed(text), file, known))
+        document = _parsed(text)
+        values = document if isinstance(document, list) else _rows_in(document, file, known)
+        what = "line" if values == [document] else "row"
+        found = [_of_object(f"{what} {number}", value) for number, value in enumerate(values, 1)]
     except (ValueError, RecursionError) as error:
         found = list(islice(_of_lines(text), MOST_ROWS + 1))
         if all(row.problem for row in found):
@@ -231,15 +228,9 @@ def _of_lines(text: str) -> Iterator[FileRow]:
 
 
 def _of_object(place: str, value: Any) -> FileRow:
-    is_object = isinstance(value, dict)
-    return FileRow(place, value if is_object else {}, "" if is_object else "is not a JSON object, such as {...}")
-
-
-def _of_document(document: Any, file: Path, known: Collection[str]) -> Iterator[FileRow]:
-    """The rows of a list of objects, of an object that holds one, of columns, or of one row."""
-    rows = document if isinstance(document, list) else _rows_in(document, file, known)
-    what = "line" if rows == [document] else "row"
-    return (_of_object(f"{what} {number}", row) for number, row in enumerate(rows, 1))
+    if isinstance(value, dict):
+        return FileRow(place, value)
+    return FileRow(place, {}, "is not a JSON object, such as {...}")
 
 
 def _rows_in(document: dict[str, Any], file: Path, known: Collection[str]) -> Sequence[Any]:
@@ -284,34 +275,23 @@ def _of_parquet(file: Path) -> FileRows:
 
     try:
         with pq.ParquetFile(file) as opened:
-            names = opened.schema_arrow.names
+            names, about = opened.schema_arrow.names, opened.metadata
             if doubled := _doubled(names):
                 raise InputError(f"{file} has the column {doubled} twice; rename one")
-            about = opened.metadata
             _refuse_more(about.num_rows, MOST_ROWS, "rows", file)
             _refuse_more(about.num_rows * about.num_columns, MOST_VALUES, "cells", file)
-            rows = _unpacked(opened, file)
-            return FileRows(names, [FileRow(f"row {number}", row) for number, row in enumerate(rows, 1)])
+            size, rows = 0, list[FileRow]()
+            for batch in opened.iter_batches(batch_size=_TOGETHER):  # a text that is in every row is packed once
+                size += sum(map(_bytes, unpacked := batch.to_pylist()))
+                _refuse_more(size >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
+                rows += (FileRow(f"row {number}", row) for number, row in enumerate(unpacked, len(rows) + 1))
+            return FileRows(names, rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
         raise InputError(f"{file} is not a Parquet file that can be read: {first_line(error)}") from None
 
 
-def _unpacked(opened: Any, file: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file, a few at a time: it packs a text that is in every row once."""
-    groups = (opened.metadata.row_group(number) for number in range(opened.num_row_groups))
-    _refuse_more(sum(group.total_byte_size for group in groups) >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
-    size = 0
-    for batch in opened.iter_batches(batch_size=_TOGETHER):
-        for row in batch.to_pylist():
-            size += _bytes(row)  # the batch may still have a text of many rows once
-            _refuse_more(size >> 20, LARGEST_FILE >> 20, "MiB unpacked", file)
-            yield row
-
-
 def _bytes(value: Any) -> int:
     """The least that a value takes: a character a byte, a number eight."""
-    if isinstance(value, dict):
-        return sum(map(_bytes, value.values()))
-    if isinstance(value, list):
-        return 8 + sum(map(_bytes, value))
+    if isinstance(value, dict | list):
+        return 8 + sum(map(_bytes, value.values() if isinstance(value, dict) else value))
     return len(value) if isinstance(value, str | bytes) else 8

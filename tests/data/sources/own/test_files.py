@@ -36,6 +36,7 @@ FORMS: dict[str, bytes] = {
     "utf-8 with a mark": CSV.encode("utf-8-sig"), "utf-16": CSV.encode("utf-16"),
     "utf-16 without a mark": CSV.encode("utf-16-le"), "utf-32": CSV.encode("utf-32"),
     "cr": CSV.replace("\n", "\r").encode(), "sep": b"sep=;\r\n" + FRAME.to_csv(index=False, sep=";").encode(),
+    "crlf": CSV.replace("\n", "\r\n").encode(), "semicolons": FRAME.to_csv(index=False, sep=";").encode(),
     "tabs": FRAME.to_csv(index=False, sep="\t").encode(), "empty lines": b"\n\n" + CSV.encode() + b",,,,\n,,,,,,\n",
     "array": as_pandas(orient="records"), "lines": as_pandas(orient="records", lines=True),
     "columns by index": as_pandas(), "rows by index": as_pandas(orient="index"), "split": as_pandas(orient="split"),
