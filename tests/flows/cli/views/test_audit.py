@@ -184,6 +184,9 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
     assert not (tmp_path / "ws").exists()
 
 
+VERDICTS = {"c": "context", "o": "original"}
+
+
 def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "original", **asked_with: str | None) -> Path:
     """The database of a run in which the answers to questions with a conflicting context had these verdicts.
 
@@ -191,28 +194,22 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
     """
     from swaymeter.data.warehouse.loading import update
 
-    asked = {"relation": "own", "model": "m", "dtype": "float32"}
-    one = {"context_id": "c", "condition": "conflicting", "passages": [{"text": text}], "answers": ["Lima"]}
-    context = {"contexts": [one]}
-    questions: list[Row] = []
-    rows: list[Row] = []
-    for number, verdict in enumerate(verdicts):
-        about = {"question_id": f"q {number}", "relation": "own", "subject": "", "subject_id": None}
-        questions.append(row(table("questions"), **about, **context))
-        for context_id, condition, stated in (("none", "none", alone), ("c", "conflicting", VERDICTS[verdict])):
-            rows.append(
-                row(
-                    table("whose_answer"), **asked, question_id=f"q {number}", context_id=context_id,
-                    condition=condition, sample=None, verdict=stated, outcome=None,
-                )
-            )  # fmt: skip
+    numbered = [(f"q {number}", VERDICTS[verdict]) for number, verdict in enumerate(verdicts)]
+    context = {"context_id": "c", "condition": "conflicting", "passages": [{"text": text}], "answers": ["Lima"]}
+    about = {"relation": "own", "subject": "", "subject_id": None, "contexts": [context]}
+    asked = {"relation": "own", "model": "m", "dtype": "float32", "sample": None, "outcome": None}
+    rows: list[Row] = [
+        row(table("whose_answer"), **asked, question_id=name, context_id=of, condition=condition, verdict=verdict)
+        for name, with_context in numbered
+        for of, condition, verdict in (("none", "none", alone), ("c", "conflicting", with_context))
+    ]
+    questions: list[Row] = [row(table("questions"), question_id=name, **about) for name, _ in numbered]
     files = stored(folder / "files", {"questions": questions, "whose_answer": rows})
     runs = [row(table("runs"), model="m", dtype="float32", **asked_with)]
     update(folder / "study.duckdb", "key", schema(), files, runs=runs)
     return folder
 
 
-VERDICTS = {"c": "context", "o": "original"}
 LEFT_OUT = "left out of A: m (float32) against B: m (float32)"
 
 
