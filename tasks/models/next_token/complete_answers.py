@@ -51,12 +51,7 @@ def complete_answers(
     parts = []
     for start in range(0, len(queries), some):
         of_part = _prompts(model, contexts, queries[start : start + some], answers, start_token)
-        scores = _AnswerScores(model, of_part, len(answers), look_up)
-        if engine_name == PREFIX_TREE:
-            scores.read()
-        else:
-            scores.read_plain()
-        parts.append((scores.log_probs.cpu(), scores.sound.cpu()))
+        parts.append(_scored(model, of_part, len(answers) + 1, look_up, engine_name))
     log_probs, sound = zip(*parts, strict=True)
     return torch.cat(log_probs), torch.cat(sound), engine_name
 
@@ -71,63 +66,53 @@ def _stops(model: Network, terminators: Sequence[str]) -> list[int]:
     return sorted(stops)
 
 
-class _AnswerScores:
-    """What `complete_answers` returns, for prompts as `_prompts` returns them, on the model's device."""
+@torch.inference_mode()
+def _scored(
+    model: Network,
+    prompts: list[list[Tokens]],
+    each: int,
+    look_up: Callable[[tuple[tuple[int, ...], ...]], "_LookUp"],
+    engine_name: str,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What `complete_answers` returns, for prompts as `_prompts` returns them; each: of a query, 1 + answers."""
+    shape = (len(prompts[0]) // each, len(prompts))
+    log_probs = torch.zeros((*shape, each - 1), dtype=torch.float64, device=model.device)
+    sound = torch.zeros(shape, dtype=torch.bool, device=model.device)
 
-    def __init__(
-        self,
-        model: Network,
-        prompts: list[list[Tokens]],
-        answers: int,
-        look_up: Callable[[tuple[tuple[int, ...], ...]], "_LookUp"],
-    ) -> None:
-        self._model, self._prompts, self._each, self._look_up = model, prompts, answers + 1, look_up
-        shape = (len(prompts[0]) // self._each, len(prompts))
-        self.log_probs = torch.zeros((*shape, answers), dtype=torch.float64, device=model.device)
-        self.sound = torch.zeros(shape, dtype=torch.bool, device=model.device)
-
-    def read(self) -> None:
-        """Computes them with shared prefixes read once: a query's answers are a tree behind its last token."""
-        starts = range(0, len(self._prompts[0]), self._each)
-        units = [range(start, start + self._each) for start in starts]
-        shared = SharedPrefixes(self._model, self._prompts, units=units, entries=self._each, inner=True)
-        for _ in shared.read(self._take):
-            pass
-
-    @torch.inference_mode()
-    def read_plain(self) -> None:
-        """Computes them from complete prompts, one for each token that is looked up."""
-        for query, context in np.ndindex(*self.sound.shape):
-            prefix, wholes, lookup = self._of(query, context)
-            prompts = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
-            self._keep([query], [context], [lookup], read_plain(self._model, prompts).unsqueeze(0))
-
-    @torch.inference_mode()
-    def _take(self, forward_pass: Pass) -> None:
-        lookups = [self._of(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
-        nodes = [
-            paths[answer][len(prefix) + depth - 1]
-            for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
-            for answer, depth in lookup.places
-        ]
-        self._keep(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(nodes))
-
-    def _of(self, query: int, context: int) -> tuple[Tokens, list[Tokens], "_LookUp"]:
+    def of(query: int, context: int) -> tuple[Tokens, list[Tokens], _LookUp]:
         """A prompt's prefix, the prompt with each of the answers, and the logits to look up for it."""
-        prefix, *wholes = self._prompts[context][query * self._each : (query + 1) * self._each]
-        return prefix, wholes, self._look_up(tuple(tuple(whole[len(prefix) :]) for whole in wholes))
+        prefix, *wholes = prompts[context][query * each : (query + 1) * each]
+        return prefix, wholes, look_up(tuple(tuple(whole[len(prefix) :]) for whole in wholes))
 
-    def _keep(
-        self, queries: Sequence[int], contexts: Sequence[int], lookups: Sequence["_LookUp"], logits: torch.Tensor
-    ) -> None:
+    def keep(queries: Sequence[int], contexts: Sequence[int], lookups: Sequence[_LookUp], logits: torch.Tensor) -> None:
         rows = torch.tensor(contexts, device=logits.device)
         parts = torch.split(logits.flatten(0, 1), _DISTRIBUTIONS_AT_ONCE)
         normaliser = torch.cat([Distributions.of(part).log_normaliser for part in parts]).view(logits.shape[:2])
         places = [len(lookup.places) for lookup in lookups]
         of_queries = zip(torch.split(logits, places, dim=1), torch.split(normaliser, places, dim=1), strict=True)
         for query, lookup, (logits_of, normaliser_of) in zip(queries, lookups, of_queries, strict=True):
-            self.log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
-            self.sound[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
+            log_probs[query, rows] = lookup.log_probs(logits_of, normaliser_of)
+            sound[query, rows] = torch.isfinite(normaliser_of).all(dim=1)
+
+    def take(forward_pass: Pass) -> None:
+        lookups = [of(query, forward_pass.contexts[0])[2] for query in forward_pass.units]
+        nodes = [
+            paths[answer][len(prefix) + depth - 1]
+            for (prefix, *paths), lookup in zip(forward_pass.paths, lookups, strict=True)
+            for answer, depth in lookup.places
+        ]
+        keep(forward_pass.units, forward_pass.contexts, lookups, forward_pass.reading.logits(nodes))
+
+    if engine_name == PREFIX_TREE:  # a query's answers are a tree behind its last token
+        units = [range(start, start + each) for start in range(0, len(prompts[0]), each)]
+        for _ in SharedPrefixes(model, prompts, units=units, entries=each, inner=True).read(take):
+            pass
+    else:  # a prompt for each token that is looked up
+        for query, context in np.ndindex(*shape):
+            prefix, wholes, lookup = of(query, context)
+            whole = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
+            keep([query], [context], [lookup], read_plain(model, whole).unsqueeze(0))
+    return log_probs.cpu(), sound.cpu()
 
 
 class _LookUp:
