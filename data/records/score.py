@@ -11,6 +11,7 @@ class Score:
     """The columns that all measures share; a measure's row type adds its own below."""
 
     relation: Annotated[str, Meaning("the relation's name")]
+    variant: Annotated[str, Meaning("which of what is compared: its key in `variants`")]
     model: Annotated[str, Meaning("the model's name: a catalog alias, a hub id or a folder's name")]
     model_revision: Annotated[str, Meaning("what tells this copy of the weights from another: a digest or a commit")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -20,13 +21,24 @@ class Score:
     stand_in: Annotated[str | None, Meaning("which model stood in for which; NULL where none did")]
 
 
+@table("variants", "what is compared: a model in a dtype, and how it is asked", key=("variant",))
+class Variant:
+    """What is compared: a model in a dtype, and how it is asked."""
+
+    variant: Annotated[str, Meaning("its key: model and dtype")]
+    model: Annotated[str, Meaning("the model's name in the study")]
+    dtype: Annotated[str, Meaning("the precision that the model computed in")]
+    label: Annotated[str | None, Meaning("what the study calls the model; NULL where it has no label")]
+    prompt: Annotated[str | None, Meaning("how questions are put, as JSON; NULL of a study without questions")]
+
+
 @table("runs", "one stored file of scores: what was computed, when, with which versions", key=("file",))
 class Run:
     """One stored file of scores."""
 
     relation: Annotated[str, Meaning("the relation's name")]
     model: Annotated[str, Meaning("the model's name")]
-    label: Annotated[str | None, Meaning("what the study calls the model; NULL where it has no label")]
+    variant: Annotated[str, Meaning("its key in `variants`")]
     measure: Annotated[str, Meaning("the measure's name")]
     measure_version: Annotated[int, Meaning("the measure's own version")]
     key: Annotated[str, Meaning("digest of everything the file was made from")]
@@ -39,7 +51,6 @@ class Run:
         str | None, Meaning("faster ways of reading that change the model's answers, and so were not used; NULL: none")
     ]
     seed: Annotated[int, Meaning("the study's seed")]
-    prompt: Annotated[str | None, Meaning("how questions are put, as JSON; NULL of a measure without questions")]
     started_at: Annotated[str, Meaning("when its first chunk was begun (UTC, ISO 8601)")]
     finished_at: Annotated[str, Meaning("when its last chunk was written (UTC, ISO 8601)")]
     seconds: Annotated[float, Meaning("time spent computing its chunks; of a pass, at its leading measure", "s")]

@@ -7,7 +7,7 @@ from swaymeter.data.records.prompts import Context, Query
 from swaymeter.data.records.questions import Annotation, Question
 from swaymeter.data.records.reliability import Reliability
 from swaymeter.data.records.row import table_of
-from swaymeter.data.records.score import Run
+from swaymeter.data.records.score import Run, Variant
 from swaymeter.data.records.table import Table
 
 FACTS = table_of(Fact)
@@ -20,6 +20,7 @@ PAGES = table_of(Page)
 DISPUTES = table_of(Dispute)
 REJECTED = table_of(Rejected)
 ANNOTATIONS = table_of(Annotation)
+VARIANTS = table_of(Variant)
 RUNS = table_of(Run)
 RELIABILITY = table_of(Reliability)
 COUNTED_PAIRS = table_of(CountedPair)
@@ -28,7 +29,7 @@ SHARD_COUNTS = table_of(ShardCount)
 FREQUENCIES = table_of(Frequency)
 
 RECORD_TABLES: tuple[Table, ...] = (
-    FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS, RUNS,
-    RELIABILITY, SHARDS, FREQUENCIES,
+    FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS,
+    VARIANTS, RUNS, RELIABILITY, SHARDS, FREQUENCIES,
 )  # fmt: skip
 """What every study's database has, whatever it measures."""

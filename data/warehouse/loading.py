@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
@@ -21,7 +22,7 @@ import pyarrow.parquet as pq
 
 from swaymeter.data.errors import InputError, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import RUNS
+from swaymeter.data.records.tables import RUNS, VARIANTS
 from swaymeter.data.storage.files import TEMPORARY, digest_of_large, put
 from swaymeter.data.warehouse.schema import (
     ABOUT,
@@ -44,7 +45,7 @@ def update(
     tables: Sequence[Table],
     files: Mapping[Table, Sequence[Path]],
     *,
-    runs: Sequence[Mapping[str, Any]] = (),
+    made: Mapping[Table, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
     trusted: Callable[[str], bool] | None = lambda digest: True,
 ) -> None:
     """Makes the database at `path` hold the rows of these files and no others; by the one run that holds the lock.
@@ -54,7 +55,7 @@ def update(
         key: the digest of everything that it is made from.
         tables: those that it has.
         files: verified files of each table, their names ending in the digest of their content.
-        runs: the rows of table runs.
+        made: the rows of tables that no file has.
         trusted: whether the old database, whose bytes have this digest, can be gone on with; None where it cannot.
 
     Raises:
@@ -67,7 +68,7 @@ def update(
     for begin in (partial(_copy, trusted), _empty) if trusted and path.exists() else (_empty,):
         try:
             with _replacing(path) as temporary, begin(temporary, path, schema) as connection:
-                _Loader(connection, schema, path.parent).bring_up_to(files, runs, key)
+                _Loader(connection, schema, path.parent).bring_up_to(files, made, key)
                 # Closing would do the same but keep quiet about a full disk.
                 connection.execute("CHECKPOINT")
             return
@@ -129,7 +130,9 @@ class _Loader:
         self._folder = folder
         self._origin = 0  # the number of the last one
 
-    def bring_up_to(self, files: Mapping[Table, Sequence[Path]], runs: Sequence[Mapping[str, Any]], key: str) -> None:
+    def bring_up_to(
+        self, files: Mapping[Table, Sequence[Path]], made: Mapping[Table, Sequence[Mapping[str, Any]]], key: str
+    ) -> None:
         """Removes the rows of files that are not in `files`, loads those that are only there."""
         expected = {os.path.relpath(path, self._folder): (table, path) for table in files for path in files[table]}
         loaded = self._connection.execute('SELECT file, "table", file_id FROM files').fetchall()
@@ -138,7 +141,8 @@ class _Loader:
                 if file not in expected:
                     self._remove(self._schema.by_name[name], number)
             self._connection.execute("DELETE FROM about")
-            self._connection.execute("DELETE FROM runs")
+            for table in (VARIANTS, RUNS):
+                self._connection.execute(f"DELETE FROM {table.name}")
         # After a commit, since an index keeps the keys of removed rows until then.
         new = sorted(expected.keys() - {file for file, *_ in loaded})
         first = 1 + max((number for *_, number in loaded), default=0)
@@ -149,7 +153,7 @@ class _Loader:
                 table, path = expected[file]
                 rows_of[ORIGINS] += self._load(table, path, number)
                 rows_of[FILES].append({"file_id": number, "file": file, "table": table.name})
-            for table, rows in {**rows_of, RUNS: runs}.items():
+            for table, rows in {**rows_of, **made}.items():
                 self._insert_rows(table, rows)
             about = {"schema_version": self._schema.version, "swaymeter_version": version("swaymeter"), "key": key}
             self._insert_rows(ABOUT, [about])

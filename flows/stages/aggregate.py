@@ -3,6 +3,7 @@
 Both take what is there, whatever has failed, and are made again when that changes. The database is loaded by file.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,7 +16,7 @@ from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
-from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.steps.aggregate import Loaded, schema
 from swaymeter.tasks.contexts.annotation.judging import imported
 from swaymeter.tasks.statistics import statistics_of
@@ -39,21 +40,23 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
     loaded = _by_role([statistics.output(name) for name in outputs]) | tables | _by_role(rest)
     annotations = _annotations(graph) if study.questions is not None else ()
-    variants: dict[tuple[str, str], Variant] = {}
-    for variant in plan.variants:
-        variants.setdefault((variant.model.name, variant.dtype), variant)
-    labels = {key: of.model.label for key, of in variants.items() if of.model.label is not None}
-    asked = {key: of.prompts.content for key, of in variants.items()}
+    variants = {
+        variant.key: {
+            "variant": variant.key, "model": variant.model.name, "dtype": variant.dtype, "label": variant.model.label,
+            "prompt": json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True) if study.questions
+            else None,
+        }
+        for variant in reversed(plan.variants)
+    }  # fmt: skip
     return graph.add(
         kinds.DATABASE, kinds.DATABASE.id("study"), graph.workspace.database_artifact,
         optional={role: reference.with_all_columns() for role, reference in loaded.items()},
         parameters={
             "schema": Schema(schema()).version,
             "annotations": [annotation.check().digest for annotation in annotations],
-            "labels": [[*model, label] for model, label in labels.items()],
-            "prompts": [[*model, prompt] for model, prompt in asked.items()],
+            "variants": [*variants.values()],
         },
-        arguments=Loaded(annotations, labels, asked), after=[statistics],
+        arguments=Loaded(annotations, tuple(variants.values())), after=[statistics],
     )  # fmt: skip
 
 

@@ -57,6 +57,11 @@ class Variant:
     refusal: SwaymeterError | None = None
 
     @property
+    def key(self) -> str:
+        """What tells it from others: in `variants`, and beside every score."""
+        return f"{self.model.name}/{self.dtype}"
+
+    @property
     def called(self) -> str:
         """What people read of it: the model's label in place of its name."""
         return f"{self.model.label or self.model.name}/{self.model.dtype}"

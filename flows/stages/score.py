@@ -84,7 +84,7 @@ def _add(
     computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
     arguments = Score(
         group.leading.name, computed, common["revision"], study.seed, plan.parameters, declared, variant.prompts,
-        per_query,
+        variant.key, per_query,
     )  # fmt: skip
     return graph.add(
         SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,

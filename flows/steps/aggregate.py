@@ -1,16 +1,15 @@
 """The steps that aggregate: statistics from the score files in place, and the database, loaded by file."""
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 from swaymeter.data.errors import InputError, ScoreError, SwaymeterError
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import RECORD_TABLES
+from swaymeter.data.records.tables import RECORD_TABLES, RUNS, VARIANTS
 from swaymeter.data.storage.artifact import TableArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
@@ -29,13 +28,11 @@ RELATIONS_AT_A_TIME = 10
 class Loaded:
     """What the database has beside its inputs.
 
-    annotations: their imports. labels: what models are called, by model and dtype; prompts: how questions are
-    put to them.
+    annotations: their imports. variants: the rows of that table.
     """
 
     annotations: tuple[TableArtifact, ...] = ()
-    labels: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    prompts: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    variants: tuple[Mapping[str, Any], ...] = ()
 
 
 def schema() -> tuple[Table, ...]:
@@ -152,7 +149,7 @@ def load_database(step: Step, run: Run) -> None:
     path = artifact.folder / DATABASE
     written = None if step.forced else artifact.written().get(path.name)
     update(
-        path, artifact.key, schema(), _files(tables), runs=_runs(tables, loaded, run),
+        path, artifact.key, schema(), _files(tables), made={VARIANTS: loaded.variants, RUNS: _runs(tables, run)},
         trusted=(lambda digest: digest == written) if written else None,
     )  # fmt: skip
     write_manifest(artifact.manifest, artifact.key, [path], artifact.requests)
@@ -170,12 +167,9 @@ def _files(done: Iterable[Done]) -> dict[Table, list[Any]]:
     return files
 
 
-def _runs(done: Iterable[Done], loaded: Loaded, run: Run) -> list[Mapping[str, Any]]:
+def _runs(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
     """A row for each file of scores: what was computed, when, with which versions."""
     rows: list[Mapping[str, Any]] = []
-    prompts = {
-        of: json.dumps(dict(prompt), ensure_ascii=False, sort_keys=True) for of, prompt in loaded.prompts.items()
-    }
     for artifact, check in done:
         if artifact.table.name not in MEASURES:
             continue
@@ -185,12 +179,11 @@ def _runs(done: Iterable[Done], loaded: Loaded, run: Run) -> list[Mapping[str, A
             {
                 "relation": made_from["subject"][0],
                 "model": model,
-                "label": loaded.labels.get((model, dtype)),
+                "variant": f"{model}/{dtype}",
                 "measure": artifact.table.name,
                 "measure_version": MEASURES[artifact.table.name].version,
                 "dtype": dtype,
                 "seed": made_from["parameters"]["seed"],
-                "prompt": prompts.get((model, dtype)) if MEASURES[artifact.table.name].about == "questions" else None,
                 "parameters": about.get("parameters"),
                 "hardware": about.get("hardware"),
                 "reading": about.get("reading"),

@@ -23,7 +23,7 @@ class Score:
     """What a step asks of which model, and how questions are put to it.
 
     revision: of the model; parameters: of its measures and of those that they need, by name; declarations: of what it
-    computes, as the run found them; per_query: the sample of contexts that each query
+    computes, as the run found them; variant: its key; per_query: the sample of contexts that each query
     is asked with, None where every context stands before every query.
     """
 
@@ -34,6 +34,7 @@ class Score:
     parameters: Mapping[str, Any]
     declarations: Mapping[str, Mapping[str, Any]]
     answer_prompts: AnswerPrompts
+    variant: str
     per_query: PerQuery | None = None
 
 
@@ -50,6 +51,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     stored = {name: step.table(name) for name in step.inputs if name not in tables}
     inputs = Inputs(
         relation=step.id.subject,
+        variant=arguments.variant,
         seed=arguments.seed,
         dataset_version=content_key(digests)[:12],
         queries=prompts.get("queries", ()),

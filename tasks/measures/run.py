@@ -227,6 +227,7 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
     common: dict[str, Any] = {"relation": inputs.relation}
     if model is not None:
         common |= {
+            "variant": inputs.variant,
             "model": model.name,
             "model_revision": model.revision,
             "dtype": model.dtype,

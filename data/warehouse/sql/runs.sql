@@ -1,4 +1,5 @@
 -- Every stored file of scores: what was computed, when, with which versions; `asked_with` has the prompt.
-SELECT COLUMNS(lambda name: name NOT IN ('file_id', 'prompt'))
-FROM runs
-ORDER BY started_at, model, dtype, relation, measure
+SELECT r.relation, r.model, v.label, r.* EXCLUDE (relation, model, variant, file_id)
+FROM runs AS r
+LEFT JOIN variants AS v USING (variant)
+ORDER BY r.started_at, r.model, r.dtype, r.relation, r.measure

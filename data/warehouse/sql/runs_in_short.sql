@@ -1,9 +1,10 @@
 -- What was computed, by model and measure; seconds and forward passes are shared by the measures of one pass.
 SELECT
-    model, dtype, label, measure, measure_version, seed, swaymeter_version, torch_version, transformers_version,
+    r.model, r.dtype, v.label, measure, measure_version, seed, swaymeter_version, torch_version, transformers_version,
     count(DISTINCT relation) AS relations, sum("rows")::BIGINT AS "rows",
     max(parameters) AS parameters, string_agg(DISTINCT hardware, ', ' ORDER BY hardware) AS hardware, sum(prompts)::BIGINT AS prompts,
     sum(seconds::DECIMAL(38, 6))::DOUBLE AS seconds, sum(forward_passes)::BIGINT AS forward_passes
-FROM runs
+FROM runs AS r
+LEFT JOIN variants AS v USING (variant)
 GROUP BY ALL
 ORDER BY ALL

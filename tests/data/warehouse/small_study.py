@@ -30,6 +30,9 @@ SUSCEPTIBILITY = MEASURES["susceptibility"].table
 ANSWERS = MEASURES["answers"].table
 CLUSTERS = MEASURES["clusters"].table
 
+MADE = ("variants", "runs")
+"""The tables that no file has."""
+
 
 def row(table: Table, **values: Any) -> dict[str, Any]:
     """A row of a table: NULL where it may be, something of the right type elsewhere, and the values given."""
@@ -113,7 +116,7 @@ def table(name: str) -> Table:
 
 def stored(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[Table, list[Path]]:
     """The rows as Parquet files, one a table."""
-    files = {table(name): table(name).of(rows) for name, rows in study.items() if name != "runs"}
+    files = {table(name): table(name).of(rows) for name, rows in study.items() if name not in MADE}
     return {of: [write_parquet(folder, of.name, rows, {"table": of.name})] for of, rows in files.items()}
 
 
@@ -135,7 +138,8 @@ def write_empty(path: Path) -> Path:
 def warehouse_of(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Warehouse]:
     """A study's rows in a database, `study.duckdb` of the folder."""
     path = write_empty(folder / "study.duckdb")
-    update(path, "key", TABLES, stored(folder / "files", study), runs=study.get("runs", ()))
+    made = {table(name): study.get(name, ()) for name in MADE}
+    update(path, "key", TABLES, stored(folder / "files", study), made=made)
     with opened(path, TABLES) as warehouse:
         yield warehouse
 

@@ -91,7 +91,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
          {"query_id": ["q2"], "reference": ["float32"], "susceptibility": [5.0], "susceptibility_reference": [5.1],
           "largest_difference": [0.3], "mean_difference": [0.2]}),
         ("correlations", [column.name for column in CORRELATIONS.columns], {"level": ["query", "relation"]}),
-        ("runs", [column.name for column in RUNS.columns if column.name != "prompt"],
+        ("runs", ["relation", "model", "label", *(of.name for of in RUNS.columns[3:])],
          {"measure": ["persuasion", "susceptibility"]}),
         ("answers_of_questions", ASKED_COLUMNS,
          {"condition": ["none", "original"], "answer": ["Bergen", ""], "semantic_entropy": [1.5, None],

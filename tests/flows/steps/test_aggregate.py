@@ -49,7 +49,7 @@ def test_runs_have_the_label_of_their_model(tmp_path: Path) -> None:
     assert step is not None
     load_database(step, Run(study.workspace.root))
     with duckdb.connect(study.workspace.database, read_only=True) as connection:
-        runs = connection.sql("SELECT DISTINCT model, label FROM runs").fetchall()
+        runs = connection.sql("SELECT DISTINCT model, label FROM variants").fetchall()
     assert runs == [(str(tmp_path / "model"), "tuned")]
 
 

@@ -109,7 +109,8 @@ def prompts() -> Inputs:
     forms = catalog.relation(relation)
     contexts = write_contexts(forms, entities, objects(known), per_kind=per_kind, seed=0)
     questions = sample.questions("static")[:3]
-    return Inputs("capital", 7, "digest", write_queries(forms, entities), contexts, questions, device="cpu")
+    queries = write_queries(forms, entities)
+    return Inputs("capital", 7, "digest", queries, contexts, questions, variant="m", device="cpu")
 
 
 @pytest.fixture

@@ -205,8 +205,12 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
     ]
     questions: list[Row] = [row(table("questions"), question_id=name, **about) for name, _ in numbered]
     files = stored(folder / "files", {"questions": questions, "whose_answer": rows})
-    runs = [row(table("runs"), model="m", dtype="float32", **asked_with)]
-    update(folder / "study.duckdb", "key", schema(), files, runs=runs)
+    asked_of = {name: asked_with.pop(name) for name in ("label", "prompt") if name in asked_with}
+    made = {
+        table("variants"): [row(table("variants"), model="m", dtype="float32", **asked_of)],
+        table("runs"): [row(table("runs"), model="m", dtype="float32", **asked_with)],
+    }
+    update(folder / "study.duckdb", "key", schema(), files, made=made)
     return folder
 
 
