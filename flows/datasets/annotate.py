@@ -89,7 +89,7 @@ def export(
     for partition in partitions:
         if partition not in known:
             raise UnknownName("partition", partition, known)
-    questions, missing = _questions(contents, [one for one in known if not partitions or one in partitions])
+    questions, missing = _questions(contents, [row for row in known if not partitions or row in partitions])
     chosen = for_annotator(questions, annotations, name, conflicts_only=conflicts)
     if not chosen:
         what = "no conflict" if conflicts else "no question"
@@ -97,13 +97,12 @@ def export(
         raise UsageError(f"{what}{fetched} is left for {name} to judge; see `swaymeter annotate status`")
     columns = COLUMNS_OF_CONFLICTS if conflicts else COLUMNS
     rows = rows_for(chosen, name, judgements(annotations) if conflicts else None)
-    long = [too_long(row, columns) for row in rows]
-    fitting = [row for row, names in zip(rows, long, strict=True) if not names]
-    others = [
-        f"{question.question_id} ({printable(question.subject, 60)}): {', '.join(names)}"
-        for question, names in zip(chosen, long, strict=True)
-        if names
-    ]
+    fitting, others = [], []
+    for question, row in zip(chosen, rows, strict=True):
+        if long := too_long(row, columns):
+            others.append(f"{question.question_id} ({printable(question.subject, 60)}): {', '.join(long)}")
+        else:
+            fitting.append(row)
     if not fitting:
         raise InputError(f"no question that is left for {name} fits into a sheet: {'; '.join(others[:NAMED])}")
     write_sheet(file, columns, fitting, GUIDE)
@@ -124,11 +123,8 @@ def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = Fa
         earlier = {about: judged[name] for about, judged in newest(imported).items() if name in judged}
         known = [row for row in read.annotations if (row.question_id, row.texts) in earlier]
         new = [row for row in read.annotations if (row.question_id, row.texts) not in earlier]
-        revised = [
-            row
-            for row, before in ((row, earlier[row.question_id, row.texts]) for row in known)
-            if (*decision(row), row.note) != (*decision(before), before.note)
-        ]
+        words = {row: (*decision(row), row.note) for row in (*known, *earlier.values())}
+        revised = [row for row in known if words[row] != words[earlier[row.question_id, row.texts]]]
         if revised and not revise:
             raise UsageError(_differences(file, revised, earlier))
         if new or revised:

@@ -30,7 +30,9 @@ def export(contents: Contents, file: Path, *, force: bool) -> tuple[dict[str, in
         raise UsageError(f"the study {contents.study.name} {contents.study.facts.refuses['export']}")
     of_relation = {relation: contents.names(relation) for relation in facts}
     own = contents.study.facts.own_relations if contents.study.facts else {}
-    worded = {name: contents.study.contexts.worded(one) for name, one in {**catalog.relations(), **own}.items()}
+    worded = {
+        name: contents.study.contexts.worded(relation) for name, relation in {**catalog.relations(), **own}.items()
+    }
     without = write_qec(file, facts, of_relation, worded)
     return {name: len(rows) for name, rows in facts.items() if name not in without}, without
 

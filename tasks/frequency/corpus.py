@@ -64,7 +64,7 @@ def _count(
         raise InputError(f"{file} has no text that can be read{problem}; {LEAVE_OUT}")
     if remembered_digests([file], access.downloads / REMEMBERED) != [part.key["digest"]]:
         raise InputError(f"{file} changed while it was counted; run it again when it is complete")
-    columns = (one.tolist() for one in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
+    columns = (column.tolist() for column in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
     rows = (
         ShardCount(
             entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,

@@ -61,7 +61,7 @@ def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
     for piece in pieces:
         stream.add(piece)
     stream.flush(is_end=True)
-    entities, capitals, small = (stream.found[one] for one in (names.entities, names.capitals, names.small))
+    entities, capitals, small = (stream.counts[owners] for owners in (names.entities, names.capitals, names.small))
     return Counts(entities, capitals, small, stream.pairs, stream.documents, stream.words)
 
 
@@ -79,7 +79,7 @@ class _Stream:
     """The first word of the buffer that is not decided yet."""
 
     def __post_init__(self) -> None:
-        self.found = np.zeros(self.names.count, np.int64)
+        self.counts = np.zeros(self.names.count, np.int64)
         self.pairs = np.zeros(len(self.names.entities), np.int64)
         self.margin = self.window + 2 * self.names.longest
 
@@ -116,10 +116,13 @@ class _Stream:
         self.buffer, self.size, self.first = [carried, tail], 0, end - kept
 
     def _count(self, text: bytes, spaces: Ints, ends: Ints, end: int) -> None:
-        hits = self._hits(text)
-        if not len(hits):
-            return
         names = self.names
+        automaton: Any = names.automaton
+        matches = automaton.find_matches_as_indexes(text, overlapping=True) if names.texts else []
+        if not matches:
+            return
+        # Text, first and last byte of every occurrence of a name.
+        hits = np.fromiter(chain.from_iterable(matches), np.int64, 3 * len(matches)).reshape(-1, 3)
         owner, which = names.owners.of_each(hits[:, 0])
         first = np.searchsorted(spaces, hits[which, 1])
         last = first + names.lengths[hits[which, 0]] - 1
@@ -128,13 +131,13 @@ class _Stream:
         gap = self.window * (np.searchsorted(ends, first) + 1)
         span = len(spaces) + self.window * (len(ends) + 3)
         order = np.argsort((owner * span + first) * names.longest - (last - first))
-        owner, first, last, gap = (one[order] for one in (owner, first, last, gap))
+        owner, first, last, gap = (column[order] for column in (owner, first, last, gap))
         alone = np.ones(len(owner), bool)
         key = owner * span + last
         alone[1:] = key[1:] > np.maximum.accumulate(key)[:-1]
-        owner, first, last, gap = (one[alone] for one in (owner, first, last, gap))
+        owner, first, last, gap = (column[alone] for column in (owner, first, last, gap))
         decided = (first >= self.first) & (first < end)
-        self.found += np.bincount(owner[decided], minlength=names.count)
+        self.counts += np.bincount(owner[decided], minlength=names.count)
         self._count_pairs(owner, first + gap, last + gap, decided, span)
 
     def _count_pairs(self, owner: Ints, first: Ints, last: Ints, decided: Any, span: int) -> None:
@@ -152,11 +155,3 @@ class _Stream:
         previous = np.searchsorted(ends, before, side="left") - 1
         preceding = (previous >= 0) & (ends[np.maximum(previous, 0)] >= before - self.window)
         self.pairs += np.bincount(pair[following | preceding], minlength=len(self.pairs))
-
-    def _hits(self, text: bytes) -> Ints:
-        """Text, first and last byte (n, 3) of every name that is found."""
-        if not self.names.texts:
-            return np.zeros((0, 3), np.int64)
-        automaton: Any = self.names.automaton
-        found = automaton.find_matches_as_indexes(text, overlapping=True)
-        return np.fromiter(chain.from_iterable(found), np.int64, 3 * len(found)).reshape(-1, 3)

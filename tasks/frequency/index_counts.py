@@ -39,7 +39,7 @@ class IndexCounts:
     """Counts in an index.
 
     Attributes:
-        index: what is asked.
+        index: what is counted in.
         window: how many words an answer may be away from its entity.
         fetch: the most places of a name around which passages are read.
     """
@@ -71,7 +71,8 @@ class IndexCounts:
             tokens = ceil(self.window * self.index.per_word)
             near = min(often, self.index.near(by_number, tokens)) if often and answers else 0
             kinds = ("tokens", "approximate")
-        cased = [name for name in _of_one_word(pair.entity_names) if name.lower() != name.upper()]
+        of_one_word = [name for name in pair.entity_names if len(words(name.encode()).split()) == 1]
+        cased = [name for name in of_one_word if name.lower() != name.upper()]
         capitals, small = {name for name in cased if name != name.lower()}, {name.lower() for name in cased}
         return ShardCount(
             entity=pair.entity, answer=pair.answer, entity_count=often, pair_count=near,
@@ -89,7 +90,7 @@ class IndexCounts:
         """The tokens of each name that has words, without those within which others of them stand."""
         known = {ids for name in names if words(name.encode()) for ids in self._spellings(name)}
         every = sorted(known, key=lambda ids: (len(ids), ids))
-        return tuple(ids for place, ids in enumerate(every) if not any(_within(one, ids) for one in every[:place]))
+        return tuple(ids for place, ids in enumerate(every) if not any(_within(short, ids) for short in every[:place]))
 
     def _reach(self, pairs: Sequence[CountedPair]) -> int:
         """How many words a passage has to reach to each side, so that it has what decides about each pair."""
@@ -100,11 +101,11 @@ class IndexCounts:
         """The text around all places of names; None where they are too many, or not all of it can be trusted."""
         if places > self.fetch or not self.index.reads:
             return None
-        found = {ids: self.index.places(ids) for ids in names}
-        if any(len(of_name) != self._count(ids) for ids, of_name in found.items()):
+        at = {ids: self.index.places(ids) for ids in names}
+        if any(len(of_name) != self._count(ids) for ids, of_name in at.items()):
             return None
         most = 2 * min(ceil(_AMPLE * reach * self.index.per_word), self.index.longest // 2)
-        passages = [(self.index.passage(place, ids, most), ids) for ids in names for place in found[ids]]
+        passages = [(self.index.passage(place, ids, most), ids) for ids in names for place in at[ids]]
         if not all(self._reaches(passage, ids, reach) for passage, ids in passages):
             return None
         return [self.index.text(ids) for ids in joined(passage for passage, _ in passages)]
@@ -115,10 +116,6 @@ class IndexCounts:
 
     def _words_of(self, ids: Ids) -> int:
         return len(words(self.index.text(ids).encode("utf-8", "replace")).split())
-
-
-def _of_one_word(names: Sequence[str]) -> list[str]:
-    return [name for name in names if len(words(name.encode()).split()) == 1]
 
 
 def _within(short: Ids, long: Ids) -> bool:

@@ -28,9 +28,9 @@ class Groups:
     @classmethod
     def of(cls, lists: Sequence[Iterable[int]]) -> "Groups":
         """The groups of these lists."""
-        values = [list(one) for one in lists]
+        values = [list(group) for group in lists]
         starts = np.cumsum([0, *map(len, values)])
-        return cls(starts.astype(np.int64), np.array([v for one in values for v in one], dtype=np.int64))
+        return cls(starts.astype(np.int64), np.array([v for group in values for v in group], dtype=np.int64))
 
     def of_each(self, things: Ints) -> tuple[Ints, Ints]:
         """The values of things (n,), one after the other, and which of the n each belongs to."""
@@ -65,7 +65,7 @@ class Names:
                 if text and (most_spaces is None or text.count(b" ") <= most_spaces)
             }
             texts = (tuple(sorted({cleaned[name] for name in names if name in cleaned})) for names in rows)
-            return [numbers.setdefault(one, len(numbers)) for one in texts]
+            return [numbers.setdefault(names, len(numbers)) for names in texts]
 
         entities = numbered([pair.entity_names for pair in pairs])
         cased = [[name for name in pair.entity_names if name.lower() != name.upper()] for pair in pairs]
@@ -73,7 +73,7 @@ class Names:
         small = numbered([[name.lower() for name in names] for names in cased], most_spaces=0)
         answers = numbered([pair.answer_names for pair in pairs])
         self.entities, self.capitals, self.small, self.answers = (
-            np.array(one, np.int64) for one in (entities, capitals, small, answers)
+            np.array(numbered_names, np.int64) for numbered_names in (entities, capitals, small, answers)
         )
         owners: dict[bytes, list[int]] = {}
         for texts, owner in numbers.items():

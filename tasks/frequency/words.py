@@ -102,7 +102,7 @@ class CommonWords:
         cleaned = [words(name.encode()).decode() for name in names]
         if not any(cleaned):
             return "a name without letters or digits"
-        if any(len(one) == 1 for one in cleaned):
+        if any(len(name) == 1 for name in cleaned):
             return "a single letter or digit, signs removed"
         total = capitals + lower_case
         is_common = total > self.count and lower_case > self.share * total

@@ -160,13 +160,13 @@ def _reversions(
             rejected[reason].append(pair)
     replacements = _replacements(wiki, pairs, span_words)
     for pair in pairs:
-        found = replacements[pair.texts]
-        if isinstance(found, str):
-            rejected[found].append(pair)
+        spans = replacements[pair.texts]
+        if isinstance(spans, str):
+            rejected[spans].append(pair)
         elif (pair.restored.sha1 or "") < (pair.edited.sha1 or ""):
-            reversions.append(_Reversion(pair, found.first, found.second, found))
+            reversions.append(_Reversion(pair, spans.first, spans.second, spans))
         else:
-            reversions.append(_Reversion(pair, found.second, found.first, found))
+            reversions.append(_Reversion(pair, spans.second, spans.first, spans))
     return reversions, rejected
 
 

@@ -63,8 +63,10 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
             questions = filter(None, (question_in(answer.text) for answer in answers.samples))
             tries = [text for text in questions if _is_about(text, dispute)]
             both = (dispute.object, dispute.replacement)
-            naming = [any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), one, "") for one in both) for text in tries]
-            chosen = next((text for text, names_one in zip(tries, naming, strict=True) if not names_one), None)
+            naming = [
+                any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), answer, "") for answer in both) for text in tries
+            ]
+            chosen = next((text for text, names_answer in zip(tries, naming, strict=True) if not names_answer), None)
             if chosen is not None:
                 written.questions.append(_question(dispute, chosen))
             elif tries:
