@@ -59,7 +59,9 @@ def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
     """The answers that queries of a type can have in a relation, sorted."""
     if query_type == "closed":
         return ["No", "Yes"]
-    return sorted({query.answer for query in inputs.queries} | {one.object for one in inputs.contexts if one.object})
+    return sorted(
+        {query.answer for query in inputs.queries} | {context.object for context in inputs.contexts if context.object}
+    )
 
 
 ANSWER_SET_PERSUASION = Measure(

@@ -93,7 +93,7 @@ def persuasion_rows(
         clusters, halves = clusters_of(inputs, "coherent_persuasion", matrix, case.key)
         name = f"the answers to {case.question.question_id} with the context {case.case.context_id}"
         grouped.append((case, GroupedAnswers(name, along, clusters, halves), matrix))
-    for _, of_question in groupby(grouped, key=lambda one: one[0].question.question_id):
+    for _, of_question in groupby(grouped, key=lambda grouped: grouped[0].question.question_id):
         (alone, without, matrix), *contexts = of_question
         others = [(case, of_case) for case, of_case, _ in contexts if of_case.distributions and without.distributions]
         _, rest = clusters_of(inputs, "coherent_persuasion", matrix, alone.key, left_out=True)
@@ -119,9 +119,9 @@ def _scores(
     answers = [of_context for _, of_context in contexts]
     if not answers:
         return []
-    if all(len(one.distributions) == len(without.distributions) for one in answers):
+    if all(len(side.distributions) == len(without.distributions) for side in answers):
         return coherent_persuasions(without, answers)
-    whole = [replace(one, halves=()) for one in (without, *answers)]
+    whole = [replace(side, halves=()) for side in (without, *answers)]
     return coherent_persuasions(whole[0], whole[1:])
 
 

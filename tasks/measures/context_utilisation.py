@@ -48,7 +48,7 @@ class ContextUtilisation(QuestionScore):
     context_cut: Annotated[int, Meaning("tokens of the context's end that did not fit the model's window")]
 
 
-def _asked(inputs: Inputs) -> AnswerPrompts:
+def _prompts(inputs: Inputs) -> AnswerPrompts:
     """With the generation prompt, since without it the next token is that of the assistant's header."""
     return replace(inputs.answer_prompts, generation_prompt=True)
 
@@ -62,13 +62,13 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     from swaymeter.tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
 
     cases = [(question, case) for question in questions for case in question.cases]
-    asked = _asked(inputs)
+    texts = _prompts(inputs)
     prompts = [
-        answer_prompt(model, question.question, case.text, page=page_of(asked, question, case), prompts=asked)
+        answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), prompts=texts)
         for question, case in cases
     ]
-    found = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
-    begun = any(begins_thoughts(model.tokenizer, [found.likeliest(place)]) for place in range(len(prompts)))
+    read = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
+    begun = any(begins_thoughts(model.tokenizer, [read.likeliest(place)]) for place in range(len(prompts)))
     if begun or opened_thoughts(model.tokenizer, prompts[0].tokens):
         raise ScoreError(
             "context_utilisation reads the first token of an answer, and "
@@ -76,24 +76,24 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
             "measure out for this model"
         )
     answers = [answer for _, case in cases for answer in case.answers]
-    begins = first_tokens(model, answers, asked)
+    begins = first_tokens(model, answers, texts)
     alone = {question.question_id: place for place, (question, case) in enumerate(cases) if case.condition == "none"}
     for place, (question, case) in enumerate(cases):
         before = alone[question.question_id]
         irrelevant = case.condition in ("irrelevant", "neutral")
-        promoted = [found.likeliest(before)] if irrelevant else [begins[answer] for answer in case.answers]
+        promoted = [read.likeliest(before)] if irrelevant else [begins[answer] for answer in case.answers]
         if place == before or not promoted:
             continue
-        without, with_context = found.probability(before, promoted), found.probability(place, promoted)
+        without, with_context = read.probability(before, promoted), read.probability(place, promoted)
         yield {
             **of_case(question, case),
-            "binary_utilisation": binary_utilisation(found.likeliest(place), promoted),
+            "binary_utilisation": binary_utilisation(read.likeliest(place), promoted),
             "continuous_utilisation": continuous_utilisation(without, with_context),
             "promoted": [str(model.tokenizer.decode([token])) for token in dict.fromkeys(promoted)],
             "probability_without": without,
             "probability_with": with_context,
-            "token_without": str(model.tokenizer.decode([found.likeliest(before)])),
-            "token_with": str(model.tokenizer.decode([found.likeliest(place)])),
+            "token_without": str(model.tokenizer.decode([read.likeliest(before)])),
+            "token_with": str(model.tokenizer.decode([read.likeliest(place)])),
             "context_cut": prompts[place].context_cut,
             "engine": PLAIN,
         }
@@ -106,7 +106,7 @@ CONTEXT_UTILISATION = Measure(
     meaning="whether, and how far, a context moves the next token to the answer that it states",
     about="questions",
     compute=compute,
-    unfit=lambda inputs, model, question: unfit(model, _asked(inputs), question),
+    unfit=lambda inputs, model, question: unfit(model, _prompts(inputs), question),
     capability="next_token_logits",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},

@@ -216,7 +216,7 @@ def _stated(inputs: Inputs, question: Question, case: QuestionContext, texts: Co
     """Whose answer each text states in a case: by its words, else by what it entails where a model is named."""
     stated = {text: _Stated(*verdict(question, case, text), "words") for text in texts}
     judge = _judge(inputs)
-    undecided = sorted(text for text, found in stated.items() if found.verdict == "neither" and text.strip())
+    undecided = sorted(text for text, answer in stated.items() if answer.verdict == "neither" and text.strip())
     if judge is None or not undecided:
         return stated
     pairs = [

@@ -25,7 +25,7 @@ from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Paramete
 from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, pair_rows
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 
-Asked = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
+Prepared = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
 """Queries, the contexts before them, and the [context][query] tokens of both."""
 
 Item = TypeVar("Item")
@@ -44,18 +44,18 @@ def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequ
     from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
     from swaymeter.tasks.scoring.persuasion import counted, persuasion
 
-    def tokens(queries: Sequence[Query]) -> list[Asked]:
-        asked = []
+    def tokens(queries: Sequence[Query]) -> list[Prepared]:
+        prepared = []
         for some, contexts in inputs.asked(queries):
             distinct, *_ = counted([context.text for context in contexts])
             texts = [query.text for query in some]
-            asked.append((some, contexts, tokenized_prompts(model, distinct, texts, start_token=inputs.start_token)))
-        return asked
+            prepared.append((some, contexts, tokenized_prompts(model, distinct, texts, start_token=inputs.start_token)))
+        return prepared
 
-    with contextlib.closing(computed_ahead(tokens, chunks)) as asked_of_chunks:
-        for asked in asked_of_chunks:
+    with contextlib.closing(computed_ahead(tokens, chunks)) as prepared_chunks:
+        for prepared in prepared_chunks:
             rows: list[Row] = []
-            for some, contexts, prompts in asked:
+            for some, contexts, prompts in prepared:
                 texts = [context.text for context in contexts], [query.text for query in some]
                 result = persuasion(model, *texts, prompts=prompts)
                 rows += pair_rows(some, contexts, result.engine, persuasion=result.scores)
@@ -189,7 +189,7 @@ def _extremes(
     stored = matrix(inputs.scores["persuasion"], queries, contexts, "persuasion")
     for query, scores in zip(queries, stored, strict=True):
         pairs = zip(contexts, scores, strict=True)
-        order = [one for one, _ in sorted(pairs, key=lambda pair: (-pair[1], pair[0].context_id))]
+        order = [context for context, _ in sorted(pairs, key=lambda pair: (-pair[1], pair[0].context_id))]
         least = max(parameters.most, len(order) - parameters.least)
         yield query, order[: parameters.most] + order[least:]
 
@@ -235,7 +235,7 @@ def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query])
     reference = _reference(inputs, model)
     for some, contexts in inputs.asked(queries):
         texts = [context.text for context in contexts], [query.text for query in some]
-        own, other = (persuasion(asked, *texts, start_token=inputs.start_token) for asked in (model, reference))
+        own, other = (persuasion(scorer, *texts, start_token=inputs.start_token) for scorer in (model, reference))
         for number, (query, differences) in enumerate(zip(some, np.abs(own.scores - other.scores), strict=True)):
             yield {
                 "query_id": query.query_id,

@@ -197,11 +197,11 @@ def _answerable(measure: Measure, inputs: Inputs, model: Any) -> Inputs:
         others = f" and {len(new) - 1} more are" if len(new) > 1 else " is"
         log.warning("relation %s: question %s%s rejected: %s", inputs.relation, first, others, new[first])
     rejected = {**inputs.rejected, **new}
-    asked = [question for question in inputs.questions if question.question_id not in rejected]
-    if inputs.questions and not asked:
+    questions = [question for question in inputs.questions if question.question_id not in rejected]
+    if inputs.questions and not questions:
         first = inputs.questions[0].question_id
         raise ScoreError(f"relation {inputs.relation}: every question is rejected; {first}: {rejected[first]}")
-    return replace(inputs, questions=asked, rejected=rejected)
+    return replace(inputs, questions=questions, rejected=rejected)
 
 
 def _is_done(artifact: TableArtifact, bounds: Sequence[int] | None = None) -> bool:
@@ -235,8 +235,8 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
             "dataset_version": inputs.dataset_version,
             "stand_in": None,
         }
-    told = ("parameters", "hardware", "reading")
-    made_by = {} if model is None else {name: getattr(model, name) for name in told}
+    names = ("parameters", "hardware", "reading")
+    made_by = {} if model is None else {name: getattr(model, name) for name in names}
     try:
         whole = part.table.of([{**common, **row} for row in rows])
     except ValueError as error:

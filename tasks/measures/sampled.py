@@ -67,7 +67,7 @@ class Sampled:
     @property
     def finished(self) -> "dict[int, Answer]":
         """The samples that got past their thoughts, by their numbers."""
-        return {number: one for number, one in enumerate(self.answers.samples) if not one.unfinished_thoughts}
+        return {number: answer for number, answer in enumerate(self.answers.samples) if not answer.unfinished_thoughts}
 
     @property
     def columns(self) -> Row:
@@ -103,11 +103,11 @@ def unfit(model: Model, prompts: AnswerPrompts, question: Question, *, reserved_
     """Why a question does not fit the model's window, even without its context; None where it does."""
     from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 
-    asked: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
+    options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": prompts}
     try:
         for case in {case.text is None: case for case in question.cases}.values():
             empty = None if case.text is None else ""
-            answer_prompt(model, question.question, empty, page=page_of(prompts, question, case), **asked)
+            answer_prompt(model, question.question, empty, page=page_of(prompts, question, case), **options)
     except ScoreError as error:
         return str(error)
     return None
@@ -121,16 +121,16 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
     parameters: AnswersParameters = inputs.parameters["answers"]
     cases = [(question, case) for question in questions for case in question.cases]
     reserved_tokens, texts, max_thoughts = _thinking(inputs, model)
-    asked: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": texts}
+    options: dict[str, Any] = {"reserved_tokens": reserved_tokens, "prompts": texts}
     prompts = [
-        answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), **asked)
+        answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), **options)
         for question, case in cases
     ]
     tokens = [prompt.tokens for prompt in prompts]
     identities = [(question.question_id, case.context_id) for question, case in cases]
-    options = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
+    sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     form, header = prompt_form(model, texts), answer_header(model, texts)
-    answers = model.sample_answers(tokens, identities, form=form, header=header, max_thoughts=max_thoughts, **options)
+    answers = model.sample_answers(tokens, identities, form=form, header=header, max_thoughts=max_thoughts, **sampling)
     thinking = thinking_words(model, texts, max_thoughts)
     engine_name = model.engine_of_answers(tokens, to_come=max_thoughts or parameters.max_new_tokens)
     return [

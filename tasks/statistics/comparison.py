@@ -110,8 +110,8 @@ class Comparison:
     def pairs(self, entities: Frame, tested: Sequence[Row]) -> Tested:
         """The means of the entities that are in both groups, of all that is tested; a row an entity and group."""
         both = entities.groupby([*TESTED, ENTITY], observed=True)["group"].transform("size") == 2
-        found = {tuple(about.values()): groups for about, groups in self.groups(entities[both])}
-        return [(about, found.get(tuple(about.values()), (scores([]), scores([])))) for about in tested]
+        by_test = {tuple(about.values()): groups for about, groups in self.groups(entities[both])}
+        return [(about, by_test.get(tuple(about.values()), (scores([]), scores([])))) for about in tested]
 
     def rows(self, tested: Tested, results: Sequence[Result], test: str, unit_of_analysis: str) -> list[Row]:
         """The rows of tests with these results."""

@@ -47,9 +47,11 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
     """The rows of `GroupComparison` of single sets of contexts, but for p_adjusted."""
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
-    dealt = [one for about, rows in by(entities, RELATION) for one in (*_labels(about, rows), *_of_types(about, rows))]
+    dealt = [
+        pair for about, rows in by(entities, RELATION) for pair in (*_labels(about, rows), *_of_types(about, rows))
+    ]
     relevant = contexts[contexts["relevant"] == "True"]
-    paired = [one for about, rows in by(relevant, RELATION) for one in _contexts(about, rows)]
+    paired = [pair for about, rows in by(relevant, RELATION) for pair in _contexts(about, rows)]
     return [
         *_tested(dealt, "susceptibility", seed, paired=False),
         *_tested(paired, "persuasion", seed, paired=True),
@@ -151,21 +153,21 @@ def _of_both(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
 
 
 def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bool) -> list[Row]:
-    pairs = [one.groups for one in compared]
-    results = sign_flips(pairs, "two-sided", seed) if paired else permutation(pairs, "two-sided", seed)
+    groups = [pair.groups for pair in compared]
+    results = sign_flips(groups, "two-sided", seed) if paired else permutation(groups, "two-sided", seed)
     return [
         {
-            "comparison": one.comparison,
-            "within": one.within,
+            "comparison": pair.comparison,
+            "within": pair.within,
             "measure": measure,
-            **one.about,
+            **pair.about,
             "test": SIGN_FLIP if paired else PERMUTATION,
             "unit": "nats",
-            "group_a": one.names[0],
-            "group_b": one.names[1],
+            "group_a": pair.names[0],
+            "group_b": pair.names[1],
             **columns_of(a, b, result),
         }
-        for one, (a, b), result in zip(compared, pairs, results, strict=True)
+        for pair, (a, b), result in zip(compared, groups, results, strict=True)
     ]
 
 

@@ -141,14 +141,14 @@ def differences(frames: Frames, seed: int) -> list[Row]:
     rows: list[Row] = []
     for quantity, group, models in of_models(frames):
         by_item = [(about, of_model.set_index(["cluster", "item"])) for about, of_model in models]
-        for (one, first), (other, second) in combinations(by_item, 2):
+        for (model, first), (against, second) in combinations(by_item, 2):
             both = first[["value"]].join(second["value"].rename("against"), how="inner")
             change, clusters = both["value"] - both["against"], both.index.get_level_values("cluster")
             paired = paired_difference(change, clusters, seed, shares=UNITS[quantity] == SHARE)
             rows.append(
                 {
-                    **one, "relation": ALL, **group, "against_model": other["model"],
-                    "against_dtype": other["dtype"], "quantity": quantity, "unit": UNITS[quantity],
+                    **model, "relation": ALL, **group, "against_model": against["model"],
+                    "against_dtype": against["dtype"], "quantity": quantity, "unit": UNITS[quantity],
                     "mean": float(both["value"].mean()) if len(both) else None,
                     "against_mean": float(both["against"].mean()) if len(both) else None,
                     **paired._asdict(), "p_adjusted": None, "margin": None, "verdict": None,

@@ -74,12 +74,12 @@ def regression(outcome: tuple[str, ArrayLike], predictors: Mapping[str, ArrayLik
         # Clusters without any spread between them: statsmodels takes the root of a zero that is rounded below it.
         with np.errstate(invalid="ignore"):
             errors = zip(robust.bse.tolist(), robust.pvalues.tolist(), strict=True)
-        by_cluster = [one if all(map(math.isfinite, one)) else () for one in errors]
+        by_cluster = [pair if all(map(math.isfinite, pair)) else () for pair in errors]
     plain = zip(
         (CONSTANT, *columns), result.params.tolist(), result.bse.tolist(), *result.conf_int().T.tolist(),
         result.pvalues.tolist(), strict=True,
     )  # fmt: skip
-    coefficients = tuple(Coefficient(*one, *other) for one, other in zip(plain, by_cluster, strict=True))
+    coefficients = tuple(Coefficient(*row, *of_clusters) for row, of_clusters in zip(plain, by_cluster, strict=True))
     return Regression(n, count, float(result.rsquared), coefficients)
 
 

@@ -49,8 +49,8 @@ def tf_idf(
     values = [float(count) for of_text in counts for count in of_text.values()]
     matrix = csr_array((values, columns, ends), shape=(len(counts), len(vocabulary)))
     matrix = matrix[[different[text] for text in texts]]
-    found = csr_array((np.ones(len(matrix.data)), matrix.indices, matrix.indptr), shape=matrix.shape)
-    frequency: NDArray[np.float64] = found.sum(axis=0)
+    occurs = csr_array((np.ones(len(matrix.data)), matrix.indices, matrix.indptr), shape=matrix.shape)
+    frequency: NDArray[np.float64] = occurs.sum(axis=0)
     kept = frequency <= most * len(texts)
     weighted = (matrix * (np.log((1 + len(texts)) / (1 + frequency)) + 1)).tocsr()[:, kept]
     lengths = np.sqrt((weighted * weighted).sum(axis=1))
@@ -58,5 +58,5 @@ def tf_idf(
     member = csr_array((np.ones(len(texts)), (group, np.arange(len(texts)))), shape=(of_groups, len(texts)))
     sizes = np.maximum(np.bincount(group, minlength=of_groups), 1)
     scores = ((member * inverse) @ weighted).toarray() / sizes[:, None]
-    having = (member @ found[:, kept]).toarray()
+    having = (member @ occurs[:, kept]).toarray()
     return np.array(list(vocabulary))[kept], scores, having.astype(np.int64)
