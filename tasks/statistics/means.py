@@ -1,6 +1,7 @@
 """Means of scores in groups: tables of quantities, and how the rows of named queries are prepared for them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,22 +60,20 @@ NAME_LENGTHS = statistic_of(
 )
 """How long the names of real and invented entities are whose queries have a score; see `familiarity_by_length`."""
 
-KAPPA, BEFORE_A_FORM = "entity_independent_persuasion", "context before a query form"
-BY_FORM, BY_WORDING = (*RELATION, "form"), (*RELATION, "form", "kind", "template")
-OF_FORMS = (*BY_FORM, "kind", "context_id")
+BEFORE_A_FORM, BY_FORM = "context before a query form", (*RELATION, "form")
+KAPPA = Mean(
+    "entity_independent_persuasion", RELATION, BEFORE_A_FORM, order=(*BY_FORM, "kind", "context_id"), quantiles=True,
+    others=_distinct("context_id"),
+)  # fmt: skip
 ENTITY_INDEPENDENT = statistic_of(
     "entity_independent_spread", 3, ("entity_independent_of_contexts",),
     [
+        *(replace(KAPPA, by=by) for by in ((*RELATION, "kind"), RELATION, (*TYPE, "kind"), MODEL)),
         *(
-            Mean(KAPPA, by, of, order=order, interval=interval, quantiles=True, others=_distinct("context_id"))
-            for by, of, order, interval in (
-                ((*RELATION, "kind"), BEFORE_A_FORM, OF_FORMS, False), (RELATION, BEFORE_A_FORM, OF_FORMS, False),
-                ((*TYPE, "kind"), BEFORE_A_FORM, OF_FORMS, False), (MODEL, BEFORE_A_FORM, OF_FORMS, False),
-                (BY_FORM, "context", (*BY_FORM, "context_id"), True),
-                (BY_WORDING, "context", (*BY_WORDING, "context_id"), True),
-            )
+            replace(KAPPA, by=by, of="context", order=(*by, "context_id"), interval=True)
+            for by in (BY_FORM, (*BY_FORM, "kind", "template"))
         ),
-        Mean("entities", MODEL, BEFORE_A_FORM, "", order=OF_FORMS, quantiles=True),
+        Mean("entities", MODEL, BEFORE_A_FORM, "", order=KAPPA.order, quantiles=True),
     ],
 )  # fmt: skip
 """The spread of entity-independent persuasion: how far contexts persuade whatever the entity asked about.
@@ -243,23 +242,24 @@ OF_ANSWERS = "question under a condition"
 GROUPS = ("partition", "condition")
 ENTROPIES = ("semantic_entropy", "semantic_entropy_length_normalised")
 SAMPLED = (*ENTROPIES, "semantic_entropy_rao", "cluster_assignment_entropy")
-BY_CONDITION = (*MODEL, "condition", "partition")
+MOVED_ANSWERS = Mean(
+    MOVED, (*MODEL, "condition", "partition"), "instance", needs=[MOVED], quantiles=True,
+    order=(*MODEL, "condition", "partition", "relation", "question_id", "context_id"),
+)  # fmt: skip
+
+
+def _by_outcome(entropy: str) -> list[Mean]:
+    by = (*MOVED_ANSWERS.by, "outcome")
+    moved = replace(MOVED_ANSWERS, by=by, needs=[MOVED, entropy], quantiles=False, labels={"beside": entropy})
+    return [replace(moved, quantity=entropy, labels={}), moved]
+
+
 ANSWERS = statistic_of(
     "answer_means", 3, (INSTANCES, QUESTIONS),
     [
-        *(
-            Mean(
-                quantity, (*BY_CONDITION, *outcome), "instance", needs=[MOVED, *needs], labels=labels,
-                order=(*BY_CONDITION, "relation", "question_id", "context_id"), quantiles=not outcome,
-            )
-            for quantity, needs, outcome, labels in (
-                (MOVED, [], [], {}),
-                ("semantic_entropy_without", ["semantic_entropy_without"], ["outcome"], {}),
-                (MOVED, ["semantic_entropy_without"], ["outcome"], {"beside": "semantic_entropy_without"}),
-                ("semantic_entropy_with", ["semantic_entropy_with"], ["outcome"], {}),
-                (MOVED, ["semantic_entropy_with"], ["outcome"], {"beside": "semantic_entropy_with"}),
-            )
-        ),
+        MOVED_ANSWERS,
+        *_by_outcome("semantic_entropy_without"),
+        *_by_outcome("semantic_entropy_with"),
         *(
             Mean(error, MODEL, OF_ANSWERS, frame=QUESTIONS, needs=[error], order=[error])
             for error in ("semantic_entropy_standard_error", "coherent_persuasion_standard_error")

@@ -9,11 +9,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from swaymeter.tasks.statistics.models import DIFFERENCES, MEANS, items
 
-UNMEASURED = {
-    "partition": "static", "answers": 10, "coherent_persuasion": None,
-    "coherent_persuasion_unchanged": None, "binary_utilisation": None,
-    "continuous_utilisation": None,
-}  # fmt: skip
 VERDICTS = {
     "a": ["context", "both", "context", "context", "context", "context"],
     "b": ["neither", "original", "refusal", "neither", "neither", "neither"],
@@ -22,16 +17,26 @@ VERDICTS = {
 }
 
 
-def frames(drop: int = 0, times: int = 1, wrong: tuple[str, str] | None = None) -> dict[str, pd.DataFrame]:
+def answer(model: str, question: str, condition: str, verdict: str, **values: Any) -> dict[str, Any]:
+    """A greedy answer to a question under a condition, with nothing measured beside its verdict."""
+    unmeasured = (
+        "outcome", "coherent_persuasion", "coherent_persuasion_unchanged", "binary_utilisation",
+        "continuous_utilisation",
+    )  # fmt: skip
+    return {
+        "model": model, "dtype": "float32", "question_id": question, "subject_key": question, "condition": condition,
+        "context_id": condition, "verdict": verdict, "partition": "static", "answers": 10, **dict.fromkeys(unmeasured),
+        "states_answer": None if condition == "none" else True, **values,
+    }  # fmt: skip
+
+
+def frames(drop: int = 0, times: int = 1) -> dict[str, pd.DataFrame]:
     answers = [
-        {"model": model, "dtype": "float32", "question_id": f"q{number}", "subject_key": f"q{number}",
-         "condition": condition, "context_id": condition, "outcome": None, **UNMEASURED,
-         "states_answer": None if condition == "none" else True,
-         "verdict": "neither" if wrong == (model, f"q{number}") else verdict if condition != "none" else "original"}
+        answer(model, f"q{number}", condition, "original" if condition == "none" else verdict)
         for model, verdicts in VERDICTS.items()
         for number, verdict in enumerate(times * verdicts[: len(verdicts) - (drop if model == "c" else 0)])
         for condition in ("none", "counter_memory")
-    ]  # fmt: skip
+    ]
     queries = [
         {"model": model, "dtype": "float32", "relation": ("capital", "currency")[number], "entity": entity,
          "query_type": "open", "query_id": f"{entity}{number}", "susceptibility": value}
@@ -150,9 +155,8 @@ CLASHES = {  # alone, with the original context and what became of it, with the 
 
 def clashes(renamed: dict[str, str]) -> dict[str, pd.DataFrame]:
     answers = [
-        {"model": "m", "dtype": "float32", "question_id": question, "subject_key": question,
-         "condition": renamed.get(condition, condition), "context_id": condition, "states_answer": True,
-         "verdict": verdict, "outcome": what if condition == "original" else None, **UNMEASURED}
+        answer("m", question, renamed.get(condition, condition), verdict, context_id=condition, states_answer=True,
+               outcome=what if condition == "original" else None)
         for question, (alone, original, what, counter) in CLASHES.items()
         for condition, verdict in (("none", alone), ("original", original), ("counter_memory", counter))
     ]  # fmt: skip
@@ -169,24 +173,14 @@ def test_biases_are_of_questions_where_one_side_is_right(renamed: dict[str, str]
     assert len([name for name, _ in rows if name.endswith("_bias")]) == 2
 
 
-def test_biases_are_compared_where_both_models_count() -> None:
-    row = difference("context_bias", "a", "b")
-    assert (row["n"], row["mean"], row["against_mean"]) == (6, 5 / 6, 0)
-    assert difference("context_bias", "a", "b", wrong=("b", "q1"))["n"] == 5
-
-
 def test_an_answer_counts_once_whatever_its_question() -> None:
-    def answers(model: str, verdicts: dict[str, str]) -> list[dict[str, Any]]:
-        return [
-            {"model": model, "dtype": "float32", "question_id": name[0], "subject_key": name[0],
-             "context_id": name, "condition": "conflicting", "outcome": None, **UNMEASURED, "states_answer": True,
-             "verdict": verdict}
-            for name, verdict in verdicts.items()
-        ]  # fmt: skip
-
-    one = answers("a", {"q1": "context", **{f"p{number}": "neither" for number in range(9)}})
-    other = answers("b", {"q1": "neither", **{f"p{number}": "context" for number in range(9)}})
-    made = {**frames(), "answers_of_questions": pd.DataFrame([*one, *other])}
+    verdicts = {"a": ("context", "neither"), "b": ("neither", "context")}
+    answers = [
+        answer(model, name[0], "conflicting", first if name == "q1" else other, context_id=name)
+        for model, (first, other) in verdicts.items()
+        for name in ("q1", *(f"p{number}" for number in range(9)))
+    ]
+    made = {**frames(), "answers_of_questions": pd.DataFrame(answers)}
     (row,) = [row for row in DIFFERENCES.rows(made, 0) if row["quantity"] == "follows"]
     assert (row["n"], row["clusters"], row["mean"], row["against_mean"]) == (10, 2, 0.1, 0.9)
 
