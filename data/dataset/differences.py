@@ -12,16 +12,16 @@ Rows of one subject are laid beside each other, first the ones that are alike in
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from itertools import chain
+from typing import Any
 
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.records import Fact, Question
 from swaymeter.data.records.tables import FACTS, QUESTIONS
 
 Value = str | int | float | tuple[str, ...] | None
-Row = TypeVar("Row", Fact, Question)
 
 _PROVENANCE = ("relation", "id_source", "source", "licence")
 _CONSTRUCTION = (
@@ -48,22 +48,22 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Changed(Generic[Row]):
-    """A row that was in both, and everything that it says otherwise."""
+class Changed:
+    """A fact or question that was in both, and everything that it says otherwise."""
 
-    old: Row
-    new: Row
+    old: Any
+    new: Any
     changes: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
-class RelationDifference(Generic[Row]):
+class RelationDifference:
     """What changed in a relation, each in the order of the subjects' names; same: how many rows did not."""
 
     relation: str
-    added: tuple[Row, ...]
-    gone: tuple[Row, ...]
-    changed: tuple[Changed[Row], ...]
+    added: tuple[Any, ...]
+    gone: tuple[Any, ...]
+    changed: tuple[Changed, ...]
     same: int
 
     @property
@@ -73,7 +73,7 @@ class RelationDifference(Generic[Row]):
 
 
 @dataclass(frozen=True)
-class _Kind(Generic[Row]):
+class _Kind:
     """How rows are compared and known again.
 
     fields: what is compared. order: what rows are sorted by. identity: given the old and the new rows of a relation,
@@ -81,9 +81,9 @@ class _Kind(Generic[Row]):
     """
 
     fields: tuple[str, ...]
-    order: Callable[[Row], tuple[str, ...]]
-    identity: Callable[[Sequence[Row], Sequence[Row]], Callable[[Row], Hashable]]
-    alike: tuple[Callable[[Row, Row], bool], ...]
+    order: Callable[[Any], tuple[str, ...]]
+    identity: Callable[[Sequence[Any], Sequence[Any]], Callable[[Any], Hashable]]
+    alike: tuple[Callable[[Any, Any], bool], ...]
 
 
 @dataclass(frozen=True)
@@ -95,16 +95,15 @@ class Difference:
 
     old: Dataset
     new: Dataset
-    relations: tuple[RelationDifference[Fact], ...]
+    relations: tuple[RelationDifference, ...]
     not_compared: tuple[str, ...]
-    questions: tuple[RelationDifference[Question], ...]
+    questions: tuple[RelationDifference, ...]
     questions_not_compared: tuple[str, ...]
 
     @property
     def differs(self) -> bool:
         """Whether any fact or question does."""
-        by_relation: Iterable[RelationDifference[Any]] = (*self.relations, *self.questions)
-        return any(relation.differs for relation in by_relation)
+        return any(relation.differs for relation in (*self.relations, *self.questions))
 
 
 def difference(old: Dataset, new: Dataset) -> Difference:
@@ -115,60 +114,48 @@ def difference(old: Dataset, new: Dataset) -> Difference:
 
 
 def _rows_difference(
-    old: Sequence[Row], new: Sequence[Row], kind: _Kind[Row]
-) -> tuple[tuple[RelationDifference[Row], ...], tuple[str, ...]]:
+    old: Sequence[Any], new: Sequence[Any], kind: _Kind
+) -> tuple[tuple[RelationDifference, ...], tuple[str, ...]]:
     """What changed from the old rows to the new ones, by relation; and the fields that only one of the two knows."""
     not_compared = tuple(name for name in kind.fields if old and new and _knows(old, name) != _knows(new, name))
     fields = [name for name in kind.fields if name not in not_compared]
-    by_relation: dict[str, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
+    by_relation: dict[str, tuple[list[Any], list[Any]]] = defaultdict(lambda: ([], []))
     for place, rows in enumerate((old, new)):
-        for row in sorted(rows, key=kind.order):
+        for row in rows:
             by_relation[row.relation][place].append(row)
     return tuple(_relation(name, *by_relation[name], kind, fields) for name in sorted(by_relation)), not_compared
 
 
-def _knows(rows: Iterable[Row], field: str) -> bool:
+def _knows(rows: Iterable[Any], field: str) -> bool:
     return any(getattr(row, field) is not None for row in rows)
 
 
-def _changes(old: Row, new: Row, fields: Iterable[str]) -> tuple[Change, ...]:
+def _changes(old: Any, new: Any, fields: Iterable[str]) -> tuple[Change, ...]:
     """The fields in which two rows differ; lists that differ only in their order are equal."""
     both = ((field, _value(old, field), _value(new, field)) for field in fields)
     return tuple(Change(field, before, after) for field, before, after in both if before != after)
 
 
 def _relation(
-    name: str, old: Sequence[Row], new: Sequence[Row], kind: _Kind[Row], fields: Sequence[str]
-) -> RelationDifference[Row]:
+    name: str, old: Sequence[Any], new: Sequence[Any], kind: _Kind, fields: Sequence[str]
+) -> RelationDifference:
     identity = kind.identity(old, new)
-    subjects: dict[Hashable, tuple[list[Row], list[Row]]] = defaultdict(lambda: ([], []))
-    for place, rows in enumerate((old, new)):
-        for row in rows:
-            subjects[identity(row)][place].append(row)
-    compared, gone, added = list[Changed[Row]](), list[Row](), list[Row]()
-    for before, after in subjects.values():
-        compared += [Changed(*pair, _changes(*pair, fields)) for pair in _taken_pairs(before, after, kind)]
-        gone += before
-        added += after
-    changed = sorted((row for row in compared if row.changes), key=lambda row: kind.order(row.new))
-    return RelationDifference(
-        name,
-        tuple(sorted(added, key=kind.order)),
-        tuple(sorted(gone, key=kind.order)),
-        tuple(changed),
-        len(compared) - len(changed),
-    )
-
-
-def _taken_pairs(old: list[Row], new: list[Row], kind: _Kind[Row]) -> Iterator[tuple[Row, Row]]:
-    """Takes the rows that are known again out of both lists."""
-    for alike in kind.alike:
-        for row in list(old):
-            match = next((other for other in new if alike(row, other)), None)
-            if match is not None:
-                old.remove(row)
-                new.remove(match)
-                yield row, match
+    gone, added = defaultdict[Hashable, list[Any]](list), defaultdict[Hashable, list[Any]](list)
+    for rows, by_subject in ((old, gone), (new, added)):
+        for row in sorted(rows, key=kind.order):
+            by_subject[identity(row)].append(row)
+    both = []
+    for subject, before in gone.items():
+        after = added[subject]
+        for alike in kind.alike:
+            for row in list(before):
+                if (match := next((other for other in after if alike(row, other)), None)) is not None:
+                    before.remove(row)
+                    after.remove(match)
+                    both.append(Changed(row, match, _changes(row, match, fields)))
+    changed = sorted((row for row in both if row.changes), key=lambda row: kind.order(row.new))
+    left, come = (tuple(sorted(chain(*rows.values()), key=kind.order)) for rows in (gone, added))
+    return RelationDifference(name, come, left, tuple(changed), len(both) - len(changed))
 
 
 def _value(row: Fact | Question, field: str) -> Value:
@@ -190,7 +177,7 @@ def _same_object(old: Fact, new: Fact) -> bool:
     return old.object == new.object
 
 
-_FACTS = _Kind[Fact](
+_FACTS = _Kind(
     fields=FIELDS,
     order=lambda fact: (fact.subject, fact.subject_uri or "", fact.object),
     identity=_fact_identity,
@@ -224,7 +211,7 @@ def _both_answers(question: Question) -> set[str]:
     return {question.object.casefold(), question.replacement.casefold()}
 
 
-_QUESTIONS = _Kind[Question](
+_QUESTIONS = _Kind(
     fields=QUESTION_FIELDS,
     order=lambda one: (one.subject, one.subject_id or "", one.object, one.replacement, one.question),
     identity=_question_identity,

@@ -19,8 +19,6 @@ from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.data.records import Fact, Question, as_row
 from swaymeter.flows.cli.console import print_line, print_table
 
-Relation = RelationDifference[Any]
-
 LONGEST = 160
 """Characters of a name that are printed; a longer one is cut, and its length printed."""
 
@@ -86,7 +84,7 @@ def _about(side: str, dataset: Dataset) -> str:
 
 
 def _show_relations(
-    console: Console, what: str, relations: Sequence[Relation], not_compared: Sequence[str], limit: int
+    console: Console, what: str, relations: Sequence[RelationDifference], not_compared: Sequence[str], limit: int
 ) -> None:
     if not_compared:
         fields = ", ".join(NAMES.get(field, field) for field in not_compared)
@@ -110,7 +108,7 @@ def _show_relations(
             print_line(f"  … and {more}", console)
 
 
-def _lines(relation: Relation) -> Iterator[tuple[str, str, str]]:
+def _lines(relation: RelationDifference) -> Iterator[tuple[str, str, str]]:
     for sign, style, rows in (("-", "red", relation.gone), ("+", "green", relation.added)):
         for row in rows:
             partition = f" ({row.partition})" if isinstance(row, Question) else ""
@@ -122,7 +120,7 @@ def _lines(relation: Relation) -> Iterator[tuple[str, str, str]]:
         yield "~", "yellow", f"{subject}: {'; '.join(map(_change_text, changed.changes))}"
 
 
-def _only_counts(changed: Changed[Any]) -> bool:
+def _only_counts(changed: Changed) -> bool:
     return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
 
 
@@ -162,12 +160,12 @@ def _dataset_row(dataset: Dataset) -> dict[str, Any]:
     return {"path": str(dataset.path), **counts, **about}
 
 
-def _relation_row(relation: Relation) -> dict[str, Any]:
+def _relation_row(relation: RelationDifference) -> dict[str, Any]:
     rows = {name: [as_row(row) for row in getattr(relation, name)] for name in ("added", "gone")}
     return {**rows, "changed": [_changed_row(changed) for changed in relation.changed], "same": relation.same}
 
 
-def _changed_row(changed: Changed[Any]) -> dict[str, Any]:
+def _changed_row(changed: Changed) -> dict[str, Any]:
     identity = ("subject_id", "property_id", "page", "object", "partition")
     names = ("subject", *(("subject_uri",) if isinstance(changed.new, Fact) else identity))
     changes = [{"field": change.field, "from": change.old, "to": change.new} for change in changed.changes]
