@@ -79,28 +79,22 @@ def _name(row: Row) -> str:
     return f"{row['query_type']}\n{row['of_group']}\nn = {row['queries']}"
 
 
-def _figure(grouped_by: str, question: str, words: str, item: str) -> Figure:
-    queries = ("both_susceptibilities_of_queries", "both_susceptibilities_in_short")
-    name = f"both-susceptibilities-by-{grouped_by}"
-    measures = ("susceptibility", "fisher_susceptibility")
-    picture = f"Box plots of susceptibility in nats and of Fisher susceptibility by query type and {grouped_by}"
-    return Figure(
-        name, question, picture, queries, partial(_draw_groups, grouped_by, words), measures=measures, items=(item,)
+BY_ENTITIES, BY_WORDING = (
+    Figure(
+        f"both-susceptibilities-by-{grouped_by}", question,
+        f"Box plots of susceptibility in nats and of Fisher susceptibility by query type and {grouped_by}",
+        ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
+        partial(_draw_groups, grouped_by, words), measures=("susceptibility", "fisher_susceptibility"), items=(item,),
     )
-
-
-BY_ENTITIES = _figure(
-    "entities",
-    "Do both susceptibilities tell real from invented entities?",
-    "Queries about real and about invented entities.",
-    "liu-fig-3",
-)
-BY_WORDING = _figure(
-    "wording",
-    "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
-    "Queries that are questions (with a question mark that is not of the entity's name) and sentences to complete.",
-    "liu-fig-4",
-)
+    for grouped_by, question, words, item in (
+        ("entities", "Do both susceptibilities tell real from invented entities?",
+         "Queries about real and about invented entities.", "liu-fig-3"),
+        ("wording", "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
+         "Queries that are questions (with a question mark that is not of the entity's name) and sentences to "
+         "complete.",
+         "liu-fig-4"),
+    )
+)  # fmt: skip
 
 
 _SHOWN = [

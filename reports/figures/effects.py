@@ -50,30 +50,25 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
     table = in_order(rows, relation=[*relations, *others], query_type=QUERY_HUES)
     table.attrs["units"] = units(rows)
     first, second, measure = (drawn[name].iloc[0] for name in ("group_a", "group_b", "measure"))
-    unit = unit_of(rows)
     sizes = drawn["n_a"] + drawn["n_b"]
     sided = "two-sided" if (drawn["alternative"] == "two-sided").all() else "one-sided"
-    words = _significant(drawn)
     entities = by_entity(of_comparison)
     clustered = _significant(entities[entities["untestable"].isna()])
-    untested = _untestable(entities)
     caption = (
-        f"Right of the zero line, the mean {measure} in {unit} is larger for {first} than for {second}; a diamond is "
-        f"significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over relations), a "
-        f"tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations, "
+        f"Right of the zero line, the mean {measure} in {unit_of(rows)} is larger for {first} than for {second}; a "
+        f"diamond is significant ({sided} {drawn['test'].iloc[0]} test, p ≤ {ALPHA} after Benjamini-Hochberg over "
+        f"relations), a tick is not. {model}; n = {len(drawn)} tests in {len(relations)} relations, "
         f"{span(sizes.min(), sizes.max())} rows a test. With an entity as a row of a test: {clustered or 'no test'}; "
-        f"untestable: {untested}. As published, and drawn, a row is a {rows['unit_of_analysis'].iloc[0]}, and those of "
-        f"an entity depend on each other: {words}; untestable: {_untestable(rows)}. Sorted by the open queries' d."
+        f"untestable: {_untestable(entities)}. As published, and drawn, a row is a "
+        f"{rows['unit_of_analysis'].iloc[0]}, and those of an entity depend on each other: {_significant(drawn)}; "
+        f"untestable: {_untestable(rows)}. Sorted by the open queries' d."
     )
     return Drawing(caption, table, table[list(SHOWN)], partial(_paint_forest, drawn, relations))
 
 
 def _significant(drawn: pd.DataFrame) -> str:
-    words = []
-    for kind in query_types(drawn):
-        p = drawn.loc[drawn["query_type"] == kind, "p_adjusted"]
-        words.append(f"{kind} {int((p <= ALPHA).sum())} of {len(p)} significant")
-    return "; ".join(words)
+    hits = {kind: drawn.loc[drawn["query_type"] == kind, "p_adjusted"] <= ALPHA for kind in query_types(drawn)}
+    return "; ".join(f"{kind} {hit.sum()} of {len(hit)} significant" for kind, hit in hits.items())
 
 
 def _untestable(rows: pd.DataFrame) -> str:
@@ -89,28 +84,22 @@ def _paint_forest(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
     return canvas
 
 
-def effect_figure(comparison: str, measure: str, question: str, *items: str) -> Figure:
-    name = f"{comparison}-of-{measure}"
-    picture = f"Forest plot of Cohen's d of {measure} by relation"
-    return Figure(
-        name, question, picture, ("statistics",), partial(_draw_forest, comparison), measures=(measure,), items=items
+FAMILIARITY, RELEVANCE, ASSERTIVENESS, NEGATION = (
+    Figure(
+        f"{comparison}-of-{measure}", question, f"Forest plot of Cohen's d of {measure} by relation", ("statistics",),
+        partial(_draw_forest, comparison), measures=(measure,), items=items,
     )
-
-
-FAMILIARITY = effect_figure(
-    "familiarity", "susceptibility", "Are invented entities swayed more easily than real ones?", "du-fig-16",
-    "du-section-4.4.1", "du-app-f.1",
+    for comparison, measure, question, items in (
+        ("familiarity", "susceptibility", "Are invented entities swayed more easily than real ones?",
+         ("du-fig-16", "du-section-4.4.1", "du-app-f.1")),
+        ("relevance", "persuasion", "Does a context that mentions the entity persuade more than one that does not?",
+         ("du-fig-13",)),
+        ("assertiveness", "persuasion", "Does an assertive context persuade more than a base one?",
+         ("du-fig-6", "du-fig-14")),
+        ("negation", "persuasion", "Does a negation persuade otherwise than a base context?",
+         ("du-fig-7", "du-fig-15")),
+    )
 )  # fmt: skip
-RELEVANCE = effect_figure(
-    "relevance", "persuasion", "Does a context that mentions the entity persuade more than one that does not?",
-    "du-fig-13",
-)  # fmt: skip
-ASSERTIVENESS = effect_figure(
-    "assertiveness", "persuasion", "Does an assertive context persuade more than a base one?", "du-fig-6", "du-fig-14"
-)
-NEGATION = effect_figure(
-    "negation", "persuasion", "Does a negation persuade otherwise than a base context?", "du-fig-7", "du-fig-15"
-)
 
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation", "followed")

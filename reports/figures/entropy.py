@@ -2,7 +2,6 @@
 persuasion by how often a fact was edited (sections 1 and 6.5)."""
 
 from functools import partial
-from typing import Literal
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -40,18 +39,12 @@ from swaymeter.reports.style import (
     plain,
 )
 
-When = Literal["without", "with"]
-QUESTIONS: dict[When, str] = {
-    "without": "Are questions that the model is unsure of alone the ones a context moves most?",
-    "with": "Is a model that a context moved far still unsure with it?",
-}
 MOST_GROUPS = 3
 """How many groups of own questions have a panel each; more are drawn together."""
 _LENGTH = (
     " Semantic entropy sums the log-probabilities of an answer's tokens, so it grows with the answer's length, too; "
     "the table of accuracy and uncertainty has forms that do not: length-normalised, Rao's, and of clusters."
 )
-_MEASURES = ("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer")
 
 
 def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
@@ -85,7 +78,7 @@ def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
     return ""
 
 
-def _draw_entropy(when: When, model: Model, frames: Frames) -> Drawing | None:
+def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     data = frames["instances"].rename(columns={f"semantic_entropy_{when}": "entropy"})
     result = finite(data, "entropy", "coherent_persuasion")
     rows = result.rows
@@ -96,6 +89,11 @@ def _draw_entropy(when: When, model: Model, frames: Frames) -> Drawing | None:
         rows = rows.assign(partition=f"{groups} groups")
     known = where(frames["instance_correlations"], measure_a=f"semantic_entropy_{when}")
     counts = rows["outcome"].value_counts()
+    negative = " Equal answers count as often as drawn, so an entropy can be negative." * bool(
+        rows["entropy"].min() < 0
+    )
+    unmeasured = counts.get("unmeasured", 0)
+    crosses = f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else ""
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
         "spread over more meanings, higher up the context moved them further. Triangle: persuaded (the "
@@ -103,7 +101,7 @@ def _draw_entropy(when: When, model: Model, frames: Frames) -> Drawing | None:
         f"square: stubborn (the answer without the context, not the context's); dot: other. {model}; n = {len(rows)} "
         f"instances of {rows['question_id'].nunique()} questions, {counts.get('persuaded', 0)} persuaded, "
         f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn.{_pooled(known)}"
-        f"{_LENGTH}{_asides(rows)}{result.note('instances')}"
+        f"{_LENGTH}{negative}{crosses}{result.note('instances')}"
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
@@ -124,14 +122,6 @@ def _pooled(known: pd.DataFrame) -> str:
     )
 
 
-def _asides(rows: pd.DataFrame) -> str:
-    unmeasured = int((rows["outcome"] == "unmeasured").sum())
-    negative = (
-        " Equal answers count as often as drawn, so an entropy can be negative." if rows["entropy"].min() < 0 else ""
-    )
-    return negative + (f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else "")
-
-
 def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     """The means by context, partition and outcome, in their fixed orders, contexts in words."""
     rows = where(means, entropy=entropy)
@@ -145,7 +135,7 @@ def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     return shown
 
 
-def _paint_entropy(rows: pd.DataFrame, known: pd.DataFrame, when: When) -> Canvas:
+def _paint_entropy(rows: pd.DataFrame, known: pd.DataFrame, when: str) -> Canvas:
     across, down = partitions(rows), present(rows, "condition", CONDITIONS)
     canvas, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
     for line, condition in zip(grid, down, strict=True):
@@ -156,7 +146,12 @@ def _paint_entropy(rows: pd.DataFrame, known: pd.DataFrame, when: When) -> Canva
             else:
                 entropy_against_persuasion(axes, data)
                 group = partition if len(known) and (known["partition"] == partition).any() else "all"
-                _title(axes, data, correlation_in_words(known, partition=group, condition=condition))
+                words, counts = (
+                    correlation_in_words(known, partition=group, condition=condition),
+                    data["outcome"].value_counts(),
+                )
+                outcomes = f"{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn"
+                axes.set_title(f"{plain(partition, 24)}, n = {len(data)}\n{outcomes}\n{words}", fontsize=8)
         line[0].set_ylabel(f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)")
     canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
     key = [mark("^", "persuaded"), mark("D", "agreed"), mark("s", "stubborn"), mark("o", "other")]
@@ -164,30 +159,20 @@ def _paint_entropy(rows: pd.DataFrame, known: pd.DataFrame, when: When) -> Canva
     return canvas
 
 
-def _title(axes: Axes, data: pd.DataFrame, correlation: str) -> None:
-    counts = data["outcome"].value_counts()
-    outcomes = f"{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn"
-    axes.set_title(f"{plain(data['partition'].iloc[0], 24)}, n = {len(data)}\n{outcomes}\n{correlation}", fontsize=8)
-
-
-def _figure(when: When) -> Figure:
-    queries = ("instances", "instances_by_outcome", "instance_correlations")
-    name = f"entropy-{when}-against-persuasion"
-    items = ("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7")
-    in_text = ("marjanovic-section-6.3",) if when == "without" else ()
-    picture = f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats"
-    return Figure(
-        name,
-        QUESTIONS[when],
-        picture,
-        queries,
-        partial(_draw_entropy, when),
-        measures=_MEASURES,
-        items=(*items, *in_text),
+WITHOUT, WITH = (
+    Figure(
+        f"entropy-{when}-against-persuasion", question,
+        f"Scatter plots of semantic entropy {when} the context against coherent persuasion, in nats",
+        ("instances", "instances_by_outcome", "instance_correlations"), partial(_draw_entropy, when),
+        measures=("answers", "semantic_entropy", "coherent_persuasion", "accuracy", "whose_answer"),
+        items=("marjanovic-fig-3", "marjanovic-fig-5", "marjanovic-fig-6", "marjanovic-fig-7", *in_text),
     )
-
-
-WITHOUT, WITH = _figure("without"), _figure("with")
+    for when, question, in_text in (
+        ("without", "Are questions that the model is unsure of alone the ones a context moves most?",
+         ("marjanovic-section-6.3",)),
+        ("with", "Is a model that a context moved far still unsure with it?", ()),
+    )
+)  # fmt: skip
 
 
 CHANGE = "semantic_entropy_change"
