@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from importlib.metadata import distributions
 
 import pytest
 
@@ -54,24 +53,6 @@ def in_pieces(documents: list[str], seed: int) -> Iterator[Piece]:
             length = drawn.randint(1, 40)
             yield Piece(text[:length], begins)
             text, begins = text[length:], False
-
-
-def test_counts_of_real_text_equal_those_word_by_word() -> None:
-    documents = [one.metadata["Description"] or "" for one in distributions()]  # what packages say of themselves
-    assert sum(map(len, documents)) > 500_000
-    pairs = [
-        CountedPair("Python", "C", ("Python", "Python 3", "CPython"), ("C", "C++")),
-        CountedPair(
-            "Apache License", "Python", ("Apache License", "Apache", "Apache License, Version 2.0"), ("Python",)
-        ),
-        CountedPair("NumPy", "Python", ("NumPy",), ("Python", "Python Package")),
-        CountedPair("It", "GitHub", ("It",), ("GitHub", "GitHub Actions")),
-        CountedPair("Stack Overflow", "Nowhere Land", ("Stack Overflow",), ("Nowhere Land",)),
-    ]
-    counts = count([Piece(text, begins=True) for text in documents], Names(pairs), 50)
-    found = [*zip(counts.entities, counts.capitals, counts.lower_case, counts.pairs, strict=True)]
-    assert found == [slow_counts(documents, pair, 50) for pair in pairs]
-    assert min(both for *_, both in found[:4]) > 0
 
 
 @pytest.mark.parametrize("batch", [1, 300, 2 << 20])

@@ -24,6 +24,13 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+def saved(path: Path, *rows: list[Any]) -> Path:
+    """The sheet as people or programs save it."""
+    if path.suffix == ".xlsx":
+        return as_xlsx(path, *rows)
+    return as_csv(path, "\n".join(",".join(cell or "" for cell in row) for row in rows))
+
+
 @BOTH
 def test_every_text_is_read_back_as_it_was(name: str, tmp_path: Path) -> None:
     read = read_sheet(write(tmp_path / name, HOSTILE), COLUMNS)
@@ -113,22 +120,14 @@ def test_a_csv_of_another_locale_is_read(separator: str, end: str, tmp_path: Pat
 def test_columns_may_be_moved_and_added(name: str, tmp_path: Path) -> None:
     rows: list[list[Any]] = [["Key ", "CHOICE", "mine", "context", None, "empty"],
                              ["q-1", "accept", "x", "Oslo", "y", None]]  # fmt: skip
-    if name.endswith("xlsx"):
-        path = as_xlsx(tmp_path / name, *rows)
-    else:
-        path = as_csv(tmp_path / name, "\n".join(",".join(cell or "" for cell in row) for row in rows))
-    read = read_sheet(path, COLUMNS)
+    read = read_sheet(saved(tmp_path / name, *rows), COLUMNS)
     assert read.rows[0].cells == {"context": "Oslo", "choice": "accept", "key": "q-1"}
     assert read.others == ("mine", "no. 5")
 
 
 @BOTH
 def test_empty_rows_and_short_ones_are_no_matter(name: str, tmp_path: Path) -> None:
-    if name.endswith("xlsx"):
-        path = as_xlsx(tmp_path / name, HEADER, [None, " ", None], [], ["Oslo"])
-    else:
-        path = as_csv(tmp_path / name, "context,choice,key\n, ,\n\nOslo\n")
-    read = read_sheet(path, COLUMNS)
+    read = read_sheet(saved(tmp_path / name, HEADER, [None, " ", None], [], ["Oslo"]), COLUMNS)
     assert [(row.number, row.cells) for row in read.rows] == [(4, {"context": "Oslo", "choice": "", "key": ""})]
 
 
@@ -159,25 +158,16 @@ def test_the_sheet_is_found_under_another_title_and_behind_another(tmp_path: Pat
 
 @BOTH
 def test_half_of_a_character_is_refused_with_its_place(name: str, tmp_path: Path) -> None:
-    path = tmp_path / name
-    if name.endswith("xlsx"):
-        as_xlsx(path, HEADER, ["_xD800_", "", "q-1"])
-    else:
-        as_csv(path, "context,choice,key\n_xD800_,,q-1\n")
     with pytest.raises(InputError, match=r"row 2, column context holds half of a character"):
-        read_sheet(path, COLUMNS)
+        read_sheet(saved(tmp_path / name, HEADER, ["_xD800_", "", "q-1"]), COLUMNS)
 
 
 @BOTH
 def test_missing_and_doubled_columns_are_named(name: str, tmp_path: Path) -> None:
-    def sheet(*header: str) -> Path:
-        path = tmp_path / name
-        return as_xlsx(path, [*header]) if name.endswith("xlsx") else as_csv(path, ",".join(header))
-
     with pytest.raises(InputError, match="has no column 'choice', 'key'; its first row must have the names"):
-        read_sheet(sheet("context"), COLUMNS)
+        read_sheet(saved(tmp_path / name, ["context"]), COLUMNS)
     with pytest.raises(InputError, match="the column 'key' occurs twice"):
-        read_sheet(sheet(*HEADER, "key"), COLUMNS)
+        read_sheet(saved(tmp_path / name, [*HEADER, "key"]), COLUMNS)
 
 
 @pytest.mark.parametrize(
@@ -197,21 +187,20 @@ def test_a_csv_that_is_none_is_refused(content: bytes, message: str, tmp_path: P
         read_sheet(as_csv(tmp_path / "s.csv", content), COLUMNS)
 
 
-@pytest.mark.parametrize("damage", ["empty", "cut", "a text", "another zip", "a folder", "missing", "a broken sheet"])
+def repacked(path: Path, sound: Path, sheet: str | bytes) -> Path:
+    """A workbook with another content of its first sheet."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed, zipfile.ZipFile(sound) as other:
+        for part in other.namelist():
+            packed.writestr(part, sheet if "sheet1" in part else other.read(part))
+    return path
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "a text", "a folder", "missing", "a broken sheet"])
 def test_a_workbook_that_is_none_is_refused(damage: str, tmp_path: Path) -> None:
-    path = write(tmp_path / "s.xlsx", ["Oslo"] * 50)
-    content = path.read_bytes()
-    path.unlink()
-    if damage == "another zip":
-        with zipfile.ZipFile(path, "w") as packed:
-            packed.writestr("a", "b")
-    elif damage == "a broken sheet":
-        with (
-            zipfile.ZipFile(path, "w") as packed,
-            zipfile.ZipFile(write(tmp_path / "sound.xlsx", ["a"])) as other,
-        ):
-            for part in other.namelist():
-                packed.writestr(part, b"<a>" if "sheet1" in part else other.read(part))
+    path, sound = tmp_path / "s.xlsx", write(tmp_path / "sound.xlsx", ["Oslo"] * 50)
+    content = sound.read_bytes()
+    if damage == "a broken sheet":
+        repacked(path, sound, "<a>")
     elif damage == "a folder":
         path.mkdir()
     elif damage != "missing":
@@ -236,11 +225,8 @@ def test_a_workbook_that_would_fill_the_memory_is_refused(
 ) -> None:
     monkeypatch.setattr(spreadsheet, "MOST_ROWS", 2**14)
     rows, message = BOMBS[name]
-    bomb, sound = tmp_path / "bomb.xlsx", write(tmp_path / "sound.xlsx", ["Oslo"])
-    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as packed, zipfile.ZipFile(sound) as other:
-        for part in other.namelist():
-            sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
-            packed.writestr(part, sheet if "sheet1" in part else other.read(part))
+    sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{rows}</sheetData></worksheet>'
+    bomb = repacked(tmp_path / "bomb.xlsx", write(tmp_path / "sound.xlsx", ["Oslo"]), sheet)
     tracemalloc.start()
     with pytest.raises(InputError, match=message):
         read_sheet(bomb, COLUMNS)

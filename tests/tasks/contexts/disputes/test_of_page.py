@@ -14,7 +14,7 @@ from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
 from swaymeter.tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page, reverted_pairs, why_not_counted
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
-from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, LEVY, QUIET
+from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, QUIET
 from tests.tasks.contexts.disputes.letters import embed
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
 
@@ -108,18 +108,6 @@ def test_spans_that_differ_in_capitals_are_rejected(tmp_path: Path) -> None:
     assert _counts(found.rejected) == {reasons.TOO_SIMILAR: 1}
 
 
-def test_contents_are_requested_once_where_a_pair_counts(tmp_path: Path) -> None:
-    made = world()
-    numbers = [revision.revision_id for revision in made.wikipedia.pages[LEVY].revisions]
-    with serving_world(made, limits=WHOLE) as served, clients(served.addresses, tmp_path) as known:
-        for _ in range(2):
-            disputes_of_page(LEVY, known.wikipedia, embed=embed, pageviews=known.pageviews, months=MONTHS)
-        wanted = [asked.form["revids"] for asked in served.asked if "revids" in asked.form]
-        # 5-6-7 and 10-11-12 by people with accounts, and 7-8-9, whose span only its text can tell to be too long
-        assert wanted == ["|".join(str(numbers[place - 1]) for place in (5, 6, 7, 8, 10, 11))]
-        assert len(served.asked) == 3  # the history, the contents, the views
-
-
 def test_many_texts_are_read_in_batches(tmp_path: Path) -> None:
     texts = [text for number in range(25) for text in (A, A.replace("friend", f"friend{number}"))]
     with serving_world(_turns(*texts, A), limits=WHOLE) as served, clients(served.addresses, tmp_path) as known:
@@ -160,33 +148,39 @@ def test_hidden_content_is_no_evidence(tmp_path: Path) -> None:
     assert found.disputes == []
 
 
-def test_a_place_is_tracked_while_its_sentence_changes(tmp_path: Path) -> None:
-    frame = "The @ mole of Velm, which some call @@, was built by a # family from the west of the bay."
-    steps = [("old", "long"), ("old", "very long"), ("grey", "very long indeed")]
-    texts = []
-    for first, second in steps:
-        here = frame.replace("@@", second).replace("@", first)
-        texts += [here.replace("#", "rich"), here.replace("#", "poor"), here.replace("#", "rich")]
-    [dispute] = _found(_turns(*texts), PAGE, tmp_path).disputes
-    assert dispute.reversions == 3
-    assert dispute.context.startswith("The grey mole of Velm")
+FRAME = "The @ mole of Velm, which some call #, was built by a ~ family from the west of the bay."
+POLISH = "In 1990 the city was Polish. In 1991 the city was Polish again."
+GERMAN, AGAIN = POLISH.replace("was Polish.", "was German."), POLISH.replace("Polish again", "German again")
+HOUSE = "She was in the ~ house "
+
+
+@pytest.mark.parametrize(
+    ("texts", "disputes"),
+    [
+        (
+            [FRAME.replace("@", "old").replace("#", "long"), FRAME.replace("@", "old").replace("#", "very long"),
+             FRAME.replace("@", "grey").replace("#", "very long indeed")],
+            [(FRAME.replace("@", "grey").replace("#", "very long indeed"), 3)],
+        ),  # its sentence changes
+        (
+            [f"{HOUSE}one two three four five.", f"{HOUSE}four five six seven eight.",
+             f"{HOUSE}three four five six seven."],
+            [(f"{HOUSE}one two three four five.", 1), (f"{HOUSE}three four five six seven.", 2)],
+        ),  # it is the nearer of two
+    ],
+)  # fmt: skip
+def test_a_place_is_tracked_while_its_words_change(
+    texts: list[str], disputes: list[tuple[str, int]], tmp_path: Path
+) -> None:
+    turns = [text.replace("~", word) for text in texts for word in ("rich", "poor", "rich")]
+    found = _found(_turns(*turns), PAGE, tmp_path).disputes
+    assert [(one.context.replace("rich", "~"), one.reversions) for one in found] == disputes
 
 
 def test_one_frame_said_twice_is_two_disputes(tmp_path: Path) -> None:
-    plain = "In 1990 the city was Polish. In 1991 the city was Polish again."
-    first, second = plain.replace("was Polish.", "was German."), plain.replace("Polish again", "German again")
-    one, two = _found(_turns(plain, first, plain, second, plain, second, plain), PAGE, tmp_path).disputes
-    assert (one.context, one.reversions) == ("In 1990 the city was Polish.", 1)
-    assert (two.context, two.reversions) == ("In 1991 the city was Polish again.", 3)
-
-
-def test_the_nearer_of_two_alike_places_is_disputed(tmp_path: Path) -> None:
-    texts = []
-    for behind in ("one two three four five", "four five six seven eight", "three four five six seven"):
-        texts += [f"She was in the @ house {behind}.".replace("@", word) for word in ("red", "green", "red")]
-    found = _found(_turns(*texts), PAGE, tmp_path).disputes
-    assert [one.reversions for one in found] == [1, 2]
-    assert found[1].context == "She was in the red house three four five six seven."
+    found = _found(_turns(POLISH, GERMAN, POLISH, AGAIN, POLISH, AGAIN, POLISH), PAGE, tmp_path).disputes
+    contexts = [("In 1990 the city was Polish.", 1), ("In 1991 the city was Polish again.", 3)]
+    assert [(one.context, one.reversions) for one in found] == contexts
 
 
 def test_two_places_of_one_sentence_are_two_disputes(tmp_path: Path) -> None:

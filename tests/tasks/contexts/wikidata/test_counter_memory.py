@@ -184,20 +184,6 @@ def test_each_text_is_embedded_once() -> None:
     np.testing.assert_array_equal(again[[2, 0]], first)
 
 
-def test_items_are_asked_for_once_and_fifty_at_a_time(tmp_path: Path) -> None:
-    made = World()
-    for number in range(1, 61):
-        made.item(f"Q{number}", f"thing {number}")
-    with serving_world(made) as (addresses, asked), clients(addresses, tmp_path) as services:
-        items = Items(services.wikidata, OCCUPATION)
-        ids = [WikidataId(f"Q{number}") for number in (*range(1, 61), 999)]
-        items.learn(ids)
-        items.learn(ids)
-        assert [len(one.form["ids"].split("|")) for one in asked] == [50, 11]
-        assert items.get(WikidataId("Q999")) is None
-        assert items.true_id(WikidataId("Q999")) == "Q999"
-
-
 def test_names_are_on_one_line_each(tmp_path: Path) -> None:
     def hostile(made: World) -> None:
         made.item("Q1", " Two\nlines \u2028and\tmore\x00 ", aliases=["\n", "an\r\nalias"], description="a\nb")

@@ -18,16 +18,7 @@ def forms(text: str, *names: str, inside: tuple[str, ...] = ()) -> list[str]:
         ("Nice Guys", "The nice guys were the Nice Guys.", ["Nice Guys"]),
         ("eBay", "They sold it on eBay; EBay grew; EBAY; ebay.", ["eBay", "EBay", "EBAY"]),
         ("The The", "Is the the band of The The?", ["The The"]),
-    ],
-)
-def test_a_name_with_capitals_is_no_word_without_them(name: str, text: str, found: list[str]) -> None:
-    assert forms(text, name) == found
-    assert forms(text, name, name.lower()) == found  # nor does an alias in small letters make it one
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "found"),
-    [
+        # Capitals that tell nothing do not matter.
         ("journalist", "Journalist by trade, a journalist, JOURNALIST", ["Journalist", "journalist", "JOURNALIST"]),
         ("Film actor", "A film actor. Film Actor!", ["film actor", "Film Actor"]),
         ("The Hague", "He came to the Hague, that is The Hague.", ["the Hague", "The Hague"]),
@@ -35,8 +26,10 @@ def test_a_name_with_capitals_is_no_word_without_them(name: str, text: str, foun
         ("Bank Of Oslo", "Bank of Oslo", ["Bank of Oslo"]),
     ],
 )
-def test_capitals_that_tell_nothing_do_not_matter(name: str, text: str, found: list[str]) -> None:
+def test_a_name_with_capitals_is_no_word_without_them(name: str, text: str, found: list[str]) -> None:
     assert forms(text, name) == found
+    if name[0].isupper():
+        assert forms(text, name, name.lower()) == found  # nor does an alias in small letters make it one
 
 
 @pytest.mark.parametrize(
