@@ -24,7 +24,7 @@ from benchmarks.measuring import MODEL, Table, arguments, publish
 from swaymeter.flows.execution.progress import Progress, report_to
 from swaymeter.flows.server.api import prefect_api
 from swaymeter.flows.stages import score as stage
-from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.places import RunnerName
 from swaymeter.tasks.measures.run import Spent
 
 MODELS = 6

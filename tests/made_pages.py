@@ -18,11 +18,8 @@ from swaymeter.data.sources.source import FactsOptions, QuestionsOptions
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.steps.aggregate import schema
-from swaymeter.flows.study.sections.contexts import ContextsPart
-from swaymeter.flows.study.sections.execution import ExecutionPart
-from swaymeter.flows.study.sections.model import ModelPart
-from swaymeter.flows.study.sections.prompt import PromptPart
-from swaymeter.flows.study.sections.services import ServiceOptions, ServicesPart
+from swaymeter.flows.study.prompt import PromptPart
+from swaymeter.flows.study.sections import ContextsPart, ExecutionPart, ModelPart, ServiceOptions, ServicesPart
 from swaymeter.flows.study.study import Study
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.tables import TABLES

@@ -3,9 +3,18 @@
 Imports swaymeter.data.errors alone of ours. Arrow is imported where rows become a table, so that scoring needs none.
 """
 
-from swaymeter.data.records.candidates import Dispute, Page, Rejected, Triple
-from swaymeter.data.records.corpus import CountedPair, Frequency, Shard, ShardCount
-from swaymeter.data.records.facts import Fact, InventedName
+from swaymeter.data.records.facts import (
+    CountedPair,
+    Dispute,
+    Fact,
+    Frequency,
+    InventedName,
+    Page,
+    Rejected,
+    Shard,
+    ShardCount,
+    Triple,
+)
 from swaymeter.data.records.identifiers import CORPUS, NO_RELATIONS, RelationName, WikidataId, identity
 from swaymeter.data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
 from swaymeter.data.records.questions import (

@@ -1,13 +1,22 @@
 """The tables of the records, by name; a measure's or a statistic's table comes with its own row type."""
 
-from swaymeter.data.records.candidates import Dispute, Page, Rejected, Triple
-from swaymeter.data.records.corpus import CountedPair, Frequency, Shard, ShardCount
-from swaymeter.data.records.facts import Fact, InventedName
+from swaymeter.data.records.facts import (
+    CountedPair,
+    Dispute,
+    Fact,
+    Frequency,
+    InventedName,
+    Page,
+    Rejected,
+    Shard,
+    ShardCount,
+    Triple,
+)
 from swaymeter.data.records.prompts import Context, Query
 from swaymeter.data.records.questions import Annotation, Question
-from swaymeter.data.records.reliability import Reliability
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.score import Run, Variant
+from swaymeter.data.records.statistics import Reliability
 from swaymeter.data.records.table import Table
 
 FACTS = table_of(Fact)

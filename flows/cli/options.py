@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.places import RunnerName
 
 StudyFile = Annotated[str, typer.Argument(metavar="STUDY", help="A study's YAML file, or the name of a bundled one.")]
 Folder = Annotated[str | None, typer.Option("--workspace", help="The folder of the study's files.")]

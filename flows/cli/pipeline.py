@@ -29,8 +29,8 @@ from swaymeter.flows.stages.plan import Plan, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import check_models, refusals
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.stages.study_graph import CHOICE, FACTS
+from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.sections.runner import RunnerName
 from swaymeter.flows.study.study import Study
 
 Names = list[str] | None

@@ -34,9 +34,9 @@ from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
 from swaymeter.flows.stages.plan import Variant, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import asked_variants, refused_models
 from swaymeter.flows.stages.resolve import graph_of, reruns_of
+from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.sections.execution import ExecutionPart
-from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.sections import ExecutionPart
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.models.files.hub import leave_alone
 

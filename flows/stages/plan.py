@@ -15,7 +15,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node, State
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.study.places import folder_of
-from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.run import Pass, declaration, passes

@@ -16,7 +16,7 @@ from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.study.sections.runner import RunnerName
+from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES

@@ -41,9 +41,8 @@ from swaymeter.flows.steps.aggregate import compute_statistics, load_database
 from swaymeter.flows.steps.build import build_prompts, build_questions, choose
 from swaymeter.flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
 from swaymeter.flows.steps.frequency import add_up, collect_names, count_part
-from swaymeter.flows.steps.reliability import compute_reliability
 from swaymeter.flows.steps.report import draw_report
-from swaymeter.flows.steps.score import run_pass
+from swaymeter.flows.steps.score import compute_reliability, run_pass
 from swaymeter.flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
 
 # ---- fetch: from files and public services ---------------------------------------------------------------------------

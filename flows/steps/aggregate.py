@@ -10,16 +10,18 @@ from typing import Any
 from swaymeter.data.errors import InputError, ScoreError, SwaymeterError
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import RECORD_TABLES, RUNS, VARIANTS
-from swaymeter.data.storage.artifact import TableArtifact, write_manifest
+from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
+from swaymeter.data.storage.keys import content_key
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.steps.kept_rows import Done, digests_of, kept_rows, relation_of
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
 from swaymeter.tasks.statistics.frames import categorical
 from swaymeter.tasks.statistics.statistic import Statistic
 
+Done = tuple[Any, Check]
+"""An artifact that is done, and how it stands."""
 RELATIONS_AT_A_TIME = 10
 """Relations whose prompts are read together: more would not fit the database's memory, and spill to the disk."""
 
@@ -200,3 +202,37 @@ _NOTED = (
     "started_at", "finished_at", "seconds", "forward_passes", "prompts",
     "swaymeter_version", "torch_version", "transformers_version",
 )  # fmt: skip
+
+
+def relation_of(one: Done) -> str:
+    """The relation that the rows of an artifact are about."""
+    return str(one[0].made_from["subject"][0])
+
+
+def _has_relations(one: Done) -> bool:
+    return any(column.name == "relation" for column in one[0].table.columns)
+
+
+def digests_of(table: TableArtifact, done: Iterable[Done]) -> dict[str, str]:
+    """What the rows of each relation in a table are made from, as a digest; what names no relation is of every one."""
+    common, inputs = {**table.made_from, "inputs": ()}, dict[str, list[str]]()
+    of_all = [one[1].digest_of_all for one in done if not _has_relations(one)]
+    for one in filter(_has_relations, done):
+        inputs.setdefault(relation_of(one), [*of_all]).append(one[1].digest_of_all)
+    return {relation: content_key({**common, "inputs": sorted(read)}) for relation, read in inputs.items()}
+
+
+def kept_rows(table: TableArtifact, digests: Mapping[str, str], *, anew: bool) -> tuple[Any, set[str]]:
+    """The rows of the relations with these digests, in whichever file they stand, and which relations these are.
+
+    anew: whether the table is asked for anew; then nothing is kept.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found, known = [table.table.of([])], set[str]()
+    for rows, about in () if anew else table.versions():
+        same = {name for name, digest in about.get("relations", {}).items() if digests.get(name) == digest} - known
+        found.append(rows.filter(pc.is_in(rows["relation"], pa.array([*same], pa.string()))))
+        known |= same
+    return pa.concat_tables(found), known

@@ -10,7 +10,7 @@ import numpy as np
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import CountedPair, Frequency, Shard, of_row
-from swaymeter.data.records.corpus import CountKind
+from swaymeter.data.records.facts import CountKind
 from swaymeter.data.records.tables import SHARD_COUNTS, SHARDS
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.fetch import access_for

@@ -28,7 +28,7 @@ from swaymeter.data.sources.wikimedia.wikidata import Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.fetch import access_for
-from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
 

@@ -1,6 +1,7 @@
 """Where study files and workspaces lie."""
 
 from pathlib import Path
+from typing import Literal
 
 STUDIES = Path(__file__).parent.parent / "studies"
 """The folder of the bundled study files."""
@@ -18,3 +19,6 @@ def folder_of(folder: str | None, study: str) -> Path:
     RuntimeError where it is below a home directory that does not exist.
     """
     return Path(folder or f"workspaces/{study}").expanduser().absolute()
+
+
+RunnerName = Literal["threads", "processes", "dask"]

@@ -10,14 +10,18 @@ from pydantic import Field, model_validator
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.options import Options, Problem, Shown, refused
 from swaymeter.data.sources.access import Access
-from swaymeter.flows.study.sections.contexts import ContextsPart
-from swaymeter.flows.study.sections.execution import ExecutionPart
-from swaymeter.flows.study.sections.measures import Measures
-from swaymeter.flows.study.sections.model import ModelPart
-from swaymeter.flows.study.sections.prompt import PromptPart
-from swaymeter.flows.study.sections.runner import RunnerName
-from swaymeter.flows.study.sections.services import ServicesPart
-from swaymeter.flows.study.sections.sources import Facts, Frequency, Questions
+from swaymeter.flows.study.places import RunnerName
+from swaymeter.flows.study.prompt import PromptPart
+from swaymeter.flows.study.sections import (
+    ContextsPart,
+    ExecutionPart,
+    Facts,
+    Frequency,
+    Measures,
+    ModelPart,
+    Questions,
+    ServicesPart,
+)
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Measure
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses

@@ -18,7 +18,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from swaymeter.data.records import CountedPair, ShardCount
-from swaymeter.data.records.corpus import CountKind
+from swaymeter.data.records.facts import CountKind
 from swaymeter.data.sources.corpus import Piece
 from swaymeter.data.sources.infini_gram.index import Ids, LocalIndex, Passage, joined
 from swaymeter.tasks.frequency.counting import Counts, count

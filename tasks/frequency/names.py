@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from swaymeter.data.records.corpus import CountedPair
+from swaymeter.data.records.facts import CountedPair
 from swaymeter.tasks.frequency.words import words
 
 Ints = NDArray[np.int64]

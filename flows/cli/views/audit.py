@@ -26,7 +26,7 @@ from swaymeter.flows.cli.views.compare import Row
 from swaymeter.flows.cli.views.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
-from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
 from swaymeter.reports.estimates import cut_off, lost_in_thoughts
 from swaymeter.reports.estimates import thinking as how_they_think

@@ -27,7 +27,7 @@ from swaymeter.flows.execution.workers.elsewhere import attempt_elsewhere, here,
 from swaymeter.flows.execution.workers.local import MARKS, local_cluster
 from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures.run import Share, Spent
 
 log = logging.getLogger(__name__)

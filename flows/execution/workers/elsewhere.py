@@ -11,7 +11,7 @@ from importlib.metadata import version
 
 from swaymeter.flows.execution.workers.workers import Outcome, attempt
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.models.loading import forget_models
 from swaymeter.tasks.models.machine import keep_freed_memory
 

@@ -29,8 +29,9 @@ from swaymeter.data.records import (
     is_relevant,
     of_row,
 )
-from swaymeter.data.records.reliability import Reliability
 from swaymeter.data.records.row import table_of
+from swaymeter.data.records.score import Variant
+from swaymeter.data.records.statistics import Reliability
 from swaymeter.data.records.tables import QUESTIONS, RECORD_TABLES
 
 CAPITAL, NORWAY, OSLO = RelationName("capital"), WikidataId("Q20"), WikidataId("Q585")
@@ -53,8 +54,9 @@ RECORDS = [
     Dispute("Oslo", 7, "Oslo is old.", 0, "Oslo", "Bergen", 2, (8, 9), 0.4, None, 0, "Wikipedia", "CC", "x", "2026"),
     Rejected(None, CAPITAL, "P36", "Norway", "doubled", "a list", "CC0 1.0", revisions=(8, 9)),
     Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
+    Variant("m/float32", "m", "float32", None, "{}"),
     Run(
-        "capital", "m", None, "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", None, 1, "{}", "a", "b", 0.5, 7,
+        "capital", "m", "m/float32", "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", None, 1, "a", "b", 0.5, 7,
         9, "0", "2", "5",
     ),
     Reliability(

@@ -19,7 +19,7 @@ from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.elsewhere import here
 from swaymeter.flows.execution.workers.workers import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.graph.step import Run, Step, StepId
-from swaymeter.flows.study.sections.model import ModelPart
+from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures.run import Share, Spent
 
 STEP = StepId("score", "capital", "persuasion")

@@ -15,8 +15,7 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.step import Run, Step, StepId
 from swaymeter.flows.steps import aggregate
-from swaymeter.flows.steps.aggregate import Loaded, compute_statistics, load_database
-from swaymeter.flows.steps.kept_rows import kept_rows
+from swaymeter.flows.steps.aggregate import Loaded, compute_statistics, kept_rows, load_database
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.means_of_contexts import persuasion_of_relations as of_relations

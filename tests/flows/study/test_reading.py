@@ -10,9 +10,7 @@ from swaymeter.data.errors import StudyFileError
 from swaymeter.data.named import Registry
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.study.reading import STUDIES, read_study
-from swaymeter.flows.study.sections.contexts import ContextsPart
-from swaymeter.flows.study.sections.model import ModelPart
-from swaymeter.flows.study.sections.services import ServiceOptions, ServicesPart
+from swaymeter.flows.study.sections import ContextsPart, ModelPart, ServiceOptions, ServicesPart
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.measures import MEASURES

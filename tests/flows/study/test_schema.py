@@ -7,13 +7,13 @@ from jsonschema import Draft7Validator
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.schema import study_schema
-from swaymeter.flows.study.starter import CONTENT
+from swaymeter.flows.study.starter import STARTER
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure, source
 from tests.flows.study.study_files import SOUND
 from tests.registered import added
 
-STUDY_FILES = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in STUDIES.glob("*.yaml")]
+STUDY_FILES = [yaml.safe_load(file.read_text(encoding="utf-8")) for file in (STARTER, *STUDIES.glob("*.yaml"))]
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def validator() -> Draft7Validator:
     return Draft7Validator(schema)
 
 
-@pytest.mark.parametrize("study", [*STUDY_FILES, SOUND, CONTENT], ids=lambda study: study["name"])
+@pytest.mark.parametrize("study", [*STUDY_FILES, SOUND], ids=lambda study: study["name"])
 def test_studies_are_valid(study: Any, validator: Draft7Validator) -> None:
     assert [error.message for error in validator.iter_errors(study)] == []
 

@@ -1,0 +1,259 @@
+"""The sections of a study file: what each of their keys says, and its default."""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from swaymeter.data import catalog
+from swaymeter.data.catalog import Relation
+from swaymeter.data.catalog.language_models import ChatTemplate
+from swaymeter.data.errors import UnknownName
+from swaymeter.data.named import Registry
+from swaymeter.data.options import NamedPath, Options, Problem, problems, refused, unknown_key
+from swaymeter.data.records import ContextKind
+from swaymeter.data.sources.http.services import SERVICES, Service
+from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.data.sources.source import FactsOptions, QuestionsOptions
+from swaymeter.flows.study.places import RunnerName
+from swaymeter.tasks.frequency import FREQUENCY_SOURCES
+from swaymeter.tasks.frequency.source import FrequencyOptions
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.measure import Measure, PerQuery
+
+
+class PerQueryPart(Options):
+    """The sample of contexts that stands before a query, in place of every context of its relation."""
+
+    contexts: int = Field(ge=2, le=100_000)
+    """Contexts of a query, its relevant ones among them."""
+    relevant: int = Field(ge=0, le=100_000)
+    """Contexts that mention the query's entity."""
+
+    @model_validator(mode="after")
+    def _among_them(self) -> "PerQueryPart":
+        if self.relevant > self.contexts:
+            raise ValueError(f"relevant is {self.relevant}, more than the {self.contexts} contexts; ask for fewer")
+        return self
+
+
+class ContextsPart(Options):
+    """How many contexts of each kind are written about each entity; the published study has two of each."""
+
+    base: int = Field(default=2, ge=0, le=1000)
+    """Contexts that state an answer: "The capital of Norway is Lima."."""
+    assertive: int = Field(default=2, ge=0, le=1000)
+    """Contexts that insist on it: "Without any doubt, the capital of Norway is Lima."."""
+    negation: int = Field(default=2, ge=0, le=1000)
+    """Contexts that deny it: "The capital of Norway is not Lima."."""
+
+    templates: Literal["varied", "published-form"] = "varied"
+    """The sentences: varied, drawn from two of each kind with several lead-ins; published-form, one of each kind, as in
+    the published study: the sentence that an answer completes, one lead-in before it, and its negation."""
+    file: NamedPath | None = None
+    """A file of own contexts, which take the place of the written ones in its relations (docs/own-facts.md)."""
+    per_query: PerQueryPart | None = None
+    """How many contexts stand before a query, drawn for each one anew; null: every context of its relation."""
+
+    @property
+    def sample(self) -> PerQuery | None:
+        """The sample of contexts that a query is asked with; None where it is asked with every one."""
+        return PerQuery(self.per_query.contexts, self.per_query.relevant) if self.per_query else None
+
+    def per_kind(self) -> dict[ContextKind, int]:
+        """Contexts of each entity, by kind."""
+        return {"base": self.base, "assertive": self.assertive, "negation": self.negation}
+
+    def worded(self, relation: Relation) -> Relation:
+        """The relation with the sentences that the study wants."""
+        if self.templates == "varied":
+            return relation
+        return replace(relation, contexts=catalog.published_form(relation))
+
+    @model_validator(mode="after")
+    def _some(self) -> "ContextsPart":
+        if self.base + self.assertive + self.negation == 0:
+            raise ValueError("base, assertive and negation are all 0; persuasion needs contexts")
+        return self
+
+
+class ExecutionPart(Options):
+    """Where steps that ask a model are computed; all others stay in the process that runs the study. No score depends
+    on it. `--runner` on the command line takes the place of `runner`."""
+
+    runner: RunnerName = "threads"
+    """threads: one at a time in the process that runs the study; processes: worker processes on this machine, one a
+    GPU, each of which keeps its model; dask: workers of a Dask cluster. The last two need the extra `dask`."""
+    workers: int | None = Field(default=None, ge=1, le=1000)
+    """Worker processes, also of a Dask cluster that the run starts; null: one a GPU, or two where there is none."""
+    shares: int = Field(default=1, ge=1, le=1000)
+    """In how many shares each score step is cut, computed by so many workers at once: for a study of fewer relations
+    than workers. Not with the runner threads."""
+    address: str | None = Field(default=None, pattern=r"^(tcp|tls|ucx|ws|wss)://\S+$")
+    """The scheduler of a Dask cluster, such as tcp://10.0.0.1:8786; null: what the environment variable
+    DASK_SCHEDULER_ADDRESS says, else a cluster on this machine that ends with the run."""
+
+
+def _validated(measures: Any) -> dict[str, dict[str, Any]]:
+    if isinstance(measures, list) and all(isinstance(name, str) for name in measures):
+        measures = dict.fromkeys(measures)
+    if not isinstance(measures, dict):
+        raise ValueError("expected measures with their parameters, such as `persuasion: {}`")
+    if not measures:
+        raise ValueError("may not be empty; name at least 1")
+    validated, wrong = {}, list[Problem]()
+    for name, content in measures.items():
+        try:
+            validated[str(name)] = _parameters(str(name), content)
+        except ValidationError as error:
+            wrong += [one._replace(place=(str(name), *one.place)) for one in problems(error, {})]
+    if wrong:
+        raise refused(wrong)
+    return validated
+
+
+def _parameters(name: str, content: Any) -> dict[str, Any]:
+    try:
+        measure = MEASURES[name]
+    except UnknownName as error:
+        raise refused([Problem((), str(error))]) from None
+    known = measure.parameters.model_fields
+    try:
+        return dict(measure.parameters.model_validate({} if content is None else content).model_dump())
+    except ValidationError as error:
+        raise refused(
+            one._replace(message=f"is a parameter of {owners}; write it there")
+            if one.is_unknown and (owners := _owners(str(one.place[0]), measure))
+            else one
+            for one in problems(error, known)
+        ) from None
+
+
+def _owners(key: str, measure: Measure) -> str:
+    """The needed measures that have that parameter."""
+    return ", ".join(need for need in measure.needs if key in MEASURES[need].parameters.model_fields)
+
+
+Measures = Annotated[dict[str, dict[str, Any]], BeforeValidator(_validated)]
+"""The parameters of the named measures, all of them, by name."""
+
+
+class ModelPart(Options):
+    """A language model and how it computes."""
+
+    name: str = Field(min_length=1)
+    """An alias of the catalog, a hub id or a folder."""
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "8bit", "4bit"] = "auto"
+    """The dtype that it computes in; auto: bfloat16 on a GPU, float32 on a CPU."""
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|balanced)$")
+    """Where it runs: auto, cpu, cuda, cuda:1, or balanced over all GPUs."""
+    batch_size: int | None = Field(default=None, ge=1, le=100_000)
+    """Prompts whose answers are sampled in one batch; null: as many as fit the memory."""
+    chat_template: ChatTemplate | None = None
+    """Whether its chat template is used, in place of what `prompt.chat_template` says of all models; null: as there."""
+    label: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=60)] | None = None
+    """What the page and `status` call the model in place of its name; a line of at most 60 characters. No score depends
+    on it."""
+
+    @field_validator("label")
+    @classmethod
+    def _one_line(cls, label: str | None) -> str | None:
+        if label is not None and not label.isprintable():
+            raise ValueError("has a character that cannot be printed; write it in one line")
+        return label
+
+    @field_validator("device")
+    @classmethod
+    def _computes(cls, device: str, others: Any) -> str:
+        if device == "cpu" and others.data.get("dtype") in ("8bit", "4bit"):
+            raise ValueError(f"dtype {others.data['dtype']} is for GPUs; use device cuda, or dtype bfloat16 on the cpu")
+        return device
+
+
+class ServiceOptions(Options):
+    """A mirror's address, or other limits than the default ones of a service (docs/facts.md, docs/questions.md)."""
+
+    address: str | None = Field(default=None, pattern=r"^https?://\S+$")
+    """Where the service is, an address that begins with https:// or http://."""
+    requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
+    """The most requests that are sent in a minute."""
+    max_concurrency: int | None = Field(default=None, ge=1, le=100)
+    """The most requests that are in flight at the same time."""
+    cache_ttl_days: float | None = Field(default=None, ge=0, le=36_500)
+    """How old a cached response may be, in days."""
+    timeout_s: float | None = Field(default=None, gt=0, le=3600)
+    """For how many seconds the service may be silent; a whole response may take twice as long."""
+    max_requests: int | None = Field(default=None, ge=1)
+    """The most requests of one run."""
+    max_minutes: float | None = Field(default=None, gt=0)
+    """The most minutes of one run."""
+
+
+class ServicesPart(Options):
+    """Who asks public services, where their responses are cached, and options of each service by its key."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, ServiceOptions] = Field(init=False)
+
+    contact: str | None = None
+    """An e-mail address or a page of whoever runs the study; null: the environment variable SWAYMETER_CONTACT."""
+    cache: str | None = None
+    """The folder of cached responses; null: one in the workspace."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _known_services(cls, content: Any) -> Any:
+        known = {*cls.model_fields, *SERVICES}
+        if isinstance(content, dict) and (unknown := [str(key) for key in content if key not in known]):
+            raise refused(unknown_key(key, known) for key in unknown)
+        return content
+
+    @property
+    def asked_by(self) -> str | None:
+        """The contact: the study's, or that of whoever runs it."""
+        return self.contact or os.environ.get("SWAYMETER_CONTACT")
+
+    def by_name(self) -> dict[str, Service]:
+        """Every service as the study wants it."""
+        changes = {name: options.model_dump(exclude_none=True) for name, options in self.__pydantic_extra__.items()}
+        return {name: replace(service, **changes.get(name, {})) for name, service in SERVICES.items()}
+
+
+def _branch(sources: Registry[Any]) -> Callable[[Any, ValidationInfo], Any]:
+    """Validates a section with the options model of the source that it names."""
+
+    def validate(content: Any, info: ValidationInfo) -> Any:
+        if content is None or isinstance(content, Options):
+            return content
+        if not isinstance(content, dict):
+            raise ValueError("expected keys with values, such as source")
+        name = str(content.get("source", next(iter(sources))))
+        if name not in sources:
+            known = ", ".join(sources)
+            raise refused([Problem(("source",), f"no {sources.kind} is named {name!r}; choose one of {known}")])
+        options = sources[name].options
+        owners = {key: owner for owner, source in reversed(sources.items()) for key in source.options.model_fields}
+        if foreign := [key for key in content if key in owners and key not in options.model_fields]:
+            raise refused(
+                Problem((key,), f"is a key of source {owners[key]}, not of {name}; leave it out") for key in foreign
+            )
+        return options.model_validate(content, context=info.context)
+
+    return validate
+
+
+Facts = Annotated[SerializeAsAny[FactsOptions], BeforeValidator(_branch(FACT_SOURCES))]
+Questions = Annotated[SerializeAsAny[QuestionsOptions], BeforeValidator(_branch(QUESTION_SOURCES))]
+Frequency = Annotated[SerializeAsAny[FrequencyOptions], BeforeValidator(_branch(FREQUENCY_SOURCES))]

@@ -1,1 +1,0 @@
-"""The sections of a study file: what each may hold, and what is refused in it. They import nothing else of flows."""
