@@ -128,16 +128,14 @@ def asked_questions(
                 raise InputError(f"{ours.most_common(1)[0][0]}: stands there twice, in other letters; rename one")
             nested = named.get("contexts") if theirs else None
             if isinstance(nested := list_in(nested) if isinstance(nested, str) else nested, list):
-                named["contexts"] = [_by_ours(one, theirs) if isinstance(one, dict) else one for one in nested]
+                named["contexts"] = [
+                    {theirs.get(key, key): value for key, value in one.items()} if isinstance(one, dict) else one
+                    for one in nested
+                ]
             _join(asked, place, row_of(OwnRow, named))
         except InputError as error:
             rejected.append(_rejected(place, named, error, origin))
     return list(asked.values()), rejected
-
-
-def _by_ours(context: Mapping[str, Any], theirs: Mapping[str, str]) -> dict[str, Any]:
-    """A context of a list, with our names where `columns` maps them."""
-    return {theirs.get(key, key): value for key, value in context.items()}
 
 
 _YES_AND_NO = frozenset({"yes", "no", "true", "false"})
@@ -209,19 +207,20 @@ def _join(asked: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow) 
 def _question(
     asked: AskedQuestion, kinds: Sequence[OwnKind], groups: Mapping[str, RelationName], origin: Origin
 ) -> Question:
-    row, contexts, forms = asked.row, asked.contexts, asked.forms
-    stated = [_stated(context, kind, forms) for context, kind in zip(contexts, kinds, strict=True)]
-    ids = _ids(contexts, kinds)
-    derived = [name for name, one, kind in zip(ids, contexts, kinds, strict=True) if not one.kind and kind != "unknown"]
+    row, forms = asked.row, asked.forms
+    contexts, derived = list[QuestionContext](), list[str]()
+    for name, kind, context in zip(_ids(asked.contexts, kinds), kinds, asked.contexts, strict=True):
+        stated = () if context.answer is None else (context.answer, *context.aliases)
+        if kind == "supporting":
+            stated = tuple(dict.fromkeys((*stated, *forms)))
+        contexts.append(QuestionContext(name, kind, (Passage(context.text),), stated))
+        if not context.kind and kind != "unknown":
+            derived.append(name)
     others = asked.others | ({DERIVED: " | ".join(derived)} if derived else {})
     return Question(
         question_id=row.id or identity("own", row.question, row.answer), relation=groups[row.group],
         partition=row.group, subject="", subject_id=None, property_id=None, object=row.answer, object_id=None,
-        answers=forms, replacement="", question=row.question,
-        contexts=tuple(
-            QuestionContext(name, kind, (Passage(context.text),), answers)
-            for name, kind, context, answers in zip(ids, kinds, contexts, stated, strict=True)
-        ),
+        answers=forms, replacement="", question=row.question, contexts=tuple(contexts),
         edits=None, subject_popularity=None, object_popularity=None, id_source=None, source=origin.source,
         licence=origin.licence, flags=(), list_id=row.id,
         other_columns=json.dumps(others, ensure_ascii=False, sort_keys=True) if others else None,
@@ -230,12 +229,6 @@ def _question(
 
 DERIVED = "contexts whose kind follows from their text"
 """The further column of a question that names them."""
-
-
-def _stated(context: OwnContext, kind: OwnKind, forms: tuple[str, ...]) -> tuple[str, ...]:
-    """The answers that a context states, in all their forms."""
-    own = () if context.answer is None else (context.answer, *context.aliases)
-    return tuple(dict.fromkeys((*own, *forms))) if kind == "supporting" else own
 
 
 def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str, ...]:
@@ -297,14 +290,10 @@ def _names(groups: Iterable[str]) -> dict[str, RelationName]:
 
 def _rejected(place: str, cells: Mapping[str, Any], error: InputError, origin: Origin) -> Rejected:
     question = cells.get("question")
+    subject = str(question)[:200] if isinstance(question, str | int | float) else ""
+    # No file holds lone surrogates.
+    subject, detail = (text.encode(errors="backslashreplace").decode() for text in (subject, str(error)))
     return Rejected(
-        partition="own", relation=RelationName("own"), part=place,
-        subject=_writable(str(question)[:200]) if isinstance(question, str | int | float) else "",
-        reason=reasons.ROW_NOT_USABLE, source=origin.source, licence=origin.licence,
-        detail=_writable(str(error)),
+        partition="own", relation=RelationName("own"), part=place, subject=subject, reason=reasons.ROW_NOT_USABLE,
+        source=origin.source, licence=origin.licence, detail=detail,
     )  # fmt: skip
-
-
-def _writable(text: str) -> str:
-    """The text with lone surrogates, which no file holds, as codes."""
-    return text.encode(errors="backslashreplace").decode()

@@ -36,7 +36,7 @@ from swaymeter.flows.study.reading import read_study
 from swaymeter.tasks.contexts.annotation.judging import read_annotations
 from swaymeter.tasks.models.files import conversion, hub
 from swaymeter.tasks.models.files.identity import identify_model
-from tests.data.sources.graph.dumps import ALL, TURTLE, written
+from tests.data.sources.graph.turtle import ALL, TURTLE, written
 from tests.end_to_end.tiny_study import new_study
 from tests.faults.campaign.record import Outcome
 from tests.tasks.models.tiny import save_language_model

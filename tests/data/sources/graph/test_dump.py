@@ -16,8 +16,7 @@ from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.graph.sparql import Literal, Uri
 from swaymeter.data.storage.digests import content_digest
 from swaymeter.data.storage.files import TEMPORARY
-from tests.data.sources.graph.dumps import ALL, TRIPLES, TURTLE, written
-from tests.data.sources.graph.turtle import YAGO
+from tests.data.sources.graph.turtle import ALL, TRIPLES, TURTLE, YAGO, written
 
 QUADS = TRIPLES.replace(" .\n", " <http://a.example/graph> .\n")
 

@@ -1,15 +1,27 @@
+"""Facts and pairs of a graph: what it may hold, how a service may answer, and what becomes of the facts."""
+
+import logging
+import re
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
+from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
+from swaymeter.data.sources.graph import entities as yago_entities
 from swaymeter.data.sources.graph import yago
 from swaymeter.data.sources.graph.dump import Dump
+from swaymeter.data.sources.graph.literals import plain
+from swaymeter.data.sources.graph.pairs import LONGER, Pair, sampled_pairs
 from swaymeter.data.sources.graph.source import predicates
-from swaymeter.data.sources.graph.sparql import Endpoint
-from tests.data.sources.graph.small_graphs import by_subject, graph, said
+from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, Uri
+from tests.data.sources.graph.sparql_server import asking, cutting
 from tests.data.sources.graph.turtle import YAGO
-from tests.data.sources.graph.yago_graph import RELATIONS, relation_named
+from tests.data.sources.graph.yago_graph import EVERY, RELATIONS, Changed, by_subject, graph, relation_named, said
 from tests.data.sources.graph.yago_nasty import NASTY
+
+CAPITAL = relation_named("capital")
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -25,16 +37,13 @@ def test_a_server_and_a_dump_give_the_same_facts(relation: str, endpoint: Endpoi
 
 
 def test_degrees_count_the_triples_that_an_entity_is_part_of(tmp_path: Path) -> None:
-    store = graph(
-        tmp_path,
-        """
+    store = graph(tmp_path, """
         yago:Norway yago:capital yago:Oslo ; rdfs:label "Norway"@en , "Norge"@no ; owl:sameAs wd:Q20 .
         yago:Oslo rdfs:label "Oslo"@en ; schema:location yago:Norway .
         yago:Bolivia rdfs:label "Bolivia"@en ; yago:capital yago:Sucre , yago:La_Paz .
         yago:Sucre rdfs:label "Sucre"@en .
         yago:La_Paz rdfs:label "La Paz"@en ; schema:about yago:La_Paz , yago:Bolivia .
-        """,
-    )
+    """)  # fmt: skip
     facts = by_subject(store, "capital")
     norway, bolivia = facts["Norway"], facts["Bolivia"]
     assert (norway.subject_degree, norway.subject_relation_degree) == (5, 1)
@@ -51,13 +60,10 @@ def test_degrees_count_the_triples_that_an_entity_is_part_of(tmp_path: Path) -> 
 
 
 def test_relation_degree_counts_the_side_of_the_fact(tmp_path: Path) -> None:
-    store = graph(
-        tmp_path,
-        """
+    store = graph(tmp_path, """
         yago:A rdfs:label "A"@en ; schema:spouse yago:A , yago:B .
         yago:B rdfs:label "B"@en ; schema:spouse yago:A ; schema:children yago:A .
-        """,
-    )
+    """)  # fmt: skip
     facts = by_subject(store, "spouse")
     assert (facts["A"].object, facts["A"].other_objects) == ("B", ("A",))
     assert (facts["A"].subject_degree, facts["A"].subject_relation_degree) == (5, 2)
@@ -66,14 +72,11 @@ def test_relation_degree_counts_the_side_of_the_fact(tmp_path: Path) -> None:
 
 
 def test_a_predicate_of_two_names_is_one_relation(tmp_path: Path) -> None:
-    store = graph(
-        tmp_path,
-        """
+    store = graph(tmp_path, """
         yago:Finland rdfs:label "Finland"@en ; schema:officialLanguage yago:Fi ;
             yago:officialLanguage yago:Fi , yago:Sv .
         yago:Fi rdfs:label "Finnish"@en . yago:Sv rdfs:label "Swedish"@en .
-        """,
-    )
+    """)  # fmt: skip
     finland = by_subject(store, "officialLanguage")["Finland"]
     assert {finland.object, *finland.other_objects} == {"Finnish", "Swedish"}
     assert finland.subject_relation_degree == 3
@@ -108,14 +111,223 @@ def test_names_of_things_in_the_graph_exist(endpoint: Endpoint) -> None:
 
 
 def test_predicates_are_listed_with_the_classes_of_their_subjects(tmp_path: Path) -> None:
-    store = graph(
-        tmp_path,
-        """
+    store = graph(tmp_path, """
         yago:A a schema:Person , yago:Singer ; schema:spouse yago:B , yago:C .
         yago:B a schema:Person ; schema:spouse yago:A .
-        """,
-    )
+    """)  # fmt: skip
     found = {predicate.iri: predicate for predicate in predicates(store)}
     spouse = found["http://schema.org/spouse"]
     assert (spouse.triples, spouse.subject_classes) == (3, ("http://schema.org/Person", YAGO + "Singer"))
     assert [predicate.triples for predicate in found.values()] == [3, 3]
+
+
+def test_names_come_through_whatever_they_hold(endpoint: Endpoint) -> None:
+    authors = {fact.object for fact in by_subject(endpoint, "author").values()}
+    assert {plain(name) for name in NASTY.values()} <= authors
+    asked = by_subject(endpoint, "reverseAuthor")
+    assert {plain(name) for name in NASTY.values()} <= set(asked)
+    assert asked["Line Break Tab"].object == "Line Break Tab and 2"
+
+
+@pytest.mark.parametrize(
+    ("relation", "facts", "asked", "rejected"),
+    [
+        ("capital", 40, 41, {yago.OWN_NAME: 1}), ("location", 42, 48, {yago.NO_NAME: 5, yago.NAME_TAKEN: 1}),
+        ("elevation", 22, 23, {yago.NO_VALUE: 1}), ("reverseDirector", 30, 76, {yago.NO_ENTITY: 1}),
+    ],
+)  # fmt: skip
+def test_what_makes_no_fact_is_dropped_and_counted(
+    relation: str, facts: int, asked: int, rejected: dict[str, int], dump: Dump, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, logger="swaymeter.data.sources.graph.yago"):
+        fetched = yago.facts(dump, relation_named(relation), pairs=EVERY, seed=1)
+    assert len(fetched.facts) == facts
+    assert fetched.rejected == rejected
+    assert fetched.requested == asked
+    (line,) = caplog.messages
+    assert line.startswith(f"relation {relation}: {facts} facts of {fetched.requested} pairs; rejected: ")
+    assert all(f"{reason} ({count})" in line for reason, count in rejected.items())
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_truths_of_a_namesake_are_not_false(seed: int, tmp_path: Path) -> None:
+    store = graph(tmp_path, """
+        yago:N1 rdfs:label "Newtown"@en ; schema:location yago:Wales , yago:Unnamed .
+        yago:N2 rdfs:label "Newtown"@en ; schema:location yago:Connecticut , yago:England .
+        yago:N3 rdfs:label "Newtown"@en , "Newtown"@mul ; schema:location yago:Unnamed , yago:N4 .
+        yago:N4 rdfs:label "Newtown"@en .
+        yago:O rdfs:label "Oldtown"@en ; schema:location yago:Ohio .
+        yago:Wales rdfs:label "Wales"@en . yago:England rdfs:label "England"@en . yago:Ohio rdfs:label "Ohio"@en .
+        yago:Connecticut rdfs:label "Connecticut"@en .
+    """)  # fmt: skip
+    facts = by_subject(store, "location", seed=seed)
+    newtown = facts["Newtown"]
+    assert {newtown.object, *newtown.other_objects} == {"Wales", "Connecticut", "England", "Newtown"}
+    assert newtown.object not in newtown.other_objects
+    assert newtown.subject_relation_degree == 2
+    assert facts["Oldtown"].other_objects == ()
+
+
+def test_of_two_english_names_the_first_is_the_name(tmp_path: Path) -> None:
+    store = graph(tmp_path, """
+        yago:A rdfs:label "B"@en , "A"@en , "0"@de ; schema:memberOf yago:P .
+        yago:P rdfs:label "The P Party"@en , "  "@en , "Party P"@en , "A"@mul .
+        yago:M rdfs:label "M"@mul ; schema:memberOf yago:P .
+    """)  # fmt: skip
+    facts = by_subject(store, "memberOf")
+    assert facts["A"].object == "Party P"
+    assert facts["M"].object == "Party P"
+
+
+@pytest.mark.parametrize("batch", [1, 100])
+def test_an_instance_known_by_class_is_called_by_it(
+    batch: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(yago, "BATCH", batch)
+    store = graph(tmp_path, """
+        yago:A rdfs:label "A"@en ; schema:award yago:Honour_generic_instance , yago:As_Prize_1 .
+        yago:B rdfs:label "B"@en ; schema:award yago:As_Prize_2 .
+        yago:Honour_generic_instance a yago:Honour . yago:Honour rdfs:label "honour of the realm"@en .
+        yago:As_Prize_1 a yago:Prize ; rdfs:label "Generic instance"@en . yago:Prize rdfs:label "prize"@en .
+        yago:As_Prize_2 a yago:Unnamed ; rdfs:label "Generic instance"@en .
+    """)  # fmt: skip
+    fetched = yago.facts(store, relation_named("award"), pairs=EVERY, seed=1)
+    (fact,) = fetched.facts
+    assert {fact.object, *fact.other_objects} == {"honour of the realm", "prize"}
+    assert fetched.rejected == {yago.NO_ANSWER: 1}
+
+
+def test_an_iri_that_no_query_can_name_is_rejected(tmp_path: Path) -> None:
+    store = graph(tmp_path, 'yago:A rdfs:label "A"@en ; yago:capital yago:B . yago:B rdfs:label "B"@en .')
+    hostile = Uri("http://a.example/> } SELECT")
+
+    def add(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        if "MD5" not in query:
+            return rows
+        key = Literal("0" * 32)
+        return ({"s": hostile, "o": Uri(YAGO + "B"), "k": key}, {"s": Uri(YAGO + "C"), "o": hostile, "k": key}, *rows)
+
+    fetched = yago.facts(Changed(store, add), CAPITAL, pairs=EVERY, seed=1)
+    assert [fact.subject for fact in fetched.facts] == ["A"]
+    assert fetched.rejected == {yago.NOT_AN_IRI: 2}
+
+
+def test_an_entity_of_very_many_objects_has_them_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    films = "".join(f'yago:F{n} rdfs:label "Film {n}"@en ; schema:director yago:P{n % 3} .\n' for n in range(90))
+    store = graph(tmp_path, films + "".join(f'yago:P{n} rdfs:label "Person {n}"@en .\n' for n in range(3)))
+    whole = yago.facts(store, relation_named("reverseDirector"), pairs=3, seed=1).facts
+    monkeypatch.setattr(yago_entities, "MOST_ROWS", 8)
+    counted = Changed(store, lambda query, rows: rows)
+    parts = yago.facts(counted, relation_named("reverseDirector"), pairs=3, seed=1).facts
+    assert said(parts) == said(whole)
+    assert {len(fact.other_objects) for fact in whole} == {29}
+    assert sum("STRSTARTS" in query for query in counted.queries) >= 3 * 16
+
+
+def test_a_relation_unknown_to_yago_is_named(dump: Dump) -> None:
+    with pytest.raises(InputError, match="relation capital: YAGO has no predicate"):
+        yago.facts(dump, replace(CAPITAL, yago=()), pairs=5, seed=1)
+    with pytest.raises(InputError, match=r"relation capital: file:yago\.ttl holds no fact of http://a\.example/none"):
+        yago.facts(dump, replace(CAPITAL, yago=("http://a.example/none",)), pairs=5, seed=1)
+
+
+@pytest.mark.parametrize("lost", ["k", "s", "o", "e", "v", "n"])
+def test_a_row_without_what_was_asked_for_is_an_error(lost: str, dump: Dump) -> None:
+    def lose(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return tuple({name: term for name, term in row.items() if name != lost} for row in rows)
+
+    with pytest.raises(ServiceError, match=rf"without (its MD5|\?{lost})"):
+        yago.facts(Changed(dump, lose), CAPITAL, pairs=5, seed=1)
+
+
+def test_a_count_that_is_none_is_an_error(dump: Dump) -> None:
+    def spoil(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        return tuple({**row, "n": Literal("-1")} if "n" in row else row for row in rows)
+
+    with pytest.raises(ServiceError, match="where a count was requested"):
+        yago.facts(Changed(dump, spoil), CAPITAL, pairs=5, seed=1)
+
+
+@pytest.mark.parametrize(("relation", "most"), [("reverseDirector", 9), ("birthDate", 40)])
+def test_answers_cut_short_change_nothing_but_the_number_of_questions(
+    relation: str, most: int, oxigraph: str, dump: Dump, tmp_path: Path
+) -> None:
+    whole = yago.facts(dump, relation_named(relation), pairs=30, seed=3)
+    with cutting(oxigraph, most) as (in_front, cut), asking(in_front, tmp_path) as endpoint:
+        cut_short = yago.facts(endpoint, relation_named(relation), pairs=30, seed=3)
+    assert cut
+    assert said(cut_short.facts) == said(whole.facts)
+    assert (cut_short.requested, cut_short.rejected) == (whole.requested, whole.rejected)
+
+
+@pytest.mark.parametrize("page", [3, 50])
+def test_pairs_come_in_the_same_order_whatever_the_page(page: int, dump: Dump) -> None:
+    pairs = [(pair.key, pair.subject, pair.object) for pair in pairs_of(dump, page)]
+    assert pairs == [(pair.key, pair.subject, pair.object) for pair in pairs_of(dump, 1_000)]
+    assert [key for key, _, _ in pairs] == sorted(key for key, _, _ in pairs)
+    assert len(pairs) == len(set(pairs)) == 150
+
+
+def pairs_of(dump: Dump, page: int) -> list[Pair]:
+    return list(sampled_pairs(dump, relation_named("birthDate").yago, seed=5, page=page, english=True))
+
+
+def test_pairs_of_one_key_survive_page_ends(tmp_path: Path) -> None:
+    values = '"1879" , "1879"@en , "1879"^^xsd:gYear , "1879"^^xsd:integer , "1879"@en-GB'
+    store = graph(tmp_path, f"yago:A schema:birthDate {values} .\nyago:B schema:birthDate {values} .\n")
+    pairs = list(sampled_pairs(store, relation_named("birthDate").yago, seed=5, page=2, english=True))
+    assert len({(pair.subject, pair.object) for pair in pairs}) == len(pairs) == 10
+    assert len({pair.key for pair in pairs}) == 2
+
+
+@pytest.mark.parametrize(("ignored", "clause"), [("FILTER", r"FILTER\(.*\)"), ("LIMIT", r"LIMIT \d+")])
+def test_pages_that_do_not_advance_are_an_error(ignored: str, clause: str, dump: Dump) -> None:
+    class Ignoring:
+        address = "https://cache.example/sparql"
+
+        def select(self, query: str) -> Rows:
+            return replace(dump.select(re.sub(clause, "", query)), address=self.address)
+
+    pairs = sampled_pairs(Ignoring(), relation_named("birthDate").yago, seed=5, page=3)
+    with pytest.raises(ServiceError, match=rf"^https://cache\.example/sparql .* excludes by its {ignored}"):
+        list(islice(pairs, 1_000))
+
+
+def test_a_service_that_slows_down_loses_no_pair(dump: Dump) -> None:
+    def slow_for_long(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        if "?k >" in query and not re.search(r'STRSTARTS\(\?k, "..', query):
+            raise ServiceTimeout("YAGO needs too long")
+        return rows
+
+    asked = Changed(dump, slow_for_long)
+    monotone = [pair.key for pair in sampled_pairs(asked, relation_named("award").yago, seed=5, page=40)]
+    assert monotone == [pair.key for pair in sampled_pairs(dump, relation_named("award").yago, seed=5, page=EVERY)]
+
+
+def test_a_smaller_sample_is_the_beginning_of_a_larger_one(dump: Dump) -> None:
+    few = yago.facts(dump, relation_named("award"), pairs=12, seed=9).facts
+    many = yago.facts(dump, relation_named("award"), pairs=60, seed=9).facts
+    assert said(few) == said(many[:12])
+
+
+def test_the_seed_draws_the_sample(dump: Dump) -> None:
+    samples = {
+        seed: [fact.subject for fact in yago.facts(dump, relation_named("award"), pairs=20, seed=seed).facts]
+        for seed in (1, 2, -3)
+    }
+    assert len(set(map(tuple, samples.values()))) == 3
+    assert len(set().union(*samples.values())) > 30
+    again = yago.facts(dump, relation_named("award"), pairs=20, seed=2).facts
+    assert samples[2] == [fact.subject for fact in again]
+
+
+def test_a_service_that_is_always_slow_is_given_up(dump: Dump) -> None:
+    def too_slow(query: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
+        raise ServiceTimeout("YAGO needs too long")
+
+    store = Changed(dump, too_slow)
+    with pytest.raises(ServiceTimeout, match="YAGO needs too long"):
+        yago.facts(store, relation_named("capital"), pairs=100, seed=1)
+    assert len(store.queries) == 1 + 1 + LONGER
+    limits = [int(limit) for query in store.queries for limit in re.findall(r"LIMIT (\d+)", query)]
+    assert limits == [200, 100, 50, 25]

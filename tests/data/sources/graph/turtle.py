@@ -1,4 +1,7 @@
-"""Terms as Turtle writes them, for graphs that tests make up."""
+"""Terms as Turtle writes them, for graphs that tests make up, and small dumps."""
+
+import gzip
+from pathlib import Path
 
 YAGO = "http://yago-knowledge.org/resource/"
 SCHEMA = "http://schema.org/"
@@ -27,3 +30,19 @@ def literal(value: str, *, language: str | None = None, datatype: str | None = N
     escapes = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
     text = '"' + "".join(escapes.get(sign, sign) for sign in value) + '"'
     return text + (f"@{language}" if language else f"^^{datatype}" if datatype else "")
+
+
+ALL = "SELECT ?s ?p ?o WHERE { ?s ?p ?o } ORDER BY ?s ?p ?o"
+TURTLE = HEAD + 'yago:Norway yago:capital yago:Oslo ; rdfs:label "Norway"@en , "Norge"@no ; yago:n 7 .\n'
+TRIPLES = (
+    f"<{YAGO}Norway> <{YAGO}capital> <{YAGO}Oslo> .\n"
+    f'<{YAGO}Norway> <http://www.w3.org/2000/01/rdf-schema#label> "Norway"@en .\n'
+    f'<{YAGO}Norway> <http://www.w3.org/2000/01/rdf-schema#label> "Norge"@no .\n'
+    f'<{YAGO}Norway> <{YAGO}n> "7"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+)
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    file = folder / name
+    file.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    return file

@@ -3,34 +3,29 @@
 Among them is everything that a graph may hold and a client must bear (`yago_nasty`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from swaymeter.data.catalog import Relation
+from swaymeter.data.records import Fact
+from swaymeter.data.sources.graph import yago
+from swaymeter.data.sources.graph.dump import Dump, shared_dump
+from swaymeter.data.sources.graph.sparql import Row, Rows, SparqlStore
 from tests.data.sources.graph.turtle import HEAD, SCHEMA, YAGO, Triple, entity, literal
 from tests.data.sources.graph.yago_nasty import nasty_names, nasty_shapes, nasty_values
 
 _ENDS: Mapping[str, tuple[tuple[str, ...], str, str]] = {
     "capital": ((YAGO + "capital",), "country", "city"),
     "officialLanguage": ((SCHEMA + "officialLanguage", YAGO + "officialLanguage"), "country", "language"),
-    "populationNumber": ((SCHEMA + "populationNumber", YAGO + "populationNumber"), "country", "number"),
     "location": ((SCHEMA + "location",), "place", "region"),
     "elevation": ((SCHEMA + "elevation",), "mountain", "quantity"),
-    "birthPlace": ((SCHEMA + "birthPlace",), "person", "city"),
-    "deathPlace": ((SCHEMA + "deathPlace",), "person", "city"),
     "birthDate": ((SCHEMA + "birthDate",), "person", "date"),
-    "nationality": ((SCHEMA + "nationality",), "person", "country"),
     "spouse": ((SCHEMA + "spouse",), "person", "person"),
-    "children": ((SCHEMA + "children",), "person", "person"),
     "memberOf": ((SCHEMA + "memberOf",), "person", "organization"),
     "award": ((SCHEMA + "award",), "person", "award"),
     "director": ((SCHEMA + "director",), "film", "person"),
-    "actor": ((SCHEMA + "actor",), "film", "person"),
     "author": ((SCHEMA + "author",), "book", "person"),
-    "founder": ((SCHEMA + "founder",), "company", "person"),
-    "manufacturer": ((SCHEMA + "manufacturer",), "product", "company"),
-    "recordLabel": ((SCHEMA + "recordLabel",), "musician", "recordLabel"),
-    "reverseCapital": ((YAGO + "capital",), "city", "country"),
     "reverseDirector": ((SCHEMA + "director",), "person", "film"),
     "reverseAuthor": ((SCHEMA + "author",), "person", "book"),
 }
@@ -38,26 +33,22 @@ RELATIONS: tuple[str, ...] = tuple(_ENDS)
 """The relations that the graph has facts of, by their names in the catalog."""
 
 COUNTRIES = (
-    ("Norway", "Oslo", ("Norwegian",), 5_500_000), ("Sweden", "Stockholm", ("Swedish",), 10_500_000),
-    ("Denmark", "Copenhagen", ("Danish",), 5_900_000), ("Finland", "Helsinki", ("Finnish", "Swedish"), 5_600_000),
-    ("Iceland", "Reykjavík", ("Icelandic",), 380_000), ("Estonia", "Tallinn", ("Estonian",), 1_370_000),
-    ("Latvia", "Riga", ("Latvian",), 1_880_000), ("Lithuania", "Vilnius", ("Lithuanian",), 2_870_000),
-    ("Poland", "Warsaw", ("Polish",), 37_000_000), ("Germany", "Berlin", ("German",), 84_000_000),
-    ("Austria", "Vienna", ("German",), 9_100_000), ("France", "Paris", ("French",), 68_000_000),
-    ("Spain", "Madrid", ("Spanish",), 48_000_000), ("Portugal", "Lisbon", ("Portuguese",), 10_600_000),
-    ("Italy", "Rome", ("Italian",), 59_000_000), ("Malta", "Valletta", ("Maltese", "English"), 540_000),
-    ("Greece", "Athens", ("Greek",), 10_400_000), ("Cyprus", "Nicosia", ("Greek", "Turkish"), 920_000),
-    ("Bulgaria", "Sofia", ("Bulgarian",), 6_400_000), ("Romania", "Bucharest", ("Romanian",), 19_000_000),
-    ("Hungary", "Budapest", ("Hungarian",), 9_600_000), ("Slovenia", "Ljubljana", ("Slovene",), 2_100_000),
-    ("Croatia", "Zagreb", ("Croatian",), 3_900_000), ("Ireland", "Dublin", ("Irish", "English"), 5_300_000),
-    ("Turkey", "Ankara", ("Turkish",), 85_000_000), ("Egypt", "Cairo", ("Arabic",), 112_000_000),
-    ("Tunisia", "Tunis", ("Arabic",), 12_000_000), ("Kenya", "Nairobi", ("Swahili", "English"), 55_000_000),
-    ("Ethiopia", "Addis Ababa", ("Amharic",), 126_000_000), ("Ghana", "Accra", ("English",), 34_000_000),
-    ("Japan", "Tokyo", ("Japanese",), 124_000_000), ("Mongolia", "Ulaanbaatar", ("Mongolian",), 3_400_000),
-    ("Thailand", "Bangkok", ("Thai",), 71_000_000), ("Vietnam", "Hanoi", ("Vietnamese",), 100_000_000),
-    ("Peru", "Lima", ("Spanish",), 34_000_000), ("Chile", "Santiago", ("Spanish",), 19_600_000),
-    ("Uruguay", "Montevideo", ("Spanish",), 3_400_000), ("Cuba", "Havana", ("Spanish",), 11_000_000),
-    ("Jamaica", "Kingston", ("English",), 2_800_000), ("Australia", "Canberra", ("English",), 26_600_000),
+    ("Norway", "Oslo", ("Norwegian",)), ("Sweden", "Stockholm", ("Swedish",)), ("Denmark", "Copenhagen", ("Danish",)),
+    ("Finland", "Helsinki", ("Finnish", "Swedish")), ("Iceland", "Reykjavík", ("Icelandic",)),
+    ("Estonia", "Tallinn", ("Estonian",)), ("Latvia", "Riga", ("Latvian",)), ("Lithuania", "Vilnius", ("Lithuanian",)),
+    ("Poland", "Warsaw", ("Polish",)), ("Germany", "Berlin", ("German",)), ("Austria", "Vienna", ("German",)),
+    ("France", "Paris", ("French",)), ("Spain", "Madrid", ("Spanish",)), ("Portugal", "Lisbon", ("Portuguese",)),
+    ("Italy", "Rome", ("Italian",)), ("Malta", "Valletta", ("Maltese", "English")), ("Greece", "Athens", ("Greek",)),
+    ("Cyprus", "Nicosia", ("Greek", "Turkish")), ("Bulgaria", "Sofia", ("Bulgarian",)),
+    ("Romania", "Bucharest", ("Romanian",)), ("Hungary", "Budapest", ("Hungarian",)),
+    ("Slovenia", "Ljubljana", ("Slovene",)), ("Croatia", "Zagreb", ("Croatian",)),
+    ("Ireland", "Dublin", ("Irish", "English")), ("Turkey", "Ankara", ("Turkish",)), ("Egypt", "Cairo", ("Arabic",)),
+    ("Tunisia", "Tunis", ("Arabic",)), ("Kenya", "Nairobi", ("Swahili", "English")),
+    ("Ethiopia", "Addis Ababa", ("Amharic",)), ("Ghana", "Accra", ("English",)), ("Japan", "Tokyo", ("Japanese",)),
+    ("Mongolia", "Ulaanbaatar", ("Mongolian",)), ("Thailand", "Bangkok", ("Thai",)),
+    ("Vietnam", "Hanoi", ("Vietnamese",)), ("Peru", "Lima", ("Spanish",)), ("Chile", "Santiago", ("Spanish",)),
+    ("Uruguay", "Montevideo", ("Spanish",)), ("Cuba", "Havana", ("Spanish",)), ("Jamaica", "Kingston", ("English",)),
+    ("Australia", "Canberra", ("English",)),
 )  # fmt: skip
 MOUNTAINS = (
     ("Mount Everest", 8849), ("K2", 8611), ("Kangchenjunga", 8586), ("Lhotse", 8516), ("Makalu", 8485),
@@ -82,11 +73,7 @@ def relation_named(name: str) -> Relation:
     """The relation as the catalog has it, with texts that stand in for the catalog's."""
     predicates, subject_class, object_class = _ENDS[name]
     return Relation(
-        name=name,
-        wikidata=None,
-        yago=predicates,
-        subject_class=subject_class,
-        object_class=object_class,
+        name=name, wikidata=None, yago=predicates, subject_class=subject_class, object_class=object_class,
         open=("Q: What belongs to {entity}?\nA:", "To {entity} belongs"),
         closed=("Q: Does {answer} belong to {entity}?\nA:", "Q: Is it {answer} that belongs to {entity}?\nA:"),
         contexts={
@@ -94,9 +81,8 @@ def relation_named(name: str) -> Relation:
             "assertive": ("Without any doubt, {answer} belongs to {entity}.\n",),
             "negation": ("{answer} does not belong to {entity}.\n",),
         },
-        reverse=name.startswith("reverse"),
-        unit="metres" if name == "elevation" else None,
-    )
+        reverse=name.startswith("reverse"), unit="metres" if name == "elevation" else None,
+    )  # fmt: skip
 
 
 def write_graph(path: Path) -> int:
@@ -109,13 +95,12 @@ def write_graph(path: Path) -> int:
 def triples() -> Iterator[Triple]:
     """Subject, predicate and object of every triple, in Turtle; some come twice."""
     people = [f"{given} {surname}" for surname in SURNAMES for given in GIVEN]
-    countries, cities = [row[0] for row in COUNTRIES], [row[1] for row in COUNTRIES]
     yield from _countries()
     yield from _mountains()
     yield from _people(people)
     yield from _works(people)
-    yield from nasty_names(people, cities, f"{ADJECTIVES[0]} Society")
-    yield from nasty_shapes(people, countries)
+    yield from nasty_names(people, f"{ADJECTIVES[0]} Society")
+    yield from nasty_shapes(people, [row[0] for row in COUNTRIES])
     yield from nasty_values()
 
 
@@ -129,7 +114,7 @@ def _named(name: str, kind: str, number: int | None = None) -> Iterator[Triple]:
 def _countries() -> Iterator[Triple]:
     yield entity("Oslo"), "schema:sameAs", literal("/m/05l64")
     yield entity("Oslo"), "owl:sameAs", "wd:Q990000001"
-    for number, (country, capital, languages, population) in enumerate(COUNTRIES):
+    for number, (country, capital, languages) in enumerate(COUNTRIES):
         yield from _named(country, "schema:Country", number)
         yield from _named(capital, "schema:City", 100 + number)
         yield entity(country), "schema:alternateName", literal(f"Land of {capital}", language="en")
@@ -139,7 +124,6 @@ def _countries() -> Iterator[Triple]:
             yield from _named(f"{language} language", "schema:Language")
             predicate = "schema:officialLanguage" if number % 2 else "yago:officialLanguage"
             yield entity(country), predicate, entity(f"{language} language")
-        yield entity(country), "yago:populationNumber", literal(f"+{population}", datatype="xsd:decimal")
 
 
 def _mountains() -> Iterator[Triple]:
@@ -161,20 +145,14 @@ def _people(people: Sequence[str]) -> Iterator[Triple]:
         me = entity(person)
         yield from _named(person, "schema:Person", 1000 + number)
         yield me, "rdfs:label", literal(person, language="de")
-        yield me, "schema:birthPlace", entity(COUNTRIES[number % len(COUNTRIES)][1])
-        yield me, "schema:nationality", entity(COUNTRIES[(7 * number + 3) % len(COUNTRIES)][0])
         birth = f"{1890 + number % 97}-{1 + number % 12:02d}-{1 + number % 28:02d}"
         yield me, "schema:birthDate", literal(birth, datatype="xsd:date")
         yield me, "schema:memberOf", entity(societies[number % len(societies)])
         yield me, "schema:award", entity(prizes[number % len(prizes)])
         if number % 5 == 0:
             yield me, "schema:award", entity(prizes[(number + 3) % len(prizes)])
-        if number % 2:
-            yield me, "schema:deathPlace", entity(COUNTRIES[(7 * number) % len(COUNTRIES)][1])
         if number % 4 < 2:
             yield me, "schema:spouse", entity(people[number + 1 - 2 * (number % 4)])
-        if number < 60:
-            yield me, "schema:children", entity(people[number + 80])
 
 
 def _works(people: Sequence[str]) -> Iterator[Triple]:
@@ -183,18 +161,40 @@ def _works(people: Sequence[str]) -> Iterator[Triple]:
         film, book = f"{title} (film)", f"{title} of {COUNTRIES[number % len(COUNTRIES)][1]}"
         yield from _named(film, "schema:Movie", 2000 + number)
         yield entity(film), "schema:director", entity(people[number % 30])
-        for actor in range(2 + number % 2):
-            yield entity(film), "schema:actor", entity(people[(3 * number + 11 * actor) % len(people)])
         yield from _named(book, "schema:Book", 3000 + number)
         yield entity(book), "schema:author", entity(people[30 + number % 30])
-    for number in range(30):
-        company = f"{SURNAMES[number % 10]} {('Motors', 'Instruments', 'Optics')[number // 10]}"
-        band = f"The {ADJECTIVES[number % 6]} {NOUNS[number % 10]}s"
-        yield from _named(company, "schema:Corporation", 4000 + number)
-        yield entity(company), "schema:founder", entity(people[60 + number])
-        yield entity(company), "schema:location", entity(COUNTRIES[number][1])
-        yield from _named(f"{company} Model {number}", "schema:Product")
-        yield entity(f"{company} Model {number}"), "schema:manufacturer", entity(company)
-        yield from _named(band, "schema:MusicGroup")
-        yield from _named(f"{NOUNS[number % 8]} Records", "schema:Organization")
-        yield entity(band), "schema:recordLabel", entity(f"{NOUNS[number % 8]} Records")
+
+
+EVERY = 10_000
+"""More pairs than any graph of the tests has."""
+
+
+class Changed:
+    """A store whose answers are changed on their way; `change` may also raise. queries: what it was asked."""
+
+    def __init__(self, store: SparqlStore, change: Callable[[str, tuple[Row, ...]], tuple[Row, ...]]) -> None:
+        self._store, self._change = store, change
+        self.queries: list[str] = []
+
+    @property
+    def address(self) -> str:
+        return self._store.address
+
+    def select(self, query: str) -> Rows:
+        self.queries.append(query)
+        rows = self._store.select(query)
+        return replace(rows, rows=self._change(query, rows.rows))
+
+
+def graph(folder: Path, text: str) -> Dump:
+    file = folder / "graph.ttl"
+    file.write_text(HEAD + text, encoding="utf-8")
+    return shared_dump([file], folder / "graphs")
+
+
+def by_subject(store: SparqlStore, relation: str, *, seed: int = 1) -> dict[str, Fact]:
+    return {fact.subject: fact for fact in yago.facts(store, relation_named(relation), pairs=EVERY, seed=seed).facts}
+
+
+def said(facts: list[Fact]) -> list[Fact]:
+    return [replace(fact, address=None, query=None, retrieved_at=None) for fact in facts]

@@ -35,24 +35,15 @@ BIRTHS: Mapping[str, tuple[str, str | None]] = {
     "no such month": ("1879-13-01", "xsd:date"),
     "words": ("around 1879", None),
 }
-COUNTS: Mapping[str, tuple[str, str]] = {
-    "double": ("1.5E6", "xsd:double"),
-    "no number": ("NaN", "xsd:double"),
-    "huge": ("1E300", "xsd:double"),
-    "text": ("many", "xsd:string"),
-    "boolean": ("true", "xsd:boolean"),
-    "half": ("0.50", "xsd:decimal"),
-}
 HEIGHTS: Mapping[str, str] = {"bare": "xsd:decimal", "foot": "yago:Foot_u0028unit_u0029", "numbered": "wd:Q999999999"}
 
 
-def nasty_names(people: Sequence[str], cities: Sequence[str], society: str) -> Iterator[Triple]:
+def nasty_names(people: Sequence[str], society: str) -> Iterator[Triple]:
     """People, books and films of every nasty name."""
     for number, (kind, name) in enumerate(NASTY.items()):
         me, book, film = f"yago:Nasty_{kind}", f"yago:Nasty_book_{kind}", f"yago:Nasty_film_{kind}"
         yield me, "rdf:type", "schema:Person"
         yield me, "rdfs:label", literal(name, language="en")
-        yield me, "schema:birthPlace", entity(cities[number])
         yield me, "schema:memberOf", entity(society)
         yield book, "rdf:type", "schema:Book"
         yield book, "rdfs:label", literal(f"{name} and {number}", language="en")
@@ -98,16 +89,12 @@ def nasty_shapes(people: Sequence[str], countries: Sequence[str]) -> Iterator[Tr
 
 
 def nasty_values() -> Iterator[Triple]:
-    """Dates, counts and heights of every type, sound and not."""
+    """Dates and heights of every type, sound and not."""
     for kind, (value, datatype) in BIRTHS.items():
         me = entity(f"Born {kind}")
         yield me, "rdfs:label", literal(f"Born {kind}", language="en")
         yield me, "schema:birthDate", literal(value, datatype=datatype)
     yield entity("Born words"), "schema:birthDate", literal("um 1879", language="de")
-    for kind, (value, datatype) in COUNTS.items():
-        me = entity(f"Count {kind}")
-        yield me, "rdfs:label", literal(f"Count {kind}", language="en")
-        yield me, "yago:populationNumber", literal(value, datatype=datatype)
     for kind, datatype in HEIGHTS.items():
         me = entity(f"Height {kind}")
         yield me, "rdfs:label", literal(f"Height {kind}", language="en")

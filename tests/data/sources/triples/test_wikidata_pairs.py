@@ -8,7 +8,7 @@ from swaymeter.data.sources.graph.dump import Dump
 from swaymeter.data.sources.graph.sparql import Row, SparqlStore
 from swaymeter.data.sources.triples import wikidata_pairs
 from swaymeter.data.sources.triples.wikidata_pairs import ENTITY, of_property
-from tests.data.sources.graph.small_graphs import Changed, graph
+from tests.data.sources.graph.yago_graph import Changed, graph
 
 OCCUPATION, SPORT, BORN, ALIKE = map(WikidataId, ("P106", "P641", "P569", "P460"))
 PEOPLE, OCCUPATIONS = range(1, 121), range(1001, 1008)
