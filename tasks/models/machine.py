@@ -47,5 +47,5 @@ def hardware_of(placement: str) -> str:
     import torch
 
     devices = map(torch.device, placement.split("+"))
-    names = (torch.cuda.get_device_name(one) if one.type == "cuda" else processor() for one in devices)
+    names = (torch.cuda.get_device_name(device) if device.type == "cuda" else processor() for device in devices)
     return ", ".join(dict.fromkeys(names))

@@ -23,7 +23,7 @@ GB = 1e9
 def parameters_of(name: str) -> int | None:
     """How many parameters a model has: as the catalog says of an alias or a hub id, or a folder's files of weights."""
     entries = catalog.models()
-    if entry := entries.get(name) or next((one for one in entries.values() if one.hub == name), None):
+    if entry := entries.get(name) or next((entry for entry in entries.values() if entry.hub == name), None):
         return entry.parameters
     try:
         return sum(map(_parameters_in, _files_of(Path(name).expanduser()))) or None

@@ -76,10 +76,10 @@ def at_hand(identity: ModelIdentity) -> Unloaded | None:
         return None
     try:
         local = replace(identity, kind="folder", location=str(folder))
-        found = Unloaded(identity.name, pretrained(local, AutoTokenizer.from_pretrained))
+        unloaded = Unloaded(identity.name, pretrained(local, AutoTokenizer.from_pretrained))
     except ModelError:
         return None  # loading says why
-    if identity.kind == "hub" and not found.has_chat_template:
+    if identity.kind == "hub" and not unloaded.has_chat_template:
         file = try_to_load_from_cache(identity.location, "chat_template.jinja", revision=identity.revision)
-        return None if file is None else found  # nobody knows whether the hub has it
-    return found
+        return None if file is None else unloaded  # nobody knows whether the hub has it
+    return unloaded

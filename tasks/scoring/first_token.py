@@ -68,7 +68,7 @@ def first_tokens(model: Model, answers: Iterable[str], prompts: AnswerPrompts | 
         prompt = filled(prompts.plain_without_context, question="?")
         space = "" if prompt[-1].isspace() else " "
     before = _tokens(model, prompt)
-    found = {}
+    tokens = {}
     for answer in dict.fromkeys(answers):
         whole = _tokens(model, f"{prompt}{space}{answer}")
         if not answer.strip() or whole[: len(before)] != before:
@@ -76,8 +76,8 @@ def first_tokens(model: Model, answers: Iterable[str], prompts: AnswerPrompts | 
                 f"the answer {shortened(answer)} has no first token of its own after a prompt of {model.name}; "
                 "leave the context that states it out of the questions"
             )
-        found[answer] = whole[len(before)]
-    return found
+        tokens[answer] = whole[len(before)]
+    return tokens
 
 
 def _space(model: Model, turns: Turns, prompt: str) -> str:

@@ -75,7 +75,9 @@ def sample_answers(
     ends, thoughts = Ends(model, form or prompt_form(model), header), Thoughts(model, prompts[0])
     further = Thoughts(model, ())  # those that a reply begins with behind its thoughts
     decode = partial(_decoded, model, sampling=sampling, at_once=at_once)
-    replies = decode(prompts, identities, [one[:, :first] for one in points], thoughts if max_thoughts else ends)
+    replies = decode(
+        prompts, identities, [of_prompt[:, :first] for of_prompt in points], thoughts if max_thoughts else ends
+    )
     behind: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for number, of_prompt in enumerate(replies):
         for member, reply in enumerate(of_prompt):
@@ -85,13 +87,13 @@ def sample_answers(
                 of_prompt[member] = thoughts.unfinished(reply, thought)
             elif thought or max_thoughts:
                 behind.setdefault((number, thought), []).append(member)
-    found = decode(
+    answers = decode(
         [(*prompts[number], *thought) for number, thought in behind],
         [identities[number] for number, _ in behind],
         [points[number][members, first:] for (number, _), members in behind.items()],
         ends,
     )
-    for ((number, thought), members), of_members in zip(behind.items(), found, strict=True):
+    for ((number, thought), members), of_members in zip(behind.items(), answers, strict=True):
         words = thoughts.text(thought)
         for member, answer in zip(members, of_members, strict=True):
             more, is_finished = further.split(answer.token_ids)

@@ -162,18 +162,20 @@ def _reached(model: Network, tokens: int, to_come: int, long: bool) -> int:
 def _compared(model: Network, probe: Probe, read: Read, alone: Distributions) -> tuple[str | None, float]:
     """Why a way does not read the probe's prompts as they are read alone, if so; and its rounding."""
     try:
-        found = Distributions.of(read(probe)).log_probs()
+        log_probs = Distributions.of(read(probe)).log_probs()
     except CannotRead as reason:
         return str(reason), 0.0
     except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as error:
         if is_out_of_memory(error):
             raise
         return f"{type(error).__name__}: {str(error).partition(chr(10))[0][:200]}", 0.0
-    expected = alone.log_probs().repeat(len(found) // len(alone.logits), 1)
-    apart = max(divergence(expected.double(), found.double()), divergence(_flattened(expected), _flattened(found)))
+    expected = alone.log_probs().repeat(len(log_probs) // len(alone.logits), 1)
+    apart = max(
+        divergence(expected.double(), log_probs.double()), divergence(_flattened(expected), _flattened(log_probs))
+    )
     if not is_rounding(apart, model.dtype):
         return f"it changes answers by {apart:.2g} nats", 0.0
-    return None, float((found - expected).abs().where(expected > _LIKELY, 0.0).max())
+    return None, float((log_probs - expected).abs().where(expected > _LIKELY, 0.0).max())
 
 
 def _flattened(log_probs: torch.Tensor) -> torch.Tensor:

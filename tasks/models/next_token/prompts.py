@@ -68,10 +68,15 @@ def check_length(model: Model, prompt: str, tokens: int, *, reserved_tokens: int
         raise ScoreError(f"the prompt {prompt!r} has no tokens, so nothing can follow it")
     window = model.context_window
     if window is not None and tokens + reserved_tokens > window:
-        raise ScoreError(
-            f"a prompt of {tokens} tokens{f' and {reserved_tokens} to come' if reserved_tokens else ''} does not "
-            f"fit the window of {model.name}, {window} tokens; prompts are never cut: {shortened(prompt)}"
-        )
+        raise does_not_fit(model, "prompts", prompt, f"{tokens} tokens", reserved_tokens)
+
+
+def does_not_fit(model: Model, what: str, text: str, tokens: str, reserved_tokens: int) -> ScoreError:
+    """The error of a text that is longer than the window with so many tokens to come; what: is never cut."""
+    return ScoreError(
+        f"a prompt of {tokens}{f' and {reserved_tokens} to come' if reserved_tokens else ''} does not fit the window "
+        f"of {model.name}, {model.context_window} tokens; {what} are never cut: {shortened(text)}"
+    )
 
 
 def shortened(text: str) -> str:

@@ -23,10 +23,10 @@ from transformers import PreTrainedTokenizerBase
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
-from swaymeter.data.errors import ModelError, ScoreError
+from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.capabilities import Model
 from swaymeter.tasks.models.network import Conversation
-from swaymeter.tasks.models.next_token.prompts import shortened, start_tokens
+from swaymeter.tasks.models.next_token.prompts import does_not_fit, shortened, start_tokens
 from swaymeter.tasks.models.prompts.template_options import (
     PROBE,
     SWITCHES,
@@ -56,7 +56,7 @@ class AnswerPrompt:
     context_cut: int
 
 
-class _Asked(NamedTuple):
+class _Fields(NamedTuple):
     """What is put into the slots of a prompt; about: the sentence that says which page it is about, or nothing."""
 
     question: str
@@ -90,14 +90,14 @@ def answer_prompt(
     the catalog's.
     """
     prompts = prompts or catalog.prompts()
-    asked = _Asked(question, context, filled(prompts.about, page=page) if page else "")
-    tokens = _tokens(model, prompts, asked)
+    fields = _Fields(question, context, filled(prompts.about, page=page) if page else "")
+    tokens = _tokens(model, prompts, fields)
     window = model.context_window
     if window is None or len(tokens) + reserved_tokens <= window:
         return AnswerPrompt(tokens, context_cut=0)
     if context is not None:
-        return _with_less_context(model, prompts, asked, context, reserved_tokens=reserved_tokens, window=window)
-    raise _too_long(model, tokens, question, reserved_tokens=reserved_tokens, without="")
+        return _with_less_context(model, prompts, fields, context, reserved_tokens=reserved_tokens, window=window)
+    raise does_not_fit(model, "questions", question, f"{len(tokens)} tokens", reserved_tokens)
 
 
 def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
@@ -134,14 +134,14 @@ def answer_header(model: Model, prompts: AnswerPrompts) -> str:
     return f"{written}\n" if "\n" in text[len(written) :] else written
 
 
-def _tokens(model: Model, prompts: AnswerPrompts, asked: _Asked) -> tuple[int, ...]:
+def _tokens(model: Model, prompts: AnswerPrompts, fields: _Fields) -> tuple[int, ...]:
     conversation = _conversation(model, prompts)
-    turns = _turns(model, prompts, conversation.system_turn, asked)
+    turns = _turns(model, prompts, conversation.system_turn, fields)
     texts = [*(turn["content"] for turn in turns), str(prompts.template_options)]
     own = "" if prompts == catalog.prompts() else "\n".join(texts)
-    untrusted = own or f"{asked.question}\n{asked.context or ''}\n{asked.about}"
+    untrusted = own or f"{fields.question}\n{fields.context or ''}\n{fields.about}"
     return _tokenized(
-        model, conversation, turns, untrusted, asked.question, generation_prompt=prompts.generation_prompt
+        model, conversation, turns, untrusted, fields.question, generation_prompt=prompts.generation_prompt
     )
 
 
@@ -170,12 +170,12 @@ def _tokenized(
     return (*conversation.start, *ids)
 
 
-def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, asked: _Asked) -> Turns:
-    alone = asked.context is None
+def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, fields: _Fields) -> Turns:
+    alone = fields.context is None
     if prompt_form(model, prompts) == "plain":
         template = prompts.plain_without_context if alone else prompts.plain_with_context
-        return [{"role": "user", "content": _request(template, asked)}]
-    request = _request(prompts.without_context if alone else prompts.with_context, asked)
+        return [{"role": "user", "content": _request(template, fields)}]
+    request = _request(prompts.without_context if alone else prompts.with_context, fields)
     with_context = prompts.system if prompts.system_with_context is None else prompts.system_with_context
     system = prompts.system if alone else with_context
     if system_turn and system:
@@ -183,14 +183,14 @@ def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, asked: _Aske
     return [{"role": "user", "content": f"{system}\n\n{request}" if system else request}]
 
 
-def _request(template: str, asked: _Asked) -> str:
+def _request(template: str, fields: _Fields) -> str:
     """The template with its slots filled; the page's sentence has its own or stands before the context or question."""
-    if not asked.about:
+    if not fields.about:
         template = _ABOUT.sub("", template)
     elif "{about}" not in template:
-        first = "{question}" if asked.context is None else "{context}"
+        first = "{question}" if fields.context is None else "{context}"
         template = template.replace(first, f"{{about}} {first}")
-    return filled(template, question=asked.question, context=asked.context or "", about=asked.about)
+    return filled(template, question=fields.question, context=fields.context or "", about=fields.about)
 
 
 def filled(template: str, **texts: str) -> str:
@@ -235,7 +235,7 @@ def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[st
     """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
     required = (_letters(prompts.system), _letters(prompts.system_with_context or ""), PROBE)
     problem: Exception | str = ""
-    probes = (_Asked(PROBE),) if prompts.system_with_context is None else (_Asked(PROBE), _Asked(PROBE, ""))
+    probes = (_Fields(PROBE),) if prompts.system_with_context is None else (_Fields(PROBE), _Fields(PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
             written = (rendered(model, _turns(model, prompts, system_turn, one), options=options) for one in probes)
@@ -257,35 +257,25 @@ def _letters(text: str) -> str:
 
 
 def _with_less_context(
-    model: Model, prompts: AnswerPrompts, asked: _Asked, context: str, *, reserved_tokens: int, window: int
+    model: Model, prompts: AnswerPrompts, fields: _Fields, context: str, *, reserved_tokens: int, window: int
 ) -> AnswerPrompt:
     """The prompt with the longest context that fits: too many tokens are removed first, then added again."""
     cuts = _cuts(model.tokenizer, context)
 
     def tokens_at(place: int) -> tuple[int, ...]:
-        return _tokens(model, prompts, asked._replace(context=context[: cuts[place].characters]))
+        return _tokens(model, prompts, fields._replace(context=context[: cuts[place].characters]))
 
     place = len(cuts) - 1
     tokens = tokens_at(place)
     while (excess := len(tokens) + reserved_tokens - window) > 0:
         if place == 0:
-            without = " without its context"
-            raise _too_long(model, tokens, asked.question, reserved_tokens=reserved_tokens, without=without)
+            alone = f"{len(tokens)} tokens without its context"
+            raise does_not_fit(model, "questions", fields.question, alone, reserved_tokens)
         place = max(bisect_right(cuts, cuts[place].tokens - excess, key=lambda cut: cut.tokens) - 1, 0)
         tokens = tokens_at(place)
     while len(more := tokens_at(place + 1)) + reserved_tokens <= window:
         place, tokens = place + 1, more
     return AnswerPrompt(tokens, context_cut=cuts[-1].tokens - cuts[place].tokens)
-
-
-def _too_long(
-    model: Model, tokens: tuple[int, ...], question: str, *, reserved_tokens: int, without: str
-) -> ScoreError:
-    return ScoreError(
-        f"a prompt of {len(tokens)} tokens{without}{f' and {reserved_tokens} to come' if reserved_tokens else ''} "
-        f"does not fit the window of {model.name}, {model.context_window} tokens; questions are never cut: "
-        f"{shortened(question)}"
-    )
 
 
 def _cuts(tokenizer: Any, text: str) -> list[_Cut]:

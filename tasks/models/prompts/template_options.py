@@ -188,11 +188,11 @@ def _end_of_turn(model: Network) -> int | None:
     """The special token that the template writes directly behind the assistant's text."""
     turns = [{"role": "user", "content": "?"}, {"role": "assistant", "content": PROBE}]
     try:
-        _, found, behind = rendered(model, turns, generation_prompt=False).rpartition(PROBE)
+        _, is_written, behind = rendered(model, turns, generation_prompt=False).rpartition(PROBE)
     except Exception:  # then only the end-of-sequence tokens count
         return None
     tokens = model.tokenizer(behind.lstrip(), add_special_tokens=False)["input_ids"]
-    return tokens[0] if found and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
+    return tokens[0] if is_written and tokens and tokens[0] in model.tokenizer.added_tokens_decoder else None
 
 
 class _Late(Exception):
