@@ -15,7 +15,6 @@ Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; 
 Bootstrap Tests of Hypotheses, chapter 3; Phipson and Smyth 2010 for the observed one.
 """
 
-from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, DRAWS
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
-from swaymeter.tasks.statistics.formulas.permutation import unreachable_by_signs
+from swaymeter.tasks.statistics.formulas.permutation import every_sign, p_values, unreachable_by_signs
 from swaymeter.tasks.statistics.formulas.share import difference_interval
 
 WAYS = 10_000
@@ -78,9 +77,8 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *,
 
 
 def _p_value(sums: NDArray[np.float64], rng: np.random.Generator) -> float:
-    observed = abs(sums.sum()) - ROUNDING * np.abs(sums).sum()
-    if 2 ** len(sums) <= WAYS:
-        signs = np.array(list(product((1.0, -1.0), repeat=len(sums))))
-        return float((np.abs(signs @ sums) >= observed).mean())
-    drawn = (rng.choice((1.0, -1.0), size=(BATCH, len(sums))) for _ in range(WAYS // BATCH))
-    return (1 + sum(int((np.abs(signs @ sums) >= observed).sum()) for signs in drawn)) / (1 + WAYS)
+    k, tolerance = len(sums), ROUNDING * np.abs(sums).sum(keepdims=True)
+    every = 2**k <= WAYS
+    drawn = (rng.choice((1.0, -1.0), size=(BATCH, k)) for _ in range(WAYS // BATCH))
+    batches = every_sign(k) if every else drawn
+    return float(p_values(batches, sums[:, None], sums.sum(keepdims=True), tolerance, "two-sided", every)[0])

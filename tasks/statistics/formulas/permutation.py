@@ -84,7 +84,7 @@ def sign_flips(pairs: Sequence[Pair], alternative: Alternative, seed: int) -> li
         rows = np.stack([a - b for a, b in family], axis=1)
         n = len(rows)
         every = 2**n <= PERMUTATIONS
-        return rows, rows.sum(axis=0), (_every_sign(n) if every else _drawn_signs(n, seed), every)
+        return rows, rows.sum(axis=0), (every_sign(n) if every else _drawn_signs(n, seed), every)
 
     return _tested(pairs, _not_paired, ways, _paired_t, alternative)
 
@@ -153,7 +153,8 @@ def _drawn_signs(n: int, seed: int) -> Iterator[NDArray[np.float64]]:
         yield rng.choice(np.array([1.0, -1.0]), size=(min(BATCH, PERMUTATIONS - start), n))
 
 
-def _every_sign(n: int) -> Iterator[NDArray[np.float64]]:
+def every_sign(n: int) -> Iterator[NDArray[np.float64]]:
+    """One batch (k, n) of every way to turn the signs of n rows."""
     yield np.array(list(product((1.0, -1.0), repeat=n)))
 
 
