@@ -26,7 +26,7 @@ Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from typing import Literal
 
@@ -39,8 +39,6 @@ from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_sprea
 
 Alternative = Literal["greater", "two-sided"]
 Pair = tuple[Scores, Scores]
-Ways = tuple[Iterator[NDArray[np.float64]], bool]
-"""Batches (k, n) of the weights that permutations give to n rows, and whether these are all that there are."""
 
 PERMUTATIONS = 10_000
 # Permutations held in memory at a time: 500 of some hundred rows fit a processor's cache.
@@ -65,49 +63,54 @@ def permutation(
         Student's t and p of each pair; untestable for groups of fewer than two rows, without any spread, or
         of so few rows that p cannot be 0.05.
     """
-
-    def ways(family: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.float64], Ways]:
-        rows = np.stack([np.concatenate(pair) for pair in family], axis=1)
-        rows -= rows.mean(axis=0)
-        n_a, n_b = (len(group) for group in family[0])
-        every = math.comb(n_a + n_b, n_a) <= permutations
-        batches = _every(n_a, n_b) if every else _drawn(n_a, n_b, permutations, seed)
-        return rows, rows[:n_a].sum(axis=0), (batches, every)
-
-    return _tested(pairs, _not_dealt, ways, _t, alternative)
+    return _tested(pairs, alternative, seed, permutations, paired=False)
 
 
 def sign_flips(pairs: Sequence[Pair], alternative: Alternative, seed: int) -> list[Result]:
     """As `permutation`, for groups (n,) and (n,) whose rows are pairs; untestable without a spread of differences."""
-
-    def ways(family: Sequence[Pair]) -> tuple[NDArray[np.float64], NDArray[np.float64], Ways]:
-        rows = np.stack([a - b for a, b in family], axis=1)
-        n = len(rows)
-        every = 2**n <= PERMUTATIONS
-        return rows, rows.sum(axis=0), (every_sign(n) if every else _drawn_signs(n, seed), every)
-
-    return _tested(pairs, _not_paired, ways, _paired_t, alternative)
+    return _tested(pairs, alternative, seed, PERMUTATIONS, paired=True)
 
 
 def _tested(
-    pairs: Sequence[Pair],
-    reason: Callable[[Scores, Scores, Alternative], str],
-    ways: Callable[[Sequence[Pair]], tuple[NDArray[np.float64], NDArray[np.float64], Ways]],
-    statistic: Callable[[Scores, Scores], float],
-    alternative: Alternative,
+    pairs: Sequence[Pair], alternative: Alternative, seed: int, permutations: int, *, paired: bool
 ) -> list[Result]:
     """The results of pairs of groups; those of equal sizes are tested together."""
-    results = [Result(None, None, reason(a, b, alternative)) for a, b in pairs]
+    results = [Result(None, None, _untestable(a, b, alternative, paired=paired)) for a, b in pairs]
     families: dict[tuple[int, int], list[int]] = {}
     for number, (a, b) in enumerate(pairs):
         if not results[number].untestable:
             families.setdefault((len(a), len(b)), []).append(number)
-    for family in families.values():
-        rows, observed, (batches, every) = ways([pairs[number] for number in family])
+    for (n_a, n_b), family in families.items():
+        first, second = (np.stack([pairs[number][group] for number in family], axis=1) for group in (0, 1))
+        if paired:
+            rows, every = first - second, 2**n_a <= permutations
+            observed = rows.sum(axis=0)
+            batches = every_sign(n_a) if every else _drawn_signs(n_a, permutations, seed)
+        else:
+            rows, every = np.concatenate([first, second]), math.comb(n_a + n_b, n_a) <= permutations
+            rows -= rows.mean(axis=0)
+            observed = rows[:n_a].sum(axis=0)
+            batches = _every(n_a, n_b) if every else _drawn(n_a, n_b, permutations, seed)
         tolerance = ROUNDING * np.abs(rows).sum(axis=0)
         for number, p in zip(family, p_values(batches, rows, observed, tolerance, alternative, every), strict=True):
-            results[number] = Result(statistic(*pairs[number]), float(p))
+            results[number] = Result(_t(*pairs[number], paired=paired), float(p))
     return results
+
+
+def _t(a: Scores, b: Scores, *, paired: bool) -> float:
+    if paired:
+        return float((a - b).mean() / ((a - b).std(ddof=1) / np.sqrt(len(a))))
+    return float((a.mean() - b.mean()) / np.sqrt(pooled_variance(a, b) * (1 / len(a) + 1 / len(b))))
+
+
+def _untestable(a: Scores, b: Scores, alternative: Alternative, *, paired: bool) -> str:
+    """Why groups (n_a,) and (n_b,), or pairs (n,) and (n,), cannot be tested; empty where they can."""
+    two_sided = alternative == "two-sided"
+    if reason := untestable(a, b) or ("no spread in the differences" if paired and not has_spread(a - b) else ""):
+        return reason
+    if paired:
+        return unreachable_by_signs(len(a), two_sided=two_sided)
+    return _unreachable(math.comb(len(a) + len(b), len(a)), exchangeable=two_sided and len(a) == len(b))
 
 
 def p_values(
@@ -147,10 +150,10 @@ def _every(n_a: int, n_b: int) -> Iterator[NDArray[np.float64]]:
     yield dealt
 
 
-def _drawn_signs(n: int, seed: int) -> Iterator[NDArray[np.float64]]:
+def _drawn_signs(n: int, permutations: int, seed: int) -> Iterator[NDArray[np.float64]]:
     rng = generator(seed, "signs", n)
-    for start in range(0, PERMUTATIONS, BATCH):
-        yield rng.choice(np.array([1.0, -1.0]), size=(min(BATCH, PERMUTATIONS - start), n))
+    for start in range(0, permutations, BATCH):
+        yield rng.choice(np.array([1.0, -1.0]), size=(min(BATCH, permutations - start), n))
 
 
 def every_sign(n: int) -> Iterator[NDArray[np.float64]]:
@@ -158,36 +161,10 @@ def every_sign(n: int) -> Iterator[NDArray[np.float64]]:
     yield np.array(list(product((1.0, -1.0), repeat=n)))
 
 
-def _t(a: Scores, b: Scores) -> float:
-    error = np.sqrt(pooled_variance(a, b) * (1 / len(a) + 1 / len(b)))
-    return float((a.mean() - b.mean()) / error)
-
-
-def _paired_t(a: Scores, b: Scores) -> float:
-    return float((a - b).mean() / ((a - b).std(ddof=1) / np.sqrt(len(a))))
-
-
-def _not_dealt(a: Scores, b: Scores, alternative: Alternative) -> str:
-    """Why groups (n_a,) and (n_b,) cannot be tested; empty where they can."""
-    return untestable(a, b) or unreachable_by_dealing(len(a), len(b), two_sided=alternative == "two-sided")
-
-
-def _not_paired(a: Scores, b: Scores, alternative: Alternative) -> str:
-    """Why pairs (n,) and (n,) cannot be tested; empty where they can."""
-    if reason := untestable(a, b) or ("" if has_spread(a - b) else "no spread in the differences"):
-        return reason
-    return unreachable_by_signs(len(a), two_sided=alternative == "two-sided")
-
-
-def unreachable_by_dealing(n_a: int, n_b: int, *, two_sided: bool) -> str:
-    """Why a permutation test of groups of n_a and n_b rows cannot be significant; empty where it can."""
-    return _reason(math.comb(n_a + n_b, n_a), exchangeable=two_sided and n_a == n_b)
-
-
 def unreachable_by_signs(n: int, *, two_sided: bool) -> str:
     """Why a test that turns the signs of n differences cannot be significant; empty where it can."""
-    return _reason(2**n, exchangeable=two_sided)
+    return _unreachable(2**n, exchangeable=two_sided)
 
 
-def _reason(ways: int, *, exchangeable: bool) -> str:
+def _unreachable(ways: int, *, exchangeable: bool) -> str:
     return TOO_FEW if (2 if exchangeable else 1) / ways > ALPHA else ""
