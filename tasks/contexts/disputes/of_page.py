@@ -28,7 +28,7 @@ from swaymeter.data.sources.wikimedia.pageviews import PageViews
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.tasks.contexts.disputes.running_text import Sentence
 from swaymeter.tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, Replacement, Span, likeness, replacement
-from swaymeter.tasks.contexts.listed_names import folded
+from swaymeter.tasks.contexts.texts import folded
 
 RELATION = RelationName("disputable")
 SIMILARITY = 0.98

@@ -16,7 +16,7 @@ from mwparserfromhell.parser import ParserError
 from mwparserfromhell.wikicode import Wikicode
 
 from swaymeter.tasks.contexts.disputes.open_markup import open_markup
-from swaymeter.tasks.contexts.sentence_ends import sentences_of
+from swaymeter.tasks.contexts.texts import sentences_of
 
 GAP = "\ufffc"  # Unicode's object replacement character
 

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from swaymeter.data import reasons
 from swaymeter.tasks.contexts.disputes.open_markup import open_markup
 from swaymeter.tasks.contexts.disputes.running_text import Sentence, running_text, sentence_at, words_of
-from swaymeter.tasks.contexts.listed_names import folded
+from swaymeter.tasks.contexts.texts import folded
 
 MOST_BYTES_A_WORD = 200
 _NEIGHBOURS = 5

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.wikimedia.wembedder import Similar
-from swaymeter.tasks.contexts.listed_names import folded
-from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem, without_qualifier
+from swaymeter.tasks.contexts.texts import bare, folded
+from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
 from swaymeter.tasks.contexts.wikidata.mentions import mentions
 
 WEMBEDDER = "wembedder"
@@ -76,17 +76,10 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
         return False
     if candidate.item_id in fact.ids | fact.implied | {fact.subject.item_id} or candidate.wider & fact.ids:
         return False
-    if fact.names & set(map(folded, candidate.names)) or _bare(name) in map(_bare, fact.subject.names):
+    if fact.names & set(map(folded, candidate.names)) or bare(name) in map(bare, fact.subject.names):
         return False
-    return not any(_holds(name, names) or any(_holds(right, [name]) for right in names) for names in fact.called)
-
-
-def _holds(text: str, names: Sequence[str]) -> bool:
-    return bool(mentions(unicodedata.normalize("NFC", text), names, any_case=True))
-
-
-def _bare(name: str) -> str:
-    return folded(without_qualifier(name))
+    pairs = [(name, names) for names in fact.called] + [(right, (name,)) for names in fact.called for right in names]
+    return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)
 
 
 def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> Replacement | None:

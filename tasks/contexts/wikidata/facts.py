@@ -15,7 +15,7 @@ from swaymeter.data.records import SLOT, Partition, Rejected, Triple, WikidataId
 from swaymeter.data.sources.slots import QUESTION_CONTAINS_ANSWER, flags_of
 from swaymeter.data.sources.wikimedia import wikidata, wikipedia
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
-from swaymeter.tasks.contexts.listed_names import folded
+from swaymeter.tasks.contexts.texts import bare
 from swaymeter.tasks.contexts.wikidata.mentions import SHORT
 from swaymeter.tasks.contexts.wikidata.snippets import find_snippet
 
@@ -94,12 +94,6 @@ class Items:
 
 def _values(item: wikidata.Item, properties: Iterable[str]) -> frozenset[WikidataId]:
     return frozenset(value for property_id in properties for value in item.values(property_id))
-
-
-def without_qualifier(name: str) -> str:
-    """A name without the qualifier in brackets at its end."""
-    before, opened, after = name.rpartition("(")
-    return before.strip() if opened and after.endswith(")") and before.strip() else name
 
 
 def _one_line(name: str | None) -> str | None:
@@ -192,7 +186,7 @@ def _stated(triple: Triple, items: Items) -> StatedFact | Rejected:
     if answer.item_id not in map(items.true_id, subject.values):
         now = ", ".join(subject.values) or "none"
         return reject(fact, reasons.NOT_A_VALUE, detail=f"values: {now}"[:200])
-    if folded(without_qualifier(subject.label)) == folded(without_qualifier(answer.label)):
+    if bare(subject.label) == bare(answer.label):
         return reject(fact, reasons.OBJECT_IS_SUBJECT)
     question = fact.question(items)
     if any(QUESTION_CONTAINS_ANSWER in flags_of(question, (), form, "") for form in fact.meant):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from swaymeter.data.records import SLOT
-from swaymeter.tasks.contexts.sentence_ends import sentences_of
+from swaymeter.tasks.contexts.texts import sentences_of
 from swaymeter.tasks.contexts.wikidata.mentions import Mention, mentions
 
 WORDS = 80

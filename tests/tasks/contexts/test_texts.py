@@ -1,6 +1,6 @@
 import random
 
-from swaymeter.tasks.contexts.sentence_ends import sentences_of
+from swaymeter.tasks.contexts.texts import sentences_of
 
 ODD = [*"\u2028\u2029\u2005\u0085\u00a0\u3000.?! Beé東)(", chr(34)]
 
