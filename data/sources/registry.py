@@ -2,7 +2,7 @@
 
 from swaymeter.data.named import Registry
 from swaymeter.data.sources.dynamicqa.published import PUBLISHED
-from swaymeter.data.sources.graph.source import YAGO
+from swaymeter.data.sources.graph.yago import YAGO
 from swaymeter.data.sources.own.facts import OWN_FACTS
 from swaymeter.data.sources.own.groups import GROUPS
 from swaymeter.data.sources.own.source import OWN_QUESTIONS

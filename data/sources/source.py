@@ -7,19 +7,19 @@ swaymeter.flows.stages.wikidata.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from swaymeter.data import catalog
-from swaymeter.data.catalog import Relation
+from swaymeter.data.catalog import Relation, Sentence
+from swaymeter.data.catalog.group_texts import ONE, PAIR
 from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, UnknownName
 from swaymeter.data.options import Options
 from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, Rejected
 from swaymeter.data.sources.access import Access, GraphName
-from swaymeter.data.sources.labelled import Group
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.graph.dump import Graph
@@ -45,6 +45,52 @@ def listed_relations(names: Any, own: Mapping[str, Relation] = MappingProxyType(
         return different(tuple(catalog.relation(str(name), own).name for name in names), "relation")
     except UnknownName as error:
         raise ValueError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class LabelledEntity:
+    """An entity, or a pair of two: its names, in which group it is, and which kind of thing it is."""
+
+    names: tuple[str, ...]
+    label: str
+    type: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What it is called: of a pair, both names."""
+        return " and ".join(self.names)
+
+    @property
+    def slots(self) -> dict[str, str]:
+        """What is put into the slots of texts about it."""
+        return dict(zip((slot.strip("{}") for slot in (PAIR if len(self.names) > 1 else ONE)), self.names, strict=True))
+
+
+@dataclass(frozen=True)
+class Group:
+    """What the queries and contexts of a set are written from: entities, query forms and sentences."""
+
+    entities: tuple[LabelledEntity, ...]
+    open: tuple[str, ...]
+    closed: tuple[str, ...]
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def about_each(self) -> int:
+        """How many sentences are written about each entity."""
+        return sum("{" in sentence.text for sentence in self.sentences)
+
+    @property
+    def contexts(self) -> int:
+        """How many contexts there are."""
+        return len(self.sentences) + (len(self.entities) - 1) * self.about_each
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the prompts depend on, as JSON values."""
+        entities = [asdict(entity) for entity in self.entities]
+        sentences = [sentence.model_dump() for sentence in self.sentences]
+        return {"entities": entities, "open": self.open, "closed": self.closed, "sentences": sentences}
 
 
 class FactsOptions(Options):

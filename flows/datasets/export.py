@@ -11,7 +11,7 @@ from swaymeter.data.sources.access import close_sessions
 from swaymeter.data.sources.dynamicqa.export import Omitted, write_questions
 from swaymeter.data.sources.dynamicqa.layout import FILES
 from swaymeter.data.sources.graph.qec import write_qec
-from swaymeter.data.sources.graph.source import Predicate, predicates
+from swaymeter.data.sources.graph.yago import Predicate, predicates
 from swaymeter.data.sources.registry import FACT_SOURCES
 from swaymeter.flows.stages.contents import Contents
 

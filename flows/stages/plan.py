@@ -9,8 +9,8 @@ from typing import Any
 from swaymeter.data.catalog import AnswerPrompts, Relation
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.data.sources.access import Access
-from swaymeter.data.sources.labelled import Group
 from swaymeter.data.sources.own.facts import ContextRow, rows_by_relation
+from swaymeter.data.sources.source import Group
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node, State
 from swaymeter.flows.graph.step import StepId

@@ -16,8 +16,7 @@ from swaymeter.data.records import Dispute, Rejected, Triple, WikidataId
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.graph.sparql import Endpoint
 from swaymeter.data.sources.source import alternative
-from swaymeter.data.sources.triples.csv_rows import from_csv
-from swaymeter.data.sources.triples.popqa_list import popqa
+from swaymeter.data.sources.triples.listed import from_csv, popqa
 from swaymeter.data.sources.triples.wikidata_pairs import of_property
 from swaymeter.data.sources.wikimedia import pageviews
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki

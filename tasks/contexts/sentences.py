@@ -15,8 +15,8 @@ from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation, Sentence
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Context, ContextKind, Query, QueryType, RelationName, identity
-from swaymeter.data.sources.labelled import Group, LabelledEntity
 from swaymeter.data.sources.own.facts import ContextRow
+from swaymeter.data.sources.source import Group, LabelledEntity
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.contexts.entities import Entity
 

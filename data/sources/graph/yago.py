@@ -1,4 +1,4 @@
-"""Facts from YAGO or a graph with its predicates: a seeded sample of a relation's pairs, with names and degrees.
+"""YAGO as a source of facts, or any graph with its predicates: a seeded sample of pairs, with names and degrees.
 
 The graph is queried for pairs in the order of their sampling keys (`pairs`), until enough of them are facts: the entity
 that is asked about and the answer have different English names; of two entities with the same name the one whose key
@@ -11,21 +11,32 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+from typing import Literal as Constant
 
+from pydantic import Field, model_validator
+
+from swaymeter.data import catalog
 from swaymeter.data.catalog import LITERAL_CLASSES, Relation
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Fact, RelationName
+from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph import literals
+from swaymeter.data.sources.graph.dump import Graph
 from swaymeter.data.sources.graph.entities import BATCH, LABEL, LANGUAGES, MOST_ROWS, Entities, in_batches
 from swaymeter.data.sources.graph.pairs import Pair, sampled_pairs
-from swaymeter.data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, iri, is_iri, string
-from swaymeter.data.sources.source import FetchedFacts
+from swaymeter.data.sources.graph.sparql import Literal, SparqlStore, Term, Uri, bound, count, iri, is_iri, string
+from swaymeter.data.sources.http.services import SERVICES
+from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, alternative
 
 log = logging.getLogger(__name__)
 
+VERSION = 3
 SOURCE = "YAGO"
 LICENCE = "CC BY 4.0"
 ID_SOURCE = "yago"
+ADVICE = "without it, use `source: sample` or a `dump` of YAGO under `facts`, and set `absent_from: []`"
 NAMES = (LABEL, "http://schema.org/alternateName", "http://www.w3.org/2004/02/skos/core#altLabel")
 """What joins an entity to its names and other names, in YAGO and in Wikidata."""
 
@@ -69,7 +80,7 @@ def facts(
         for pair in block:
             if len(choice.chosen) < pairs:
                 choice.consider(pair)
-    reasons = ", ".join(f"{reason} ({count})" for reason, count in choice.rejected.most_common()) or "nothing"
+    reasons = ", ".join(f"{reason} ({number})" for reason, number in choice.rejected.most_common()) or "nothing"
     if not choice.chosen:
         raise InputError(
             f"relation {relation.name}: {store.address} holds no fact of {', '.join(relation.yago)} that can be used; "
@@ -187,3 +198,89 @@ def _facts(choice: _Choice, source: str, licence: str) -> list[Fact]:
         )  # fmt: skip
         written.append(fact)
     return written
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A predicate, its triples, and the classes that most of its subjects are of, the most frequent first."""
+
+    iri: str
+    triples: int
+    subject_classes: tuple[str, ...]
+
+
+def predicates(store: SparqlStore) -> Iterator[Predicate]:
+    """Every predicate, the most frequent first, with at most three classes; ServiceTimeout means: use a dump."""
+    counted = store.select("SELECT ?p (COUNT(*) AS ?n) WHERE { ?s ?p ?o } GROUP BY ?p ORDER BY DESC(?n) ?p")
+    for row in counted.rows:
+        predicate = bound(row, "p")
+        if isinstance(predicate, Uri) and is_iri(predicate):
+            yield Predicate(str(predicate), count(bound(row, "n")), _subject_classes(store, predicate))
+
+
+def _subject_classes(store: SparqlStore, predicate: str) -> tuple[str, ...]:
+    classes = store.select(
+        f"SELECT ?c (COUNT(DISTINCT ?s) AS ?n) WHERE {{ ?s {iri(predicate)} ?o . ?s a ?c FILTER(isIRI(?c)) }} "
+        "GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT 3"
+    )
+    return tuple(str(bound(row, "c")) for row in classes.rows)
+
+
+class YagoFacts(FactsOptions):
+    """Facts of YAGO: its endpoint, another one (`services.yago.address`), or dump files."""
+
+    called: ClassVar[str] = "YAGO"
+
+    source: Constant["yago"] = "yago"
+    """YAGO, a knowledge graph."""
+    dump: tuple[str, ...] = ()
+    """RDF files (.ttl, .nt, .nq, each maybe .gz) that are read in place of the endpoint."""
+    pairs: int = Field(default=200, ge=2, le=1_000_000)
+    """Pairs of subject and object that are drawn of each relation; at least `real_entities`."""
+    citation: str = Field(default=SOURCE, min_length=1)
+    """The source that every fact names, where the endpoint or the dump is not YAGO itself."""
+    licence: str = Field(default=LICENCE, min_length=1)
+    """The terms that every fact names, where the endpoint or the dump is not YAGO itself."""
+
+    @classmethod
+    def available_relations(cls) -> tuple[str, ...]:
+        """The relations that YAGO has a predicate for."""
+        return catalog.relations_of_yago()
+
+    @model_validator(mode="after")
+    def _enough_pairs(self) -> "YagoFacts":
+        if self.pairs < self.real_entities:
+            raise ValueError(f"pairs is {self.pairs}, fewer than the {self.real_entities} real_entities; raise `pairs`")
+        return self
+
+
+def _key(options: YagoFacts, relation: str, seed: int, access: Access) -> dict[str, Any]:
+    entry = catalog.relation(relation)
+    return {
+        "source": "yago", "version": VERSION, "relation": relation,
+        "graph": _graph(options, access).identity(), "predicates": list(entry.yago),
+        "reverse": entry.reverse, "unit": entry.unit, "object_class": entry.object_class, "pairs": options.pairs,
+        "seed": seed, "citation": options.citation, "licence": options.licence,
+    }  # fmt: skip
+
+
+def _fetch(options: YagoFacts, relation: str, seed: int, access: Access) -> FetchedFacts:
+    with alternative("" if options.dump else ADVICE):
+        return facts(
+            _graph(options, access).open(), catalog.relation(relation), pairs=options.pairs, seed=seed,
+            source=options.citation, licence=options.licence,
+        )  # fmt: skip
+
+
+def _graph(options: YagoFacts, access: Access) -> Graph:
+    return Graph("yago", access, tuple(Path(file).expanduser() for file in options.dump))
+
+
+def _graphs(options: YagoFacts, access: Access) -> list[Graph]:
+    is_public = not options.dump and access.address("yago") == SERVICES["yago"].address
+    suitable: tuple[GraphName, ...] = ("yago", "wikidata") if is_public else ("yago",)
+    names = suitable if options.absent_from is None else options.absent_from
+    return [_graph(options, access) if name == "yago" else Graph(name, access) for name in names]
+
+
+YAGO = FactSource("yago", YagoFacts, _key, _fetch, _graphs, _graph)

@@ -31,12 +31,11 @@ from swaymeter.data.errors import InputError, MissingFile, UnknownName
 from swaymeter.data.options import Problem, beside_the_study, refused
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.access import Access
-from swaymeter.data.sources.labelled import Group, LabelledEntity
 from swaymeter.data.sources.own.facts import Name, Optional
 from swaymeter.data.sources.own.named_file import OwnFile, usable_rows
 from swaymeter.data.sources.own.one_row import row_of
 from swaymeter.data.sources.own.rows import RESERVED
-from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, different
+from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, Group, LabelledEntity, different
 from swaymeter.data.storage.keys import content_key, drawn_first, file_digest
 
 log = logging.getLogger(__name__)

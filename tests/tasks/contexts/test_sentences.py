@@ -8,7 +8,7 @@ from swaymeter.data.catalog import Sentence
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Context, ContextKind, RelationName, WikidataId, is_relevant
 from swaymeter.data.sources import sample
-from swaymeter.data.sources.labelled import Group, LabelledEntity
+from swaymeter.data.sources.source import Group, LabelledEntity
 from swaymeter.tasks.contexts.entities import Entity, choose_entities, objects
 from swaymeter.tasks.contexts.sentences import labelled_contexts, labelled_queries, write_contexts, write_queries
 

@@ -14,7 +14,6 @@ from swaymeter.data.sources.graph import yago
 from swaymeter.data.sources.graph.dump import Dump
 from swaymeter.data.sources.graph.literals import plain
 from swaymeter.data.sources.graph.pairs import LONGER, Pair, sampled_pairs
-from swaymeter.data.sources.graph.source import predicates
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, Uri
 from tests.data.sources.graph.sparql_server import asking, cutting
 from tests.data.sources.graph.turtle import YAGO
@@ -115,7 +114,7 @@ def test_predicates_are_listed_with_the_classes_of_their_subjects(tmp_path: Path
         yago:A a schema:Person , yago:Singer ; schema:spouse yago:B , yago:C .
         yago:B a schema:Person ; schema:spouse yago:A .
     """)  # fmt: skip
-    found = {predicate.iri: predicate for predicate in predicates(store)}
+    found = {predicate.iri: predicate for predicate in yago.predicates(store)}
     spouse = found["http://schema.org/spouse"]
     assert (spouse.triples, spouse.subject_classes) == (3, ("http://schema.org/Person", YAGO + "Singer"))
     assert [predicate.triples for predicate in found.values()] == [3, 3]

@@ -11,7 +11,7 @@ import pytest
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Partition, Triple
 from swaymeter.data.sources.dynamicqa.layout import FILES
-from swaymeter.data.sources.triples.csv_rows import from_csv
+from swaymeter.data.sources.triples.listed import from_csv
 
 HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "object", "question", "answers", "list_id")
 ROW = ("Q42", "P106", "Q36180", "Douglas Adams", "occupation", "writer", "What did he do?", '["writer","author"]', "7")

@@ -13,8 +13,7 @@ import pytest
 from huggingface_hub import constants
 
 from swaymeter.data.errors import InputError, ServiceError
-from swaymeter.data.sources.triples.csv_rows import from_csv
-from swaymeter.data.sources.triples.popqa_list import DATASET, PROPERTIES, popqa
+from swaymeter.data.sources.triples.listed import DATASET, PROPERTIES, from_csv, popqa
 from tests.data.sources.servers.faults import FaultServer, Say, serving
 
 HEADER = (

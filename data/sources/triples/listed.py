@@ -1,19 +1,28 @@
-"""Facts of Wikidata from a user's list: a table with alternative names of columns, in any form that own files have."""
+"""Facts of Wikidata from a list: a user's own, in any form that own files have, or PopQA's [Mallen et al. 2023].
 
+PopQA's subj_id, prop_id and obj_id are numbers of its own: the ids of Wikidata are in s_uri and o_uri. Of its sixteen
+properties it has only the names.
+"""
+
+import hashlib
 import json
+import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from unicodedata import category
 
-from swaymeter.data.errors import InputError
+from swaymeter.data.errors import InputError, ServiceError, nearest
 from swaymeter.data.records import RelationName, Triple, WikidataId
 from swaymeter.data.sources.http.printable import is_text, printable
 from swaymeter.data.sources.own.files import named, read_rows
 from swaymeter.data.sources.property_names import relations_of
+
+log = logging.getLogger(__name__)
 
 LICENCE = "facts: Wikidata CC0 1.0"
 COLUMNS = {
@@ -29,6 +38,20 @@ _ITEM = re.compile(r"(?:https?://(?:www\.)?wikidata\.org/(?:entity|wiki)/)?(Q[1-
 _PROPERTY = re.compile(
     r"(?:https?://(?:www\.)?wikidata\.org/(?:entity/|prop/(?:direct/|statement/)?|wiki/Property:))?(P[1-9][0-9]{0,15})"
 )
+DATASET = "akariasai/PopQA"
+FILE = "test.tsv"
+POPQA_SOURCE = f"PopQA ({DATASET})"
+POPQA_LICENCE = "as published with PopQA; facts: Wikidata CC0 1.0"
+POPQA_COLUMNS = {
+    "subject_id": ("s_uri",), "object_id": ("o_uri",), "property": ("prop",), "subject": ("subj",),
+    "object": ("obj",), "question": ("question",), "answers": ("possible_answers",), "list_id": ("id",),
+}  # fmt: skip
+_NUMBERS = {
+    "author": "P50", "capital": "P36", "capital of": "P1376", "color": "P462", "composer": "P86", "country": "P17",
+    "director": "P57", "father": "P22", "genre": "P136", "mother": "P25", "occupation": "P106", "place of birth": "P19",
+    "producer": "P162", "religion": "P140", "screenwriter": "P58", "sport": "P641",
+}  # fmt: skip
+PROPERTIES: Mapping[str, WikidataId] = {name: WikidataId(number) for name, number in _NUMBERS.items()}
 Ids = tuple[WikidataId, WikidataId, WikidataId]
 """Of subject, property and object."""
 
@@ -145,6 +168,66 @@ def from_csv(path: Path) -> list[Triple]:
     return [
         row.triple(ids, relations[ids[1]], source, LICENCE, row.text("property"), None) for ids, row in listed.items()
     ]
+
+
+def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
+    """The facts of PopQA in its order, each once.
+
+    path: its file, test.tsv, with tabs or as CSV; None for that of the hub. InputError names file, line and column
+    where the file is not PopQA's; ServiceError where it is neither on this machine nor on the hub.
+    """
+    retrieved_at = None
+    if path is None:
+        path, retrieved_at = _from_hub(offline)
+    read = list(rows(path, POPQA_COLUMNS, tuple(POPQA_COLUMNS)))
+    listed: dict[Ids, ListedRow] = {}
+    for row in read:
+        listed.setdefault((row.item("subject_id"), _property(row), row.item("object_id")), row)
+    if len(listed) < len(read):
+        log.info("%s: %d of %d rows are duplicates", path.name, len(read) - len(listed), len(read))
+    names = {property_id: name for name, property_id in PROPERTIES.items()}
+    relations = relations_of(names.items())
+    return [
+        row.triple(ids, relations[ids[1]], POPQA_SOURCE, POPQA_LICENCE, names[ids[1]], retrieved_at)
+        for ids, row in listed.items()
+    ]
+
+
+def _property(row: ListedRow) -> WikidataId:
+    name = row.text("property") or ""
+    if name not in PROPERTIES:
+        raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, PROPERTIES)}")
+    return PROPERTIES[name]
+
+
+def _from_hub(offline: bool) -> tuple[Path, str]:
+    """The file, and when it was fetched (UTC, ISO 8601)."""
+    from huggingface_hub import hf_hub_download
+
+    try:
+        file = Path(hf_hub_download(DATASET, FILE, repo_type="dataset", local_files_only=offline))
+    except Exception as error:  # the hub's library, its HTTP client and the file system have no tree in common
+        why = printable(f"{type(error).__name__}: {error}", 160)
+        raise ServiceError(
+            f"PopQA's list, {FILE} of the hub's dataset {DATASET}, is not on this machine and could not be fetched "
+            f"({why}); name its file, run again with a network, or use a list of your own"
+        ) from None
+    if not _is_as_published(file):
+        raise ServiceError(
+            f"PopQA's list in the hub's cache is damaged: {file} does not have the digest that the hub gave; delete "
+            f"{file.resolve()} so that it is downloaded again"
+        )
+    return file, datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
+
+
+def _is_as_published(file: Path) -> bool:
+    """Whether a file of the hub's cache has the digest that its content is named by, if it is named by one."""
+    name, content = file.resolve().name, file.read_bytes()
+    git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+    of_content = {40: git, 64: hashlib.sha256(content)}
+    return (
+        not re.fullmatch("[0-9a-f]+", name) or len(name) not in of_content or name == of_content[len(name)].hexdigest()
+    )
 
 
 def one_line(text: str) -> str:
