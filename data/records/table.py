@@ -56,8 +56,8 @@ class Table:
         for row in rows:
             if row.keys() != names:
                 differences = {"lacks": names - row.keys(), "has unknown columns": row.keys() - names}
-                said = " and ".join(f"{what} {sorted(which)}" for what, which in differences.items() if which)
-                raise ValueError(f"table {self.name}: a row {said}")
+                message = " and ".join(f"{what} {sorted(which)}" for what, which in differences.items() if which)
+                raise ValueError(f"table {self.name}: a row {message}")
         columns = [self._array(field, [row[field.name] for row in rows]) for field in self.schema]
         arrow_table = pa.Table.from_arrays(columns, schema=self.schema)
         arrow_table.validate(full=True)

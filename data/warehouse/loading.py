@@ -45,7 +45,7 @@ def update(
     tables: Sequence[Table],
     files: Mapping[Table, Sequence[Path]],
     *,
-    made: Mapping[Table, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
+    computed: Mapping[Table, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
     trusted: Callable[[str], bool] | None = lambda digest: True,
 ) -> None:
     """Makes the database at `path` hold the rows of these files and no others; by the one run that holds the lock.
@@ -55,7 +55,7 @@ def update(
         key: the digest of everything that it is made from.
         tables: those that it has.
         files: verified files of each table, their names ending in the digest of their content.
-        made: the rows of tables that no file has.
+        computed: the rows of tables that no file has.
         trusted: whether the old database, whose bytes have this digest, can be gone on with; None where it cannot.
 
     Raises:
@@ -68,7 +68,7 @@ def update(
     for begin in (partial(_copy, trusted), _empty) if trusted and path.exists() else (_empty,):
         try:
             with _replacing(path) as temporary, begin(temporary, path, schema) as connection:
-                _Loader(connection, schema, path.parent).bring_up_to(files, made, key)
+                _Loader(connection, schema, path.parent).bring_up_to(files, computed, key)
                 # Closing would do the same but keep quiet about a full disk.
                 connection.execute("CHECKPOINT")
             return
@@ -131,7 +131,7 @@ class _Loader:
         self._origin = 0  # the number of the last one
 
     def bring_up_to(
-        self, files: Mapping[Table, Sequence[Path]], made: Mapping[Table, Sequence[Mapping[str, Any]]], key: str
+        self, files: Mapping[Table, Sequence[Path]], computed: Mapping[Table, Sequence[Mapping[str, Any]]], key: str
     ) -> None:
         """Removes the rows of files that are not in `files`, loads those that are only there."""
         expected = {os.path.relpath(path, self._folder): (table, path) for table in files for path in files[table]}
@@ -153,7 +153,7 @@ class _Loader:
                 table, path = expected[file]
                 rows_of[ORIGINS] += self._load(table, path, number)
                 rows_of[FILES].append({"file_id": number, "file": file, "table": table.name})
-            for table, rows in {**rows_of, **made}.items():
+            for table, rows in {**rows_of, **computed}.items():
                 self._insert_rows(table, rows)
             about = {"schema_version": self._schema.version, "swaymeter_version": version("swaymeter"), "key": key}
             self._insert_rows(ABOUT, [about])

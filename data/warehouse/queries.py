@@ -79,13 +79,13 @@ NAMED_QUERIES: Registry[NamedQuery] = Registry("query", _bundled())
 
 def with_views(queries: Iterable[NamedQuery]) -> list[NamedQuery]:
     """The queries and every view that they read, also by other views; each once."""
-    found, waiting = dict[str, NamedQuery](), [*queries]
+    known, waiting = dict[str, NamedQuery](), [*queries]
     while waiting:
         query = waiting.pop()
-        found[query.name] = query
+        known[query.name] = query
         views = [view for view in NAMED_QUERIES.values() if view.view and view.name in query.words]
-        waiting += [view for view in views if view.name not in found]
-    return [*found.values()]
+        waiting += [view for view in views if view.name not in known]
+    return [*known.values()]
 
 
 def queries_digest(names: Iterable[str]) -> str:

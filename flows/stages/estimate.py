@@ -162,10 +162,10 @@ def _of_partition(plan: Plan, partition: str, leading: str) -> int | None:
     known, cases = [count for count in counts if count is not None], questions.cases
     if not known or cases is None:
         return None
-    asked = [group.leading for group in plan.passes if group.leading.about == "questions"]
+    leading_measures = [group.leading for group in plan.passes if group.leading.about == "questions"]
     return sum(
         measure.count_prompts(plan.parameters[measure.name], cases=cases * min(known))
-        for measure in asked
+        for measure in leading_measures
         if leading in ("", measure.name)
     )
 

@@ -57,18 +57,18 @@ def refusals(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: b
 def asked_variants(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> list[Variant]:
     """The variants of the study that the selected steps ask."""
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
-    asked = {(node.id.model, node.id.dtype) for node in scores if force or node.state != "done"}
-    return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype) in asked]
+    names = {(node.id.model, node.id.dtype) for node in scores if force or node.state != "done"}
+    return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype) in names]
 
 
-def refused_models(asked: Iterable[Variant], runner: RunnerName) -> Iterator[str]:
+def refused_models(variants: Iterable[Variant], runner: RunnerName) -> Iterator[str]:
     """Why models cannot be asked where they are to, each with its place in the study file."""
     from swaymeter.tasks.models.loading import BALANCED
     from swaymeter.tasks.models.size import why_not_here
 
     if runner == "dask":
         return  # the devices are those of its workers, which are asked
-    for variant in asked:
+    for variant in variants:
         number, model = variant.place, variant.model
         if runner == "processes" and (model.device == BALANCED or ":" in model.device):
             yield (
@@ -79,11 +79,11 @@ def refused_models(asked: Iterable[Variant], runner: RunnerName) -> Iterator[str
             yield f"models.{number}: {reason}"
 
 
-def _refused_templates(asked: Iterable[Variant]) -> Iterator[str]:
+def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
     """Which models have a chat template, as far as it is on this machine, that lacks a keyword of the study."""
     from swaymeter.tasks.models.prompts.template_options import options_of
 
-    for variant in asked:
+    for variant in variants:
         try:
             if variant.prompts.template_options and variant.at_hand:
                 options_of(variant.at_hand, variant.prompts)

@@ -109,7 +109,7 @@ def reliability(
     """
     study, measures = plan.study, [name for name in MEASURES_OF_SEEDS if name in plan.parameters]
     own = {(score.node.id, score.role): score for score in scores}
-    found = []
+    compared = []
     for relation in built.queries if study.seeds else ():
         prompts = {study.seed: {"queries": built.queries[relation], "contexts": built.contexts[relation]}}
         for seed in study.further_seeds:
@@ -129,8 +129,8 @@ def reliability(
                 same = of_seed.variants[variant.place]
                 scored = passes_of(graph, of_seed, same, relation, prompts[seed], part_of(seed))
                 of_seeds[seed] = {score.role: score for score in scored}
-            found.append(_compared(graph, measures, variant, relation, prompts, of_seeds))
-    return found
+            compared.append(_compared(graph, measures, variant, relation, prompts, of_seeds))
+    return compared
 
 
 def _compared(

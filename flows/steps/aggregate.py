@@ -75,9 +75,9 @@ def compute_statistics(step: Step, run: Run) -> None:
     missing = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
     planned = [_planned(statistic, step.table(statistic.name), done, anew=again) for statistic in missing]
     names = dict.fromkeys(name for statistic in missing for name in statistic.queries)
-    asked = [NAMED_QUERIES[name] for name in names if not NAMED_QUERIES[name].by_relation]
+    queries = [NAMED_QUERIES[name] for name in names if not NAMED_QUERIES[name].by_relation]
     with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
-        opened = thread.submit(lambda: stack.enter_context(over(_files(done), schema(), asked, answers)))
+        opened = thread.submit(lambda: stack.enter_context(over(_files(done), schema(), queries, answers)))
 
         def frame(name: str) -> Any:
             if NAMED_QUERIES[name].by_relation:
@@ -86,15 +86,15 @@ def compute_statistics(step: Step, run: Run) -> None:
 
         frames = {name: thread.submit(frame, name) for name in names}
         import_module("scipy.stats")  # meanwhile, as it takes most of a second
-        for one in planned:
-            of_statistic = {name: frames[name].result() for name in one.statistic.queries}
+        for plan in planned:
+            of_statistic = {name: frames[name].result() for name in plan.statistic.queries}
             try:
-                rows = one.statistic.rows(of_statistic, seed, one.kept.to_pylist(), one.known)
-                one.table.write(one.statistic.table.of(rows), {"relations": one.digests})
-                one.table.discard_others()
+                rows = plan.statistic.rows(of_statistic, seed, plan.kept.to_pylist(), plan.known)
+                plan.table.write(plan.statistic.table.of(rows), {"relations": plan.digests})
+                plan.table.discard_others()
             except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # the others are computed all the same
                 reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
-                failed.append(f"statistic {one.statistic.name} (of {', '.join(one.statistic.queries)}): {reason}")
+                failed.append(f"statistic {plan.statistic.name} (of {', '.join(plan.statistic.queries)}): {reason}")
     if failed:
         raise ScoreError("; ".join(failed))
 
@@ -108,10 +108,10 @@ def _planned(statistic: Statistic, table: TableArtifact, done: Sequence[Done], *
 
 def _read_again(query: str, planned: Iterable[_Planned]) -> set[str] | None:
     """The relations of which a query's rows are read; None for all, where a statistic computes over all."""
-    readers = [one for one in planned if query in one.statistic.queries]
-    if any(one.statistic.compute for one in readers):
+    readers = [plan for plan in planned if query in plan.statistic.queries]
+    if any(plan.statistic.compute for plan in readers):
         return None
-    return {relation for one in readers for relation in one.digests.keys() - one.known}
+    return {relation for plan in readers for relation in plan.digests.keys() - plan.known}
 
 
 def _of_every_prompt(query: NamedQuery, done: Sequence[Done], relations: set[str] | None) -> Any:
@@ -120,21 +120,22 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], relations: set[str
 
     from swaymeter.data.warehouse.warehouse import over
 
-    leading = sorted({relation_of(one) for one in done if one[0].table.name == query.by_relation[0]})
+    leading = sorted({relation_of(artifact) for artifact in done if artifact[0].table.name == query.by_relation[0]})
     read = [name for name in leading if relations is None or name in relations]
     of_some = [read[start : start + RELATIONS_AT_A_TIME] for start in range(0, len(read), RELATIONS_AT_A_TIME)]
-    found = []
+    results = []
     for some in of_some or [[]]:  # asked of none, it has its columns
-        files = _files(one for one in done if one[0].table.name in query.by_relation and relation_of(one) in some)
+        of_query = (artifact for artifact in done if artifact[0].table.name in query.by_relation)
+        files = _files(artifact for artifact in of_query if relation_of(artifact) in some)
         with over(files, schema(), [query]) as warehouse:
-            found.append(warehouse.rows(query))
+            results.append(warehouse.rows(query))
             reads, may = warehouse.tables(query)
             if not reads <= {*query.by_relation} <= may:
                 raise InputError(
                     f"named query {query.name}: `-- by relation:` names {', '.join(query.by_relation)}, and it reads "
                     f"{', '.join(sorted(reads))}; name these, first that without whose rows it has none"
                 )
-    return pa.concat_tables(found)
+    return pa.concat_tables(results)
 
 
 def load_database(step: Step, run: Run) -> None:
@@ -147,11 +148,11 @@ def load_database(step: Step, run: Run) -> None:
     artifact: Any = step.outputs["files"]
     loaded: Loaded = step.arguments
     imports = {annotation.key: (annotation, annotation.check()) for annotation in loaded.annotations}
-    tables = [*_done(step), *(one for one in imports.values() if one[1].state == "done")]
+    tables = [*_done(step), *(annotation for annotation in imports.values() if annotation[1].state == "done")]
     path = artifact.folder / DATABASE
     written = None if step.forced else artifact.written().get(path.name)
     update(
-        path, artifact.key, schema(), _files(tables), made={VARIANTS: loaded.variants, RUNS: _runs(tables, run)},
+        path, artifact.key, schema(), _files(tables), computed={VARIANTS: loaded.variants, RUNS: _runs(tables, run)},
         trusted=(lambda digest: digest == written) if written else None,
     )  # fmt: skip
     write_manifest(artifact.manifest, artifact.key, [path], artifact.requests)
@@ -204,21 +205,21 @@ _NOTED = (
 )  # fmt: skip
 
 
-def relation_of(one: Done) -> str:
+def relation_of(artifact: Done) -> str:
     """The relation that the rows of an artifact are about."""
-    return str(one[0].made_from["subject"][0])
+    return str(artifact[0].made_from["subject"][0])
 
 
-def _has_relations(one: Done) -> bool:
-    return any(column.name == "relation" for column in one[0].table.columns)
+def _has_relations(artifact: Done) -> bool:
+    return any(column.name == "relation" for column in artifact[0].table.columns)
 
 
 def digests_of(table: TableArtifact, done: Iterable[Done]) -> dict[str, str]:
     """What the rows of each relation in a table are made from, as a digest; what names no relation is of every one."""
     common, inputs = {**table.made_from, "inputs": ()}, dict[str, list[str]]()
-    of_all = [one[1].digest_of_all for one in done if not _has_relations(one)]
-    for one in filter(_has_relations, done):
-        inputs.setdefault(relation_of(one), [*of_all]).append(one[1].digest_of_all)
+    of_all = [artifact[1].digest_of_all for artifact in done if not _has_relations(artifact)]
+    for artifact in filter(_has_relations, done):
+        inputs.setdefault(relation_of(artifact), [*of_all]).append(artifact[1].digest_of_all)
     return {relation: content_key({**common, "inputs": sorted(read)}) for relation, read in inputs.items()}
 
 
@@ -230,9 +231,9 @@ def kept_rows(table: TableArtifact, digests: Mapping[str, str], *, anew: bool) -
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found, known = [table.table.of([])], set[str]()
+    kept, known = [table.table.of([])], set[str]()
     for rows, about in () if anew else table.versions():
         same = {name for name, digest in about.get("relations", {}).items() if digests.get(name) == digest} - known
-        found.append(rows.filter(pc.is_in(rows["relation"], pa.array([*same], pa.string()))))
+        kept.append(rows.filter(pc.is_in(rows["relation"], pa.array([*same], pa.string()))))
         known |= same
-    return pa.concat_tables(found), known
+    return pa.concat_tables(kept), known

@@ -80,18 +80,18 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool)
     for artifact in inputs:
         tables[artifact.table.name].append(artifact)
     disputes_of = {tuple(artifact.made_from["subject"]): artifact for artifact in tables[DISPUTES.name]}
-    found: list[Question] = []
+    candidates: list[Question] = []
     for artifact in tables[QUESTIONS.name]:
         questions = [of_row(Question, row) for row in artifact.read().to_pylist()]
         disputes = disputes_of.get(tuple(artifact.made_from["subject"]))
         if disputes is not None:
             counted = [of_row(Dispute, row) for row in disputes.read().to_pylist()]
             questions = with_current_counts(questions, counted)
-        found += questions
+        candidates += questions
     if not several:
-        return found
-    found = [question for question in found if question.partition == partition]
-    return with_flags_across(list({question.question_id: question for question in found}.values()))
+        return candidates
+    candidates = [question for question in candidates if question.partition == partition]
+    return with_flags_across(list({question.question_id: question for question in candidates}.values()))
 
 
 def build_questions(step: Step, run: Run) -> None:

@@ -44,7 +44,7 @@ def read_study(path: str | Path) -> Study:
         text = text_of(file)
         content = untrusted_yaml(text)
     except OSError as error:
-        bundled = ", ".join(sorted(found.stem for found in STUDIES.glob("*.yaml")))
+        bundled = ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml")))
         raise StudyFileError(f"{file} cannot be read: {error.strerror}; bundled studies: {bundled}") from None
     except yaml.MarkedYAMLError as error:
         raise StudyFileError(f"{file} is not valid YAML: {_yaml_problem(error, text)}") from None

@@ -118,7 +118,7 @@ def _validated(measures: Any) -> dict[str, dict[str, Any]]:
         try:
             validated[str(name)] = _parameters(str(name), content)
         except ValidationError as error:
-            wrong += [one._replace(place=(str(name), *one.place)) for one in problems(error, {})]
+            wrong += [problem._replace(place=(str(name), *problem.place)) for problem in problems(error, {})]
     if wrong:
         raise refused(wrong)
     return validated
@@ -134,10 +134,10 @@ def _parameters(name: str, content: Any) -> dict[str, Any]:
         return dict(measure.parameters.model_validate({} if content is None else content).model_dump())
     except ValidationError as error:
         raise refused(
-            one._replace(message=f"is a parameter of {owners}; write it there")
-            if one.is_unknown and (owners := _owners(str(one.place[0]), measure))
-            else one
-            for one in problems(error, known)
+            problem._replace(message=f"is a parameter of {owners}; write it there")
+            if problem.is_unknown and (owners := _owners(str(problem.place[0]), measure))
+            else problem
+            for problem in problems(error, known)
         ) from None
 
 

@@ -139,7 +139,7 @@ def warehouse_of(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]])
     """A study's rows in a database, `study.duckdb` of the folder."""
     path = write_empty(folder / "study.duckdb")
     made = {table(name): study.get(name, ()) for name in MADE}
-    update(path, "key", TABLES, stored(folder / "files", study), made=made)
+    update(path, "key", TABLES, stored(folder / "files", study), computed=made)
     with opened(path, TABLES) as warehouse:
         yield warehouse
 

@@ -210,7 +210,7 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
         table("variants"): [row(table("variants"), model="m", dtype="float32", **asked_of)],
         table("runs"): [row(table("runs"), model="m", dtype="float32", **asked_with)],
     }
-    update(folder / "study.duckdb", "key", schema(), files, made=made)
+    update(folder / "study.duckdb", "key", schema(), files, computed=made)
     return folder
 
 
