@@ -11,7 +11,7 @@ import pandas as pd
 from swaymeter.data.catalog import PublishedValue, models, paper_items, published
 from swaymeter.data.records import PARTITIONS
 from swaymeter.reports.frames import Frames, records
-from swaymeter.reports.style import EVERY_CONTEXT
+from swaymeter.reports.style import CONDITION_NAMES
 
 MOST_LISTED = 6
 """Groups of rows whose values a caption lists; more stand in the rows below alone."""
@@ -139,7 +139,7 @@ def _several(names: Sequence[str]) -> str:
 
 def _words(one: PublishedValue) -> dict[str, str]:
     words = {key: value.replace("_", " ") for key, value in one.by.items() if key != "condition"}
-    return words | ({"context": EVERY_CONTEXT[one.by["condition"]]} if "condition" in one.by else {})
+    return words | ({"context": CONDITION_NAMES[one.by["condition"]]} if "condition" in one.by else {})
 
 
 def _about(one: PublishedValue) -> str:

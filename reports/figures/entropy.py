@@ -27,7 +27,6 @@ from swaymeter.reports.models import Model, of_each
 from swaymeter.reports.style import (
     ANSWER_MARKERS,
     CONDITION_NAMES,
-    EVERY_CONTEXT,
     FEW_DOTS,
     INK,
     MUTED,
@@ -232,7 +231,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     shown = in_order(
         without_unit(rows).drop(columns="quantity"), partition=groups, condition=("all", *CONDITIONS), outcome=OUTCOMES
     )
-    shown = shown.replace({"condition": dict(EVERY_CONTEXT)})
+    shown = shown.replace({"condition": dict(CONDITION_NAMES)})
     return Drawing(
         caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_change, rows, groups, contexts)
     )
@@ -243,7 +242,7 @@ def _paint_change(rows: pd.DataFrame, groups: list[str], contexts: list[str]) ->
     canvas, (panels,) = blank(1, len(contexts), 1.4 + 0.19 * lines, share_x=True, share_y=True)
     for axes, condition in zip(panels, contexts, strict=True):
         change_by_outcome(axes, where(rows, condition=condition), groups)
-        name = EVERY_CONTEXT.get(condition, condition)
+        name = CONDITION_NAMES.get(condition, condition)
         axes.set_title(name if len(contexts) <= 3 else name.removesuffix(" context"))
     middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
     panels[0].set_yticks(middles, [f"all {grouping(rows)}s" if name == "all" else plain(name, 18) for name in groups])
@@ -285,7 +284,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
         return None
     contexts = present(rows, "condition", CONDITIONS)
     known = where(frames["instance_correlations"], measure_a="edits", partition="temporal")
-    words = [f"{EVERY_CONTEXT.get(one, one)}: {correlation_in_words(known, condition=one)}" for one in contexts]
+    words = [f"{CONDITION_NAMES.get(one, one)}: {correlation_in_words(known, condition=one)}" for one in contexts]
     caption = (
         "Each diamond is the mean of how far a context moved the sampled answers, over questions about facts that were "
         f"edited so often, with its {interval_over('subjects')}. The creation of a fact counts as an edit, so that "
@@ -302,7 +301,7 @@ def _paint_edits(rows: pd.DataFrame, contexts: list[str]) -> Canvas:
     canvas, (panels,) = blank(1, len(contexts), 2.8, share_x=True, share_y=True)
     for axes, condition in zip(panels, contexts, strict=True):
         persuasion_by_edits(axes, where(rows, condition=condition))
-        axes.set_title(EVERY_CONTEXT.get(condition, condition), fontsize=8)
+        axes.set_title(CONDITION_NAMES.get(condition, condition), fontsize=8)
     panels[0].set_yticks(range(len(EDITS)), [*EDITS])
     panels[0].set_ylim(len(EDITS) - 0.4, -0.6)
     panels[0].set_ylabel("edits of the fact")

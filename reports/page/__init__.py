@@ -14,8 +14,7 @@ from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.models import RUNS, of_relation
-from swaymeter.reports.page.cells import cell, heading, linked, numeric
-from swaymeter.reports.page.shell import written
+from swaymeter.reports.page.shell import cell, heading, linked, numeric, written
 from swaymeter.reports.tables import Filled
 
 __all__ = ["MOST_ROWS", "cell", "heading", "in_common", "linked", "page"]

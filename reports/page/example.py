@@ -1,6 +1,7 @@
 """The worked example that a page opens with: one query and one question with their contexts, answers and scores."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -9,8 +10,7 @@ from markupsafe import Markup
 from swaymeter.reports.estimates import EQUIVALENCE, stood_in
 from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.models import Model, of_query, of_question, rows_of
-from swaymeter.reports.page.cells import cell
-from swaymeter.reports.page.shell import template
+from swaymeter.reports.page.shell import cell, template
 from swaymeter.reports.style import CONDITION_NAMES
 
 EXAMPLE_QUERIES = ("worked_query", "worked_question")
@@ -22,7 +22,10 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
     query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
     most = math.log(query[0]["contexts"]) if query else 0.0
     judge = stood_in(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
-    filters = {"cell": cell, "nats": _nats, "of_question": _address, "of_query": of_query}
+    filters: dict[str, Callable[..., Any]] = {
+        "cell": cell, "nats": _nats, "of_question": lambda row: of_question(row["question_id"], _model(row)),
+        "of_query": of_query,
+    }  # fmt: skip
     return Markup(
         template("swaymeter.reports.page", "example.html", filters).render(
             query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy, said=_said,
@@ -32,8 +35,7 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
 
 
 def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    rows = records(frame)
-    return [{name: None if pd.isna(value) else value for name, value in row.items()} for row in rows]
+    return [{name: None if pd.isna(value) else value for name, value in row.items()} for row in records(frame)]
 
 
 def _nats(value: float | None) -> str | None:
@@ -56,10 +58,6 @@ def _said(row: dict[str, Any]) -> str | None:
 
 def _is_cut_off(row: dict[str, Any]) -> bool:
     return row["greedy"] is not None and row["finished"] is not None and not row["finished"]
-
-
-def _address(row: dict[str, Any]) -> str:
-    return of_question(row["question_id"], _model(row))
 
 
 def _model(row: dict[str, Any]) -> Model:

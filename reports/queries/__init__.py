@@ -14,8 +14,7 @@ import pandas as pd
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.frames import records
 from swaymeter.reports.models import QUERIES_PAGE, Model, file_slug, models
-from swaymeter.reports.page.cells import cell
-from swaymeter.reports.page.shell import asset, written
+from swaymeter.reports.page.shell import asset, cell, written
 
 READ_QUERIES = (
     "chosen_queries", "contexts_of_chosen_queries", "greedy_of_chosen_queries", "tokens_of_chosen_queries",

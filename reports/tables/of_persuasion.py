@@ -11,7 +11,7 @@ from swaymeter.reports.figures.distributions import cut_in_words
 from swaymeter.reports.frames import Frames, in_order, partitions, records
 from swaymeter.reports.models import RUNS, models, rows_of
 from swaymeter.reports.published import with_published
-from swaymeter.reports.style import EVERY_CONTEXT, plain
+from swaymeter.reports.style import CONDITION_NAMES, plain
 from swaymeter.reports.tables.table import Table
 
 CONTEXTS = ("none", "all", *CONDITIONS[1:])
@@ -43,7 +43,7 @@ def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
 
 def contexts_in_words(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with the column `context` in place of their condition."""
-    return rows.assign(condition=rows["condition"].map(EVERY_CONTEXT)).rename(columns={"condition": "context"})
+    return rows.assign(condition=rows["condition"].map(CONDITION_NAMES)).rename(columns={"condition": "context"})
 
 
 def side_by_side(frames: Frames, quantities: Mapping[str, str], of: str, item: str, **printed: str) -> pd.DataFrame:

@@ -6,17 +6,13 @@ from swaymeter.data.reasons import REASONS
 from swaymeter.reports.estimates import limits, plural, stating_neither
 from swaymeter.reports.frames import Frames, in_order, partitions
 from swaymeter.reports.models import models, rows_of
-from swaymeter.reports.style import CONDITION_NAMES
-from swaymeter.reports.tables.of_persuasion import side_by_side
+from swaymeter.reports.tables.of_persuasion import contexts_in_words, pooled_once, side_by_side
 from swaymeter.reports.tables.table import Table
 
 
 def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """These columns: models by name, partitions and contexts in their fixed order."""
-    names, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
-    rows = in_order(frame, model=names, dtype=dtypes, partition=partitions(frame), condition=CONDITION_NAMES)
-    rows["context"] = rows["condition"].map(CONDITION_NAMES)
-    return rows[["model", "dtype", "partition", "context", *columns]]
+    return contexts_in_words(pooled_once(frame))[["model", "dtype", "partition", "context", *columns]]
 
 
 def _standard_errors(frames: Frames) -> str:
