@@ -129,7 +129,7 @@ def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def test_twenty_relations_of_a_graph_run_to_the_page(oxigraph: str, of_graph: TinyStudy) -> None:
+def test_relations_of_a_graph_run_to_the_page(oxigraph: str, of_graph: TinyStudy) -> None:
     assert len(RELATIONS) >= 10
     page = (of_graph.workspace / "report" / "index.html").read_text(encoding="utf-8")
     assert "Are the entities that a graph knows most of the hardest to sway?" in page

@@ -95,9 +95,7 @@ class _Pair(NamedTuple):
     relation_degree: int | None
 
 
-_COLUMNS = (
-    "entities", "answers", "entity_uris", "answer_uris", "entity_uri_to_degree", "entity_uri_to_predicate_degree",
-)  # fmt: skip
+_COLUMNS = tuple(_Entry.model_fields)
 """The lists that run parallel, in the order of a pair's values."""
 
 
@@ -177,17 +175,16 @@ def _facts(relation: Relation, pairs: Sequence[_Pair]) -> list[Fact]:
     for pair in pairs:
         uri = _iri(pair.entity_uri)
         by_entity.setdefault((uri is not None, uri or pair.entity), []).append(pair)
-    return [_fact(relation, first, others) for first, *others in by_entity.values()]
-
-
-def _fact(relation: Relation, first: _Pair, others: Sequence[_Pair]) -> Fact:
-    return Fact(
-        RelationName(relation.name), first.entity, first.answer, None, None, None, SOURCE, LICENCE,
-        subject_uri=_iri(first.entity_uri),
-        object_uri=None if relation.object_class in LITERAL_CLASSES else _iri(first.answer_uri),
-        other_objects=tuple(sorted({other.answer for other in others} - {first.answer})),
-        subject_degree=first.degree, subject_relation_degree=first.relation_degree,
-    )  # fmt: skip
+    return [
+        Fact(
+            RelationName(relation.name), first.entity, first.answer, None, None, None, SOURCE, LICENCE,
+            subject_uri=_iri(first.entity_uri),
+            object_uri=None if relation.object_class in LITERAL_CLASSES else _iri(first.answer_uri),
+            other_objects=tuple(sorted({other.answer for other in others} - {first.answer})),
+            subject_degree=first.degree, subject_relation_degree=first.relation_degree,
+        )
+        for first, *others in by_entity.values()
+    ]  # fmt: skip
 
 
 def _iri(value: str | None) -> str | None:

@@ -1,0 +1,261 @@
+import csv
+import hashlib
+import io
+import json
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import huggingface_hub
+import pytest
+from huggingface_hub import constants
+
+from swaymeter.data.errors import InputError, ServiceError
+from swaymeter.data.records import Partition, Triple
+from swaymeter.data.sources.dynamicqa.layout import FILES
+from swaymeter.data.sources.triples.listed import DATASET, PROPERTIES, from_csv, popqa
+from tests.data.sources.servers.faults import FaultServer, Say, serving
+
+HEADER = ("subject_id", "property_id", "object_id", "subject", "property", "object", "question", "answers", "list_id")
+ROW = ("Q42", "P106", "Q36180", "Douglas Adams", "occupation", "writer", "What did he do?", '["writer","author"]', "7")
+
+
+def table(*rows: Sequence[str], delimiter: str = ",") -> str:
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=delimiter).writerows(rows)
+    return text.getvalue()
+
+
+def written(folder: Path, *rows: Sequence[str], delimiter: str = ",", encoding: str = "utf-8") -> Path:
+    """A CSV file of rows, the header first."""
+    file = folder / "facts.csv"
+    file.write_bytes(table(*rows, delimiter=delimiter).encode(encoding))
+    return file
+
+
+def with_cells(**cells: str) -> tuple[str, ...]:
+    """The row with some cells changed."""
+    return tuple(cells.get(column, said) for column, said in zip(HEADER, ROW, strict=True))
+
+
+def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
+    (seed,) = from_csv(written(tmp_path, HEADER, ROW))
+    assert seed == Triple(
+        relation=seed.relation, subject_id=seed.subject_id, property_id=seed.property_id, object_id=seed.object_id,
+        source="a list of Wikidata facts (facts.csv)", licence="facts: Wikidata CC0 1.0", subject="Douglas Adams",
+        property="occupation", object="writer", question="What did he do?", answers=("writer", "author"), list_id="7",
+    )  # fmt: skip
+    assert (seed.relation, seed.subject_id, seed.property_id, seed.object_id) == ("occupation", "Q42", "P106", "Q36180")
+
+
+@pytest.mark.parametrize(("delimiter", "encoding"), [(",", "utf-8"), (";", "utf-8-sig"), ("\t", "utf-8")])
+def test_commas_semicolons_and_tabs_are_read_alike(delimiter: str, encoding: str, tmp_path: Path) -> None:
+    row = with_cells(subject='a, b; "c"\td', question="Who?\r\nReally\x00\x7f?", answers="")
+    (seed,) = from_csv(written(tmp_path, HEADER, row, delimiter=delimiter, encoding=encoding))
+    assert (seed.subject, seed.question, seed.object_id) == ('a, b; "c" d', "Who? Really ?", "Q36180")
+
+
+@pytest.mark.parametrize(
+    ("cell", "answers"),
+    [
+        ("", ()), ("writer", ("writer",)), ("writer| author |writer|", ("writer", "author")),
+        ('["writer", "a | b", "writer", ""]', ("writer", "a | b")),
+        ('["\\u5317\\u4eac", "<b>\\n{x}"]', ("北京", "<b> {x}")), ("[]", ()),
+    ],
+)  # fmt: skip
+def test_answers_are_a_json_list_or_parted_by_bars(cell: str, answers: tuple[str, ...], tmp_path: Path) -> None:
+    assert from_csv(written(tmp_path, HEADER, with_cells(answers=cell)))[0].answers == answers
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        ({"subject_id": ""}, "subject_id is '', which is not a valid item of Wikidata: expected an id such as Q42"),
+        ({"subject_id": "Q0"}, "subject_id is 'Q0'"),
+        ({"subject_id": "Ｑ４２"}, "subject_id is 'Ｑ４２'"),
+        ({"subject_id": "http://evil.example/entity/Q42"}, "subject_id is 'http://evil.example/entity/Q42'"),
+        ({"property_id": "106"}, "property_id is '106', which is not a valid property of Wikidata"),
+        ({"answers": '["writer"'}, "answers is '\\[\"writer\"', which is not a list of texts"),
+        ({"answers": '["writer", 7]'}, "answers is"),
+        ({"answers": '["\\ud800"]'}, "answers is"),
+        ({"answers": "[" * 5000}, "answers is"),
+    ],
+)
+def test_a_bad_cell_is_named_with_file_line_and_column(cells: dict[str, str], message: str, tmp_path: Path) -> None:
+    two_lines = with_cells(subject_id="Q1", subject="on two\nlines")
+    file = written(tmp_path, HEADER, two_lines, with_cells(**cells))
+    with pytest.raises(InputError, match=rf"facts\.csv, line 4: {message}"):
+        from_csv(file)
+
+
+def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
+    other = with_cells(object_id="Q1")
+    with pytest.raises(InputError, match=r"line 4: subject_id, property_id, object_id are the same as in line 2"):
+        from_csv(written(tmp_path, HEADER, ROW, other, with_cells(question="Another?", list_id="8")))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("subject_id,object_id\nQ1,Q2\n", "has no column property_id or prop_id; it has subject_id, object_id"),
+        ("subject_id,subj_id,property_id,object_id\nQ1,Q1,P1,Q2\n", "subject_id and subj_id both hold the subject_id"),
+        ("subject_id,property_id,object_id,subject_id\nQ1,P1,Q2,Q3\n", "has the column subject_id twice"),
+        ("subject_id,property_id,object_id\n\n", "has a header and no rows"),
+        ("subject_id,property_id,object_id\nQ1,P1\n", "line 2: has 2 cells, and the header 3"),
+        ("<!doctype html><html><body>404</body></html>", "has no column subject_id"),
+    ],
+)
+def test_a_file_that_is_not_a_list_is_refused(content: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "facts.csv"
+    file.write_text(content)
+    with pytest.raises(InputError, match=rf"facts\.csv.*{message}"):
+        from_csv(file)
+
+
+def test_a_list_may_be_json(tmp_path: Path) -> None:
+    listed = from_csv(written(tmp_path, HEADER, ROW))
+    row = dict(zip(HEADER, ROW, strict=True)) | {"answers": ["writer", "author"], "list_id": 7, "subject": None}
+    (tmp_path / "facts.csv").write_text(json.dumps([row]))
+    assert from_csv(tmp_path / "facts.csv") == [replace(listed[0], subject=None)]
+
+
+@pytest.mark.skipif("SWAYMETER_DYNAMICQA" not in os.environ, reason="SWAYMETER_DYNAMICQA names no published files")
+@pytest.mark.parametrize("partition", ["static", "temporal"])
+def test_the_published_questions_are_such_a_list(partition: Partition) -> None:
+    file = Path(os.environ["SWAYMETER_DYNAMICQA"]) / FILES[partition]
+    seeds = from_csv(file)
+    with file.open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert len(seeds) == len(rows) > 1000
+    for seed, row in zip(seeds, rows, strict=True):
+        assert (seed.subject_id, seed.property_id, seed.object_id) == (row["subj_id"], row["prop_id"], row["obj_id"])
+        assert set(seed.answers) == {" ".join(form.split()) for form in json.loads(row["possible_answers"])} - {""}
+        assert seed.list_id == row["id"]
+
+
+POPQA = (
+    "id", "subj", "prop", "obj", "subj_id", "prop_id", "obj_id", "s_aliases", "o_aliases", "s_uri", "o_uri",
+    "s_wiki_title", "o_wiki_title", "s_pop", "o_pop", "question", "possible_answers",
+)  # fmt: skip
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+DOWNLOAD = huggingface_hub.hf_hub_download
+
+
+def row(place: int, prop: str = "occupation", **cells: str) -> list[str]:
+    """A row in the shape of the published one; its prop_id is PopQA's own number, and no id of Wikidata."""
+    usual = {
+        "id": str(4_000_000 + place), "subj": f"Ada Example {place}", "prop": prop, "obj": "writer",
+        "subj_id": "1893", "prop_id": "106", "obj_id": "2834605", "s_aliases": "[]", "o_aliases": '["author"]',
+        "s_uri": f"http://www.wikidata.org/entity/Q{place}", "o_uri": "http://www.wikidata.org/entity/Q36180",
+        "s_wiki_title": f"Ada Example {place}", "o_wiki_title": "Writer", "s_pop": "142", "o_pop": "25692",
+        "question": f"What is Ada Example {place}'s {prop}?", "possible_answers": '["writer", "author"]',
+    }  # fmt: skip
+    return list((usual | cells).values())
+
+
+def of_popqa(folder: Path, *rows: list[str]) -> Path:
+    file = folder / "test.tsv"
+    file.write_text(table(POPQA, *rows, delimiter="\t"), newline="")
+    return file
+
+
+def test_a_row_has_ids_from_addresses(tmp_path: Path) -> None:
+    (seed,) = popqa(of_popqa(tmp_path, row(7)))
+    assert (seed.subject_id, seed.property_id, seed.object_id) == ("Q7", "P106", "Q36180")
+    assert (seed.relation, seed.property, seed.subject, seed.object) == (
+        "occupation", "occupation", "Ada Example 7", "writer",
+    )  # fmt: skip
+    assert (seed.question, seed.answers) == ("What is Ada Example 7's occupation?", ("writer", "author"))
+    assert (seed.list_id, seed.source, seed.retrieved_at) == ("4000007", "PopQA (akariasai/PopQA)", None)
+
+
+def test_its_sixteen_properties_are_those_of_wikidata(tmp_path: Path) -> None:
+    seeds = popqa(of_popqa(tmp_path, *(row(place, prop) for place, prop in enumerate(PROPERTIES, 1))))
+    assert len({(seed.property_id, seed.relation) for seed in seeds}) == 16
+    relations = {seed.property: (seed.property_id, seed.relation) for seed in seeds}
+    assert relations["place of birth"] == ("P19", "birthPlace")
+    assert relations["capital of"] == ("P1376", "capitalOf")
+
+
+def test_a_fact_that_is_there_twice_is_taken_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    seeds = popqa(of_popqa(tmp_path, row(1), row(2), row(1, id="9"), row(1, "genre")))
+    assert [(seed.subject_id, seed.property_id, seed.list_id) for seed in seeds] == [
+        ("Q1", "P106", "4000001"), ("Q2", "P106", "4000002"), ("Q1", "P136", "4000001"),
+    ]  # fmt: skip
+    assert "1 of 4 rows are duplicates" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ({"prop": "religon"}, "prop is 'religon', which is not a property of PopQA; did you mean 'religion'?"),
+        ({"prop": "P106"}, "prop is 'P106', which is not a property of PopQA; known: author, capital, capital of"),
+        ({"s_uri": "1893"}, "s_uri is '1893', which is not a valid item of Wikidata"),
+        ({"o_uri": ""}, "o_uri is ''"),
+        ({"possible_answers": "['writer'"}, "possible_answers is"),
+    ],
+)
+def test_a_bad_cell_of_popqa_is_named(cells: dict[str, str], said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=rf"test\.tsv, line 3: {said}"):
+        popqa(of_popqa(tmp_path, row(1), row(2, **cells)))
+
+
+def test_another_list_is_not_popqa(tmp_path: Path) -> None:
+    other = tmp_path / "facts.csv"
+    other.write_text("subject_id,property_id,object_id\nQ1,P1,Q2\n")
+    with pytest.raises(InputError, match=r"facts\.csv has no column s_uri"):
+        popqa(other)
+    with pytest.raises(InputError, match=r"is PopQA's list, .*; name `source: popqa` with it"):
+        from_csv(of_popqa(tmp_path, row(1)))
+
+
+@pytest.fixture(autouse=True)
+def _own_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Downloads go into the test's own folder; whether it may ask, the hub's library reads only once."""
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", partial(DOWNLOAD, cache_dir=tmp_path))
+
+
+@contextmanager
+def hub(folder: Path, monkeypatch: pytest.MonkeyPatch, content: bytes, status: int = 200) -> Iterator[FaultServer]:
+    """A hub that has the dataset, and whose files lie in this folder."""
+    digest = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+    with serving(Say(content, status, {"ETag": f'"{digest}"', "X-Repo-Commit": COMMIT})) as server:
+        download = partial(DOWNLOAD, endpoint=server.address, cache_dir=folder)
+        monkeypatch.setattr(huggingface_hub, "hf_hub_download", download)
+        yield server
+
+
+def test_without_a_file_the_list_comes_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hub(tmp_path, monkeypatch, table(POPQA, row(1), row(2), delimiter="\t").encode()) as server:
+        seeds = popqa(None)
+        assert popqa(None, offline=True) == seeds
+    file = f"/ask/datasets/{DATASET}/resolve/main/test.tsv"
+    assert [(asked.method, asked.path) for asked in server.asked] == [("HEAD", file), ("GET", file)]
+    assert [seed.subject_id for seed in seeds] == ["Q1", "Q2"]
+    assert seeds[0].retrieved_at is not None
+    assert abs((datetime.fromisoformat(seeds[0].retrieved_at) - datetime.now(UTC)).total_seconds()) < 30
+
+
+def test_a_changed_list_in_the_hubs_cache_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with hub(tmp_path, monkeypatch, table(POPQA, row(1), delimiter="\t").encode()):
+        popqa(None)
+    (file,) = tmp_path.glob("**/snapshots/**/test.tsv")
+    file.write_bytes(file.read_bytes().replace(b"writer", b"waiter"))
+    with pytest.raises(ServiceError, match=rf"PopQA's list in the hub's cache is damaged: .*; delete {file.resolve()}"):
+        popqa(None, offline=True)
+
+
+@pytest.mark.parametrize(("status", "offline"), [(200, True), (401, False), (404, False)])
+def test_without_a_file_an_error_says_what_to_do(
+    status: int, offline: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused = pytest.raises(ServiceError, match=r"not on this machine .*; name its file, run again with a network, or")
+    with hub(tmp_path, monkeypatch, b"{}", status), refused:
+        popqa(None, offline=offline)
