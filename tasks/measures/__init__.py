@@ -8,10 +8,10 @@ docs/extending.md explains how to add one; tests/extensions has a measure, a fig
 from swaymeter.tasks.measures import (
     answer_set,
     clusters,
-    correctness,
     entity_independent,
     greedy_answers,
     persuasion,
+    whose_answer,
 )
 from swaymeter.tasks.measures.answers import ANSWERS
 from swaymeter.tasks.measures.coherent_persuasion import COHERENT_PERSUASION
@@ -35,9 +35,9 @@ MEASURES = Measures((
     clusters.CLUSTERS,
     clusters.SEMANTIC_ENTROPY,
     COHERENT_PERSUASION,
-    correctness.ACCURACY,
-    correctness.PERSUADED,
-    correctness.WHOSE_ANSWER,
+    whose_answer.ACCURACY,
+    whose_answer.PERSUADED,
+    whose_answer.WHOSE_ANSWER,
     CONTEXT_UTILISATION,
 ))  # fmt: skip
 """Every measure that a study can name; a measure comes after those that it needs."""

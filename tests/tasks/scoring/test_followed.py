@@ -6,7 +6,7 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
-from swaymeter.tasks.measures import correctness
+from swaymeter.tasks.measures import whose_answer as measure
 from swaymeter.tasks.scoring.followed import Reason, Verdict, outcome, verdict_and_reason, whose_answer
 from swaymeter.tasks.scoring.wording.words import words
 
@@ -388,7 +388,7 @@ def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
     for reply in json.loads((REPORTS / folder / "replies.json").read_text(encoding="utf-8")):
         question = questions[reply["id"]]
         case = next(case for case in question.cases if case.condition == reply["condition"])
-        assert correctness.verdict(question, case, reply["reply"])[0] == reply["right"], reply
+        assert measure.verdict(question, case, reply["reply"])[0] == reply["right"], reply
 
 
 @pytest.mark.parametrize("piece", ["9", "9%", "五万", "1/", "III ", "half a ", "twenty ", "1.2.3%"])
