@@ -15,8 +15,8 @@ from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation.readers import engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.next_token.plain import ALONE, EQUAL, PADDED, read_plain
-from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
 from swaymeter.tasks.models.next_token.reading import has_sliding_window
+from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.alone import every, log_probs, steps
 from tests.tasks.models.families import FAMILIES, family_model

@@ -21,7 +21,7 @@ from benchmarks import ways, workload
 from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
 from swaymeter.tasks.models import LanguageModel, load_language_model
-from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from swaymeter.tasks.scoring.persuasion import persuasion
 

@@ -22,7 +22,7 @@ from benchmarks.machine import multiplication, this_machine
 from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
 from swaymeter.tasks.models import LanguageModel, load_language_model
 from swaymeter.tasks.models.next_token.by_query import engine
-from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from swaymeter.tasks.scoring.persuasion import persuasion
 
 FORMS = len(workload.FORMS)

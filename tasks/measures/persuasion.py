@@ -41,7 +41,7 @@ class Persuasion(PairScore):
 
 def compute_chunks(inputs: Inputs, model: NextTokenLogits, chunks: Sequence[Sequence[Query]]) -> Computed:
     """The contexts of a relation before its queries; the next chunk is tokenised while the model reads one."""
-    from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+    from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
     from swaymeter.tasks.scoring.persuasion import counted, persuasion
 
     def tokens(queries: Sequence[Query]) -> list[Prepared]:
@@ -157,7 +157,7 @@ class LikeliestToken(QueryScore):
 
 def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
     """The likeliest tokens after every query, alone and after its chosen contexts."""
-    from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+    from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
     from swaymeter.tasks.scoring.first_token import next_tokens
 
     parameters: LikeliestTokensParameters = inputs.parameters["likeliest_tokens"]

@@ -21,8 +21,8 @@ from swaymeter.tasks.models.generation.sampling import generator
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import Probe, long_positions, way_of
-from swaymeter.tasks.models.next_token.prompts import shortened, start_tokens, tokenized
 from swaymeter.tasks.models.next_token.shared import inner_size
+from swaymeter.tasks.models.prompts.tokens import shortened, start_tokens, tokenized
 
 _PADDED, _EQUAL, _ALONE = (
     f"{way} of Fisher susceptibility" for way in ("padded batches", "batches of equal length", "embeddings")

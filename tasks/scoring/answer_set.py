@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from swaymeter.data.errors import UsageError
 from swaymeter.tasks.models.capabilities import AnswerScores
 from swaymeter.tasks.models.next_token.broken import check_contexts_matter, check_scores
-from swaymeter.tasks.models.next_token.prompts import no_distribution, tokenized, tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenized, tokenized_prompts
 from swaymeter.tasks.scoring.persuasion import Persuasion, counted, divergence_from_mixture
 
 

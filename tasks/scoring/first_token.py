@@ -16,9 +16,9 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models.capabilities import Model, NextTokenLogits, Tokens
 from swaymeter.tasks.models.next_token.broken import first_broken
 from swaymeter.tasks.models.next_token.distributions import Distributions
-from swaymeter.tasks.models.next_token.prompts import no_distribution, shortened
 from swaymeter.tasks.models.prompts.answer_prompts import filled, template_options
 from swaymeter.tasks.models.prompts.template_options import Turns, prompt_form, rendered
+from swaymeter.tasks.models.prompts.tokens import no_distribution, shortened
 
 
 @dataclass(frozen=True, eq=False)

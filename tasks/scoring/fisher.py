@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models.capabilities import Differentiable
-from swaymeter.tasks.models.next_token.prompts import shortened
+from swaymeter.tasks.models.prompts.tokens import shortened
 
 LEAST_DRAWS = 32
 

@@ -17,7 +17,7 @@ from typing import Literal
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import ContextKind, QueryType
 from swaymeter.tasks.models.capabilities import NextTokenLogits
-from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from swaymeter.tasks.scoring.persuasion import counted
 
 Conflict = Literal["substitution", "negation"]

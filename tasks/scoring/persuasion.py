@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from swaymeter.tasks.models.capabilities import NextTokenLogits, Tokens
 from swaymeter.tasks.models.next_token.broken import check_contexts_matter, check_scores
 from swaymeter.tasks.models.next_token.distributions import Distributions
-from swaymeter.tasks.models.next_token.prompts import no_distribution, tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenized_prompts
 
 _ROUNDING = 1e-6
 _TINY = torch.finfo(torch.float32).tiny

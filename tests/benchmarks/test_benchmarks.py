@@ -12,7 +12,7 @@ import torch
 from benchmarks import answers, deberta, table, ways, whose_answer
 from benchmarks.measuring import Side, Table, interleaved, times
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 

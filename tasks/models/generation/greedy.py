@@ -16,9 +16,9 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.broken import check_scores
 from swaymeter.tasks.models.next_token.by_query import PLAIN, engine
 from swaymeter.tasks.models.next_token.plain import read_plain
-from swaymeter.tasks.models.next_token.prompts import no_distribution
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
+from swaymeter.tasks.models.prompts.tokens import no_distribution
 
 _STEPS_BETWEEN_LOOKS = {"cpu": 1, "cuda": 4}  # looking whether all answers have ended synchronises a GPU
 

@@ -17,8 +17,8 @@ from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import CannotRead, Probe, way_of
 from swaymeter.tasks.models.next_token.plain import EQUAL, PADDED, read_plain
-from swaymeter.tasks.models.next_token.prompts import common_prefix_length
 from swaymeter.tasks.models.next_token.reading import unreadable
+from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 SLOTS = "slots"
 PLAIN = "plain"

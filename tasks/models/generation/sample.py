@@ -25,9 +25,9 @@ from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.broken import first_broken, is_broken
 from swaymeter.tasks.models.next_token.plain import read_plain
-from swaymeter.tasks.models.next_token.prompts import check_length, no_distribution, shortened
 from swaymeter.tasks.models.next_token.shared import cache_per_token
 from swaymeter.tasks.models.prompts.template_options import PromptForm, prompt_form
+from swaymeter.tasks.models.prompts.tokens import check_length, no_distribution, shortened
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
 TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}

@@ -21,7 +21,7 @@ from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, is_out_of_memory
 from swaymeter.tasks.models.network import Network, Verdict
 from swaymeter.tasks.models.next_token.distributions import Distributions, divergence, is_rounding
-from swaymeter.tasks.models.next_token.prompts import shortened
+from swaymeter.tasks.models.prompts.tokens import shortened
 
 log = logging.getLogger(__name__)
 

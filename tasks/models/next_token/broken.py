@@ -12,7 +12,7 @@ from swaymeter.tasks.models.capabilities import Diagnosable, Tokens
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
-from swaymeter.tasks.models.next_token.prompts import shortened
+from swaymeter.tasks.models.prompts.tokens import shortened
 
 _LOOKED_AT = 200
 

@@ -17,9 +17,9 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.by_query import PREFIX_TREE, engine
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import read_plain
-from swaymeter.tasks.models.next_token.prompts import common_prefix_length, shortened, tokenized, tokenized_prompts
 from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
 from swaymeter.tasks.models.prompts.template_options import end_tokens, vocabulary_texts
+from swaymeter.tasks.models.prompts.tokens import common_prefix_length, shortened, tokenized, tokenized_prompts
 
 # Prompts whose tokens are in memory at once, and distributions whose float32 copies are.
 _PROMPTS_AT_ONCE = 50_000

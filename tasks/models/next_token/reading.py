@@ -14,7 +14,7 @@ import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.prompts import common_prefix_length
+from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
 """The KV cache of each layer, (rows, heads, tokens, size of a head)."""

@@ -16,8 +16,8 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.prompts import common_prefix_length
 from swaymeter.tasks.models.next_token.reading import ContextBatch, PrefixTree, Reading, read_contexts
+from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}

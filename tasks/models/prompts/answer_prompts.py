@@ -26,7 +26,6 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.capabilities import Model
 from swaymeter.tasks.models.network import Conversation
-from swaymeter.tasks.models.next_token.prompts import does_not_fit, shortened, start_tokens
 from swaymeter.tasks.models.prompts.template_options import (
     PROBE,
     SWITCHES,
@@ -40,6 +39,7 @@ from swaymeter.tasks.models.prompts.template_options import (
     rendered,
 )
 from swaymeter.tasks.models.prompts.thoughts import opened_thoughts
+from swaymeter.tasks.models.prompts.tokens import does_not_fit, shortened, start_tokens
 
 _SLOT = re.compile(r"\{(\w+)\}")
 _ABOUT = re.compile(r"\{about\}\s?")

@@ -10,7 +10,7 @@ import torch
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.next_token.plain import ALONE, EQUAL, PADDED, read_plain
-from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion

@@ -8,7 +8,7 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.next_token import shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
-from swaymeter.tasks.models.next_token.prompts import tokenized_prompts
+from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from tests.tasks.models.alone import counts_positions_itself, log_probs, running_out_of_memory
 from tests.tasks.models.families import family_model
 from tests.tasks.models.tiny import VOCABULARY, byte_pair_tokenizer, byte_tokenizer, tiny_language_model

@@ -1,9 +1,9 @@
 import pytest
 import torch
 
-from swaymeter.tasks.models.next_token.prompts import common_prefix_length
 from swaymeter.tasks.models.next_token.reading import PrefixTree
 from swaymeter.tasks.models.next_token.shared import unit_batches
+from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 SEQUENCES = [[1, 2, 3], [1, 2, 4], [1, 2], [5], [1, 2, 3]]
 

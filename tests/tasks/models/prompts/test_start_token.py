@@ -15,8 +15,8 @@ from swaymeter.tasks.models import LanguageModel, load_language_model
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.network import Verdict
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
-from swaymeter.tasks.models.next_token.prompts import start_tokens, tokenized, tokenized_prompts
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
+from swaymeter.tasks.models.prompts.tokens import start_tokens, tokenized, tokenized_prompts
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.first_token import first_tokens
 from swaymeter.tasks.scoring.fisher import fisher_susceptibility
