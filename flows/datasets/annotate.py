@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from swaymeter.data.errors import InputError, SwaymeterError, UnknownName, UsageError, WorkspaceError
+from swaymeter.data.errors import InputError, SwaymeterError, UnknownName, UsageError
 from swaymeter.data.records import Annotation, Partition, Question, as_row
 from swaymeter.data.records.tables import ANNOTATIONS
 from swaymeter.data.sources.http.printable import printable
-from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.tasks.contexts.annotation.judging import (
     Agreement,
@@ -35,7 +34,7 @@ NAMED = 20  # questions that an error names
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportedSheet:
     """How many questions a sheet has, and what it lacks.
 
     too_long: with a text that no cell holds. missing: partitions that cannot be read, with the reason, and steps of
@@ -49,7 +48,7 @@ class Exported:
 
 @dataclass(frozen=True)
 class Imported:
-    """How many annotations are new, revised or known already; the rest as in `ReadBack` and `Exported`."""
+    """How many annotations are new, revised or known already; the rest as in `ReadBack` and `ExportedSheet`."""
 
     new: int
     revised: int
@@ -65,7 +64,7 @@ class Standing:
     """How the annotation stands: the agreement about the questions as they are now, and the outcome.
 
     outcome: questions by what decides them, accepted or a rejection reason. outdated: annotations of texts that no
-    question has any more. missing: that of `Exported`.
+    question has any more. missing: that of `ExportedSheet`.
     """
 
     questions: int
@@ -78,7 +77,7 @@ class Standing:
 
 def export(
     contents: Contents, file: Path, annotator: str, *, conflicts: bool = False, partitions: Sequence[str] = ()
-) -> Exported:
+) -> ExportedSheet:
     """Write the sheet of the questions that the annotator has still to judge, or of the conflicts of two others.
 
     UsageError where the file exists, or nothing is left to judge; InputError where no question fits into a sheet.
@@ -106,7 +105,7 @@ def export(
     if not fitting:
         raise InputError(f"no question that is left for {name} fits into a sheet: {'; '.join(others[:NAMED])}")
     write_sheet(file, columns, fitting, GUIDE)
-    return Exported(len(fitting), tuple(others), missing)
+    return ExportedSheet(len(fitting), tuple(others), missing)
 
 
 def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = False) -> Imported:
@@ -119,7 +118,8 @@ def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = Fa
     with contents.workspace.lock():
         imported = read_annotations(contents.workspace)
         name = annotator_name(annotator, imported)
-        read = read_back(sheet, questions, name, imported_at=_later_than(imported))
+        now = _later_than(imported)
+        read = read_back(sheet, questions, name, imported_at=now)
         earlier = {about: judged[name] for about, judged in newest(imported).items() if name in judged}
         known = [row for row in read.annotations if (row.question_id, row.texts) in earlier]
         new = [row for row in read.annotations if (row.question_id, row.texts) not in earlier]
@@ -128,7 +128,9 @@ def import_(contents: Contents, file: Path, annotator: str, *, revise: bool = Fa
         if revised and not revise:
             raise UsageError(_differences(file, revised, earlier))
         if new or revised:
-            _store(contents.workspace, name, [*new, *revised])
+            rows = ANNOTATIONS.of([as_row(row) for row in (*new, *revised)])
+            made_from = {"step": "annotate", "annotator": name, "imported_at": now, "rows": ANNOTATIONS.digest(rows)}
+            contents.workspace.table(("annotations",), name, ANNOTATIONS, made_from).write(rows)
     same = len(known) - len(revised)
     return Imported(len(new), len(revised), same, read.unfinished, read.outdated, read.others, missing)
 
@@ -189,13 +191,3 @@ def _differences(file: Path, revised: Sequence[Annotation], earlier: Mapping[tup
         f"{file} differs from earlier sheets in {len(revised)} questions: {', '.join(changes)}{more}; nothing was "
         "imported; with --revise the newer judgement counts, and the earlier is kept"
     )
-
-
-def _store(workspace: Workspace, annotator: str, annotations: Sequence[Annotation]) -> None:
-    rows = ANNOTATIONS.of([as_row(row) for row in annotations])
-    imported_at, digest = annotations[0].imported_at, ANNOTATIONS.digest(rows)
-    made_from = {"step": "annotate", "annotator": annotator, "imported_at": imported_at, "rows": digest}
-    artifact = workspace.table(("annotations",), annotator, ANNOTATIONS, made_from)
-    if artifact.files():
-        raise WorkspaceError(f"{artifact.files()[0]} exists, and no annotations are written over; import once more")
-    artifact.write(rows)

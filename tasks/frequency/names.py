@@ -19,14 +19,14 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Groups:
+class RaggedArray:
     """Some numbers for each of a row of things: those of thing i are values[starts[i]:starts[i + 1]]."""
 
     starts: Ints
     values: Ints
 
     @classmethod
-    def of(cls, lists: Sequence[Iterable[int]]) -> "Groups":
+    def of(cls, lists: Sequence[Iterable[int]]) -> "RaggedArray":
         """The groups of these lists."""
         values = [list(group) for group in lists]
         starts = np.cumsum([0, *map(len, values)])
@@ -81,14 +81,14 @@ class Names:
                 owners.setdefault(text, []).append(owner)
         self.texts = list(owners)
         self.lengths = np.array([text.count(b" ") + 1 for text in self.texts], np.int64)
-        self.owners = Groups.of(list(owners.values()))
+        self.owners = RaggedArray.of(list(owners.values()))
         self.count = len(numbers)
         self.longest = int(self.lengths.max(initial=1))
         self.longest_word = max(map(len, self.texts), default=1)
         of_entity: list[list[int]] = [[] for _ in numbers]
         for pair, entity in enumerate(entities):
             of_entity[entity].append(pair)
-        self.pairs = Groups.of(of_entity)
+        self.pairs = RaggedArray.of(of_entity)
         self.is_answer = np.zeros(self.count, bool)
         self.is_answer[self.answers] = True
 

@@ -107,7 +107,7 @@ def read_back(sheet: Sheet, questions: Iterable[Question], annotator: str, *, im
     UsageError where it was written for another annotator or study, InputError with all its errors by row and column.
     """
     current = {shown(question): question for question in questions}
-    reader = _Reader(current, annotator, sheet.path.name, imported_at)
+    reader = _SheetReader(current, annotator, sheet.path.name, imported_at)
     for row in sheet.rows:
         reader.read(row)
     if reader.owners:
@@ -124,7 +124,7 @@ def read_back(sheet: Sheet, questions: Iterable[Question], annotator: str, *, im
     return ReadBack(tuple(reader.annotations), tuple(reader.unfinished), tuple(reader.outdated), sheet.others)
 
 
-class _Reader:
+class _SheetReader:
     """The rows of a sheet that were read so far; questions: those of the study, by id and digest of their texts."""
 
     def __init__(self, questions: Mapping[Shown, Question], annotator: str, file: str, imported_at: str) -> None:

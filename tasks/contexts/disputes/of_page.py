@@ -26,7 +26,7 @@ from swaymeter.data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History
 from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
-from swaymeter.tasks.contexts.disputes.running_text import Sentence
+from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence
 from swaymeter.tasks.contexts.disputes.spans import MOST_BYTES_A_WORD, Replacement, Span, likeness, replacement
 from swaymeter.tasks.contexts.texts import folded
 
@@ -213,7 +213,7 @@ def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> lis
     return [1.0 if is_same else cosine for is_same, cosine in zip(same, cosines, strict=True)]
 
 
-def _dispute(history: History, dispute: Sequence[_Reversion], sentence: Sentence, alike: float) -> Dispute:
+def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSentence, alike: float) -> Dispute:
     last = dispute[-1]
     return Dispute(
         page=history.title, page_revision=last.pair.restored.revision_id, context=sentence.text, place=sentence.place,

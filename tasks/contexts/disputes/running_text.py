@@ -85,14 +85,14 @@ def words_of(text: str) -> list[re.Match[str]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class PlacedSentence:
     """A sentence, and the place of the requested span in it."""
 
     text: str
     place: int
 
 
-def sentence_at(paragraph: str, start: int, end: int) -> Sentence | None:
+def sentence_at(paragraph: str, start: int, end: int) -> PlacedSentence | None:
     """The sentence that holds a span of a paragraph; None where the span is not within one.
 
     A sentence has 5 to 100 words, no gap, and a mark at its end: entries of lists, captions and fragments do not count.
@@ -102,7 +102,7 @@ def sentence_at(paragraph: str, start: int, end: int) -> Sentence | None:
         if begin <= start and end <= begin + len(sentence):
             text = sentence.lstrip()
             place = start - begin - (len(sentence) - len(text))
-            result = Sentence(text.rstrip(f"{GAP} "), place)
+            result = PlacedSentence(text.rstrip(f"{GAP} "), place)
             return result if _is_whole(result.text) else None
         begin += len(sentence)
     return None

@@ -13,7 +13,7 @@ from itertools import chain, islice
 
 from swaymeter.data import reasons
 from swaymeter.tasks.contexts.disputes.open_markup import open_markup
-from swaymeter.tasks.contexts.disputes.running_text import Sentence, running_text, sentence_at, words_of
+from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence, running_text, sentence_at, words_of
 from swaymeter.tasks.contexts.texts import folded
 
 MOST_BYTES_A_WORD = 200
@@ -38,7 +38,7 @@ class Span:
         """The span's words, and the characters between them."""
         return self.paragraph[self.start : self.end]
 
-    def sentence(self) -> Sentence | None:
+    def sentence(self) -> PlacedSentence | None:
         """The sentence that holds the span; None where the span is not within one."""
         return sentence_at(self.paragraph, self.start, self.end)
 

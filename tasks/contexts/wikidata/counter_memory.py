@@ -25,7 +25,7 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
+class CounterMemory:
     """by: what chose it, WEMBEDDER or EMBEDDINGS; quality: the cosine of the two entities' embeddings."""
 
     item_id: WikidataId
@@ -82,16 +82,16 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
     return not any(mentions(unicodedata.normalize("NFC", text), names, any_case=True) for text, names in pairs)
 
 
-def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> Replacement | None:
+def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> CounterMemory | None:
     """The most similar item that fits, of those that Wembedder names and `items` has looked up; None if none fits."""
     for listed in sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:]))):
         candidate = items.get(listed.item_id)
         if candidate and is_wrong_but_alike(candidate, fact):
-            return Replacement(candidate.item_id, candidate.name, WEMBEDDER, listed.similarity)
+            return CounterMemory(candidate.item_id, candidate.name, WEMBEDDER, listed.similarity)
     return None
 
 
-def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> Replacement | None:
+def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> CounterMemory | None:
     """The candidate that fits whose label and description are most like the object's; None where none fits."""
     others = {item.item_id: item for item in candidates if item.label and item.item_id not in fact.ids}
     listed = [others[item_id] for item_id in sorted(others, key=lambda item_id: int(item_id[1:]))]
@@ -103,7 +103,7 @@ def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) ->
     for place in np.argsort(-likeness, kind="stable"):
         candidate = listed[place]
         if is_wrong_but_alike(candidate, fact):
-            return Replacement(candidate.item_id, candidate.name, EMBEDDINGS, float(likeness[place]))
+            return CounterMemory(candidate.item_id, candidate.name, EMBEDDINGS, float(likeness[place]))
     return None
 
 

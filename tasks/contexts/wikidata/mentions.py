@@ -31,14 +31,14 @@ _PARTICLES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class NameSpan:
     """A place in a text."""
 
     start: int
     end: int
 
 
-def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[Mention]:
+def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[NameSpan]:
     """Every mention in its order, none within another; of those that begin at the same place the longest.
 
     text: in normal form C; names: the label first; inside: names of something else, in any case, within which nothing
@@ -48,13 +48,13 @@ def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any
     plain = text.translate(_PLAIN)
     candidates = [(start, -end, True) for start, end in _places(plain, names, any_case)]
     candidates += [(start, -end, False) for start, end in _places(plain, inside, any_case=True)]
-    accepted: list[Mention] = []
+    accepted: list[NameSpan] = []
     free_from = 0
     for start, minus_end, is_mention in sorted(candidates):
         if start >= free_from:
             free_from = -minus_end
             if is_mention:
-                accepted.append(Mention(start, free_from))
+                accepted.append(NameSpan(start, free_from))
     return accepted
 
 

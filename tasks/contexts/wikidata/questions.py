@@ -19,8 +19,8 @@ from swaymeter.data.sources.wikimedia.wikidata import Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.counter_memory import (
+    CounterMemory,
     Embed,
-    Replacement,
     of_embeddings,
     of_similar,
     remembering,
@@ -100,7 +100,7 @@ def _similar(fact: StatedFact, wembedder: Wembedder | None) -> tuple[Similar, ..
 
 
 def _question(
-    fact: ReadFact, replacement: Replacement, pageviews: PageViews, items: Items, months: tuple[str, str]
+    fact: ReadFact, replacement: CounterMemory, pageviews: PageViews, items: Items, months: tuple[str, str]
 ) -> Question:
     triple, subject, answer = fact.stated.triple, fact.stated.subject, fact.stated.object
     question, answers = fact.stated.question(items), fact.stated.answers

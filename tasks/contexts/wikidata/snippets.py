@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from swaymeter.data.records import SLOT
 from swaymeter.tasks.contexts.texts import sentences_of
-from swaymeter.tasks.contexts.wikidata.mentions import Mention, mentions
+from swaymeter.tasks.contexts.wikidata.mentions import NameSpan, mentions
 
 WORDS = 80
 _FEWEST_WORDS = 3
@@ -33,7 +33,7 @@ class _Sentence:
 
     text: str
     start: int
-    mentions: tuple[Mention, ...]
+    mentions: tuple[NameSpan, ...]
 
     @property
     def words(self) -> int:
@@ -98,7 +98,7 @@ def _level_of_heading(line: str) -> int:
     return min(before, after, len(line) // 2, _DEEPEST_HEADING)
 
 
-def _sentences(paragraph: str, mentioned: Sequence[Mention]) -> list[_Sentence]:
+def _sentences(paragraph: str, mentioned: Sequence[NameSpan]) -> list[_Sentence]:
     """The paragraph's sentences; none ends within a mention."""
     sentences, start, end = [], 0, 0
     for piece in sentences_of(paragraph):

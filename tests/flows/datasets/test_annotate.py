@@ -23,7 +23,7 @@ from swaymeter.tasks.contexts.annotation.judging import decide, read_annotations
 from swaymeter.tasks.contexts.annotation.sheet import COLUMNS
 from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
 from tests.data.a_dataset import changed
-from tests.flows.datasets.annotating import choosing, fill, judge, questions_of
+from tests.flows.datasets.annotating import choosing, fill, judge, questions_of, without
 from tests.flows.small_study import again, prepare, run, selected
 
 
@@ -51,7 +51,7 @@ def test_three_annotators_have_the_alpha_of_the_library(contents: Contents, tmp_
     assert before.outcome["annotators_disagree"] == 2
 
     exported = annotate.export(contents, tmp_path / "cem.xlsx", "cem", conflicts=True)
-    assert exported == annotate.Exported(2)
+    assert exported == annotate.ExportedSheet(2)
     sheet = load_workbook(tmp_path / "cem.xlsx")["questions"]
     others = next(cell.column for cell in sheet[1] if cell.value == "two others said")
     assert {sheet.cell(row, others).value for row in (2, 3)} == {"accept\ndiscard", "incomplete\nmisinformation"}
@@ -180,8 +180,7 @@ def test_an_import_into_a_locked_workspace_is_refused(
 def half(tmp_path: Path) -> Contents:
     """Of two partitions, one is not there."""
     study = prepare(selected(tmp_path, questions={"partitions": ["static", "disputable"], "per_partition": 2}))
-    study.graph.nodes[StepId("fetch", "disputable", "questions")].output("questions").artifact.discard()
-    return again(study).contents
+    return without(study, "disputable").contents
 
 
 def test_a_missing_partition_is_named_and_stops_no_other(half: Contents, tmp_path: Path) -> None:
@@ -213,7 +212,7 @@ def test_a_question_too_long_for_a_cell_is_named(
     long = changed(first, original_context=f"{first.original_context} {'a' * LARGEST_CELL}")
     monkeypatch.setattr(Contents, "candidates", lambda *_: [long, *others])
     exported = annotate.export(contents, tmp_path / "ada.xlsx", "ada")
-    assert exported == annotate.Exported(len(others), (f"{first.question_id} ({first.subject}): context",))
+    assert exported == annotate.ExportedSheet(len(others), (f"{first.question_id} ({first.subject}): context",))
     assert len(read_sheet(tmp_path / "ada.xlsx", COLUMNS).rows) == len(others)
     monkeypatch.setattr(Contents, "candidates", lambda *_: [long])
     with pytest.raises(InputError, match=f"no question that is left for ada fits into a sheet: {first.question_id}"):

@@ -7,8 +7,7 @@ from swaymeter.flows.stages.contents import Contents
 from swaymeter.tasks.contexts.annotation import cells
 from swaymeter.tasks.contexts.annotation.sheet import MEANINGS
 from tests.flows.conftest import Command
-from tests.flows.datasets.annotating import choosing, fill, questions_of
-from tests.flows.datasets.test_annotated_questions import without
+from tests.flows.datasets.annotating import choosing, fill, questions_of, without
 from tests.flows.small_study import prepare, selected
 
 DOCS = Path(__file__).resolve().parents[4] / "docs"

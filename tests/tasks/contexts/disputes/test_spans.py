@@ -1,7 +1,7 @@
 import pytest
 
 from swaymeter.data import reasons
-from swaymeter.tasks.contexts.disputes.running_text import Sentence
+from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence
 from swaymeter.tasks.contexts.disputes.spans import Replacement, likeness, replacement
 
 TEXT = """{{Infobox|owner=Crown}}
@@ -85,7 +85,7 @@ def test_the_same_line_twice_is_told_apart_by_its_place() -> None:
     found = replacement(text, text[::-1].replace("revaew", "neeuq", 1)[::-1], most_words=5)
     assert isinstance(found, Replacement)
     assert (found.first.text, found.second.text) == ("weaver", "queen")
-    assert found.first.sentence() == Sentence("Ada was a weaver in Velm.", 10)
+    assert found.first.sentence() == PlacedSentence("Ada was a weaver in Velm.", 10)
 
 
 def _turned(text: str) -> Replacement:

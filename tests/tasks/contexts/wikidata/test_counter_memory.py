@@ -12,7 +12,7 @@ from swaymeter.data.sources.wikimedia.wembedder import Similar
 from swaymeter.tasks.contexts.wikidata.counter_memory import (
     EMBEDDINGS,
     WEMBEDDER,
-    Replacement,
+    CounterMemory,
     Truth,
     is_wrong_but_alike,
     of_embeddings,
@@ -145,7 +145,7 @@ def test_the_most_similar_that_is_not_right_is_chosen(tmp_path: Path) -> None:
         fact = truth(ada, painter, items)
         listed = similar("Q99", ARTIST, "Q12", "Q14", "Q13", "Q15", "Q16")
         items.learn(one.item_id for one in listed)
-        assert of_similar(listed, items, fact) == Replacement(WikidataId("Q15"), "wheelwright", WEMBEDDER, 0.9 - 5 / 10)
+        assert of_similar(listed, items, fact) == CounterMemory(WikidataId("Q15"), "wheelwright", WEMBEDDER, 0.4)
         assert of_similar(listed[:5], items, fact) is None
         assert of_similar([], items, fact) is None
         equals = [Similar(WikidataId("Q16"), 0.5), Similar(WikidataId("Q15"), 0.5)]
