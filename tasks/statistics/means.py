@@ -274,7 +274,9 @@ def _partitions(frames: Frames) -> Frames:
     import pandas as pd
 
     instances = _marked(frames[INSTANCES])
-    marked = [instances[instances[name].astype("float64") == 1].assign(outcome=_label(name)) for name in OUTCOMES]
+    marked = [
+        instances[instances[name].astype("float64") == 1].assign(outcome=name.replace("_", " ")) for name in OUTCOMES
+    ]
     outcomes = pooled(pd.concat([instances.assign(outcome=ALL), *marked]))
     edited = outcomes[(outcomes["outcome"] == ALL) & (outcomes["partition"] == ALL)].dropna(subset=["edits"])
     classes = np.searchsorted([*EDITS.values()], edited["edits"].to_numpy(dtype="float64"), side="right")
@@ -284,10 +286,6 @@ def _partitions(frames: Frames) -> Frames:
         "outcomes": outcomes,
         "edited": edited.assign(edits=np.array([*EDITS], dtype=object)[classes]),
     }
-
-
-def _label(outcome: str) -> str:
-    return outcome.replace("_", " ")
 
 
 def _marked(frame: Frame) -> Frame:

@@ -79,7 +79,8 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     yield "keeps", _sorted(judged.assign(value=judged["outcome"].isin(STAYED).astype(float))[unrelated])
     yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone & ~undecided])
     yield "refuses", _sorted(judged.assign(value=(verdict == "refusal").astype(float)))
-    clashes = judged[~alone & ~undecided].merge(_prior(judged[alone]), on=[*MODEL, "question_id"])
+    priors = judged.loc[alone, [*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
+    clashes = judged[~alone & ~undecided].merge(priors, on=[*MODEL, "question_id"])
     wrong_context = clashes["condition"].isin(CONFLICTING) & (clashes["prior"] == "original")
     wrong_prior = clashes["condition"].isin(SUPPORTING) & clashes["prior"].isin(("context", "neither"))
     yield "context_bias", _sorted(clashes.assign(value=(clashes["verdict"] == "context").astype(float))[wrong_context])
@@ -90,25 +91,15 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     sampled = answers.merge(without.rename(columns={WITH: WITHOUT}), on=[*MODEL, "question_id"], how="left")
     for name, counts, parts in (("coherent_persuasion", (WITH, WITHOUT), 1), (UNCHANGED, (WITHOUT,), 2)):
         yield name, _sorted(of_enough_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
-    queries = frames["susceptibility_of_queries"]
+    queries = frames["susceptibility_of_queries"].rename(columns={"query_id": "item", "susceptibility": "value"})
     entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
-    yield (
-        "susceptibility",
-        _sorted(
-            queries.assign(condition=ALL, cluster=entity, item=queries["query_id"], value=queries["susceptibility"])
-        ),
-    )
+    yield "susceptibility", _sorted(queries.assign(condition=ALL, cluster=entity))
 
 
 def _is_disputable(judged: Frame) -> Any:
     """Which rows are of DynamicQA's disputable questions, of whose answers none is right; a truth value each."""
     own = judged.loc[judged["condition"].isin(OWN_KINDS), "question_id"]
     return (judged["partition"] == "disputable") & ~judged["question_id"].isin(own)
-
-
-def _prior(alone: Frame) -> Frame:
-    """Whose answer each model gives to each question without a context."""
-    return alone[[*MODEL, "question_id", "verdict"]].rename(columns={"verdict": "prior"})
 
 
 def _sorted(frame: Frame) -> Frame:

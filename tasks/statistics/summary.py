@@ -85,15 +85,14 @@ class Mean:
             }
             if len(values):
                 row["mean"] = float(values.mean())
-                row |= self._quantiles(values) if self.quantiles else {}
+                if self.quantiles:
+                    quantiles = np.quantile(values, list(QUANTILES.values())).tolist()
+                    row |= dict(zip(QUANTILES, quantiles, strict=True))
                 row |= self._interval(values, group["cluster"] if self.over else None, seed) if self.interval else {}
             if self.share_of:
                 row["share"] = len(group) / int(group["larger"].iloc[0])
             rows.append(row | (self.others(group) if self.others else {}))
         return rows
-
-    def _quantiles(self, values: Scores) -> Row:
-        return dict(zip(QUANTILES, np.quantile(values, list(QUANTILES.values())).tolist(), strict=True))
 
     def _interval(self, values: Scores, clusters: "pd.Series[Any] | None", seed: int) -> Row:
         """The ends of the interval of the mean of values (n,), what it is over, and how many clusters these are."""
