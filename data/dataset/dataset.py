@@ -83,15 +83,15 @@ class Dataset:
 def _read(root: Path) -> Dataset:
     if os.path.isdir(root):
         published = [partition for partition in PARTITIONS if (root / FILES[partition]).exists()]
-        found = _published(root, published) if published else _of_workspace(root)
+        dataset = _published(root, published) if published else _of_workspace(root)
     elif os.path.isfile(root):
         qec = read_qec(root)
-        found = Dataset(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
+        dataset = Dataset(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
     else:
         raise InputError(f"{root} is not there; {_EXPECTED}")
-    if not found.facts and not found.questions:
-        raise InputError("; ".join((f"{root} holds no facts and no questions", *found.warnings, _EXPECTED)))
-    return found
+    if not dataset.facts and not dataset.questions:
+        raise InputError("; ".join((f"{root} holds no facts and no questions", *dataset.warnings, _EXPECTED)))
+    return dataset
 
 
 def with_current_counts(questions: Iterable[Question], disputes: Iterable[Dispute]) -> list[Question]:

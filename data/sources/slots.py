@@ -89,23 +89,23 @@ def snippet_of(original: str, counter_memory: str, answer: str, replacement: str
                 if counter_memory.startswith(text, at):
                     further.setdefault(at + len(text), snippet + written)
         reached, place = further, after + len(piece)
-    found = reached.get(len(counter_memory))
-    if found is None or (fill_slot(found, answer), fill_slot(found, replacement)) != (original, counter_memory):
+    filled = reached.get(len(counter_memory))
+    if filled is None or (fill_slot(filled, answer), fill_slot(filled, replacement)) != (original, counter_memory):
         return None
-    return found
+    return filled
 
 
 def flags_of(question: str, answers: Sequence[str], answer: str, replacement: str) -> tuple[str, ...]:
     """The names of the rules that a question breaks, whatever its context."""
     right = {form.casefold().strip() for form in (*answers, answer)} - {""}
-    asked, answered = _words(question), _words(answer)
+    in_question, in_answer = _words(question), _words(answer)
     return _names(
         {
             EMPTY_QUESTION: not question.strip(),
             EMPTY_ANSWER: not answer.strip(),
             EMPTY_REPLACEMENT: not replacement.strip(),
             REPLACEMENT_IS_ANSWER: replacement.casefold().strip() in right,
-            QUESTION_CONTAINS_ANSWER: answered != "" and answered in asked,
+            QUESTION_CONTAINS_ANSWER: in_answer != "" and in_answer in in_question,
         }
     )
 

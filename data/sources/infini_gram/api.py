@@ -52,7 +52,7 @@ class InfiniGramApi:
         An AND or OR within a name is a word of it. ServiceError where the tokenizer reads other text in the tokens.
         """
         answers = [self._ask(_counted, "count", query=part) for part in _IS_OPERATOR.split(name)]
-        ids = tuple(one for of_part, _ in answers for one in of_part)
+        ids = tuple(token for of_part, _ in answers for token in of_part)
         if len(answers) == 1:
             self._counts[ids] = answers[0][1]
         if self._tokenizer is None:
@@ -104,8 +104,8 @@ class InfiniGramApi:
             if not isinstance(content, dict):
                 return TransientError("no JSON object")
             if "error" in content:
-                said = str(content["error"])
-                return TransientError(said) if _PASSING.search(said) else ServiceError(said)
+                message = str(content["error"])
+                return TransientError(message) if _PASSING.search(message) else ServiceError(message)
             return misreading(content)
 
         form = {"index": self._index, "query_type": query_type, **fields}
@@ -128,7 +128,7 @@ def _number(content: Any) -> int:
 
 def _counted(content: Any) -> tuple[Ids, int]:
     ids = content["token_ids"]
-    if not ids or any(type(one) is not int or not 0 <= one < 256**_WIDTH for one in ids):
+    if not ids or any(type(token) is not int or not 0 <= token < 256**_WIDTH for token in ids):
         raise ValueError("token_ids are not tokens")
     return tuple(ids), _number(content)
 

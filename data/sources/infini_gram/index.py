@@ -154,15 +154,15 @@ class LocalIndex:
 
     def places(self, ids: Ids) -> Sequence[Place]:
         """Every place where the tokens stand."""
-        found = _checked(self._engine.find_cnf([[list(ids)]], max_clause_freq=10_000_000))
-        return [Place(part, byte) for part, bytes_ in enumerate(found["ptrs_by_shard"]) for byte in bytes_]
+        places = _checked(self._engine.find_cnf([[list(ids)]], max_clause_freq=10_000_000))
+        return [Place(part, byte) for part, bytes_ in enumerate(places["ptrs_by_shard"]) for byte in bytes_]
 
     def passage(self, place: Place, ids: Ids, most: int) -> Passage:
         """At most so many tokens around the tokens at a place; `most` is even, and not larger than `longest`."""
         # The method around this one refuses every odd byte, also where a token is a byte.
-        found = self._engine.engine.get_doc_by_ptr(s=place.part, ptr=place.byte, max_disp_len=most)
+        document = self._engine.engine.get_doc_by_ptr(s=place.part, ptr=place.byte, max_disp_len=most)
         fields = ("doc_ix", "doc_len", "needle_offset", "blocked")
-        answer = {name: getattr(found, name) for name in fields} | {"token_ids": list(found.token_ids)}
+        answer = {name: getattr(document, name) for name in fields} | {"token_ids": list(document.token_ids)}
         try:
             return passage_of(place, ids, self._width, most, answer)
         except ValueError as error:
@@ -223,10 +223,10 @@ def passage_of(place: Place, needle: Ids, width: int, most: int, answer: dict[st
 
 def joined(passages: Iterable[Passage]) -> Iterator[Ids]:
     """The tokens of passages of which some overlap, each token once; of a document that one has whole, that one."""
-    ordered = sorted(passages, key=lambda one: (one.document, one.first))
-    for _, group in groupby(ordered, lambda one: one.document):
+    ordered = sorted(passages, key=lambda passage: (passage.document, passage.first))
+    for _, group in groupby(ordered, lambda passage: passage.document):
         of_document = list(group)
-        if whole := next((one for one in of_document if one.begins and one.ends), None):
+        if whole := next((passage for passage in of_document if passage.begins and passage.ends), None):
             yield whole.ids
             continue
         run, first = list[int](), 0

@@ -58,29 +58,29 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return columns
 
 
-def check_columns(file: Path, found: FileRows, columns: Mapping[str, str]) -> None:
+def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> None:
     """Refuses a file that lacks a needed column, or one that `columns` names, with what would map it.
 
     Args:
         file: The file, for the message.
-        found: Its columns and rows.
+        content: Its columns and rows.
         columns: The file's own names of columns, by ours.
 
     Raises:
         InputError: One sentence: what is missing, what the file has, and how to map it.
     """
-    if len(found.columns) < 2:
+    if len(content.columns) < 2:
         raise InputError(
-            f"{file} has one column, {named(found.columns)}; its first line names the columns, such as question,answer,"
-            "context, with a comma, semicolon, tab or | between them"
+            f"{file} has one column, {named(content.columns)}; its first line names the columns, such as "
+            "question,answer,context, with a comma, semicolon, tab or | between them"
         )
-    lists = _lists(found.rows)
+    lists = _lists(content.rows)
     for ours, theirs in columns.items():
-        if theirs not in found.columns and not any(theirs in keys for keys in lists.values()):
+        if theirs not in content.columns and not any(theirs in keys for keys in lists.values()):
             raise InputError(
-                f"{file} has no column {theirs} for {ours}; it has {named(found.columns)}; name one of them"
+                f"{file} has no column {theirs} for {ours}; it has {named(content.columns)}; name one of them"
             )
-    free = [name for name in found.columns if name not in columns.values()]
+    free = [name for name in content.columns if name not in columns.values()]
     known = {*columns, *(name.strip().lower() for name in free)}
     lacking = [name for name in SYNONYMS if name not in known and not (name == "context" and "contexts" in known)]
     maps = {name: _synonym(name, free) for name in lacking}
@@ -93,7 +93,7 @@ def check_columns(file: Path, found: FileRows, columns: Mapping[str, str]) -> No
     if maps:
         *others, last = lacking
         what = f"columns {', '.join(others)} and {last}" if others else f"column {last}"
-        raise InputError(f"{file} lacks the {what}; it has {named(found.columns)}; {_how(maps)}")
+        raise InputError(f"{file} lacks the {what}; it has {named(content.columns)}; {_how(maps)}")
     truths = [name for name in free if plain(name) in OF_THE_TRUTH]
     if truths and "answer" not in columns:
         raise InputError(
@@ -110,13 +110,15 @@ def _lists(rows: Iterable[FileRow]) -> dict[str, list[str]]:
             items = list_in(cell) if isinstance(cell, str) else cell
             if isinstance(items, list):
                 keys = lists.setdefault(name, [])
-                keys += dict.fromkeys(key for one in items if isinstance(one, dict) for key in one if key not in keys)
+                keys += dict.fromkeys(
+                    key for item in items if isinstance(item, dict) for key in item if key not in keys
+                )
     return lists
 
 
-def _synonym(name: str, found: Iterable[str]) -> str:
+def _synonym(name: str, columns: Iterable[str]) -> str:
     """The column of the file that has a known synonym; empty where none has."""
-    named = {plain(column): column for column in found}
+    named = {plain(column): column for column in columns}
     return next((named[synonym] for synonym in SYNONYMS[name] if synonym in named), "")
 
 

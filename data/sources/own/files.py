@@ -203,15 +203,15 @@ def _of_json(text: str, file: Path, known: Collection[str]) -> FileRows:
         document = _parsed(text)
         values = document if isinstance(document, list) else _rows_in(document, file, known)
         what = "line" if values == [document] else "row"
-        found = [_of_object(f"{what} {number}", value) for number, value in enumerate(values, 1)]
+        rows = [_of_object(f"{what} {number}", value) for number, value in enumerate(values, 1)]
     except (ValueError, RecursionError) as error:
-        found = list(islice(_of_lines(text), MOST_ROWS + 1))
-        if all(row.problem for row in found):
+        rows = list(islice(_of_lines(text), MOST_ROWS + 1))
+        if all(row.problem for row in rows):
             raise InputError(
                 f"{file} is not JSON: {first_line(error)}; write an object on each line, or one list of objects"
             ) from None
-    _refuse_more(len(found), MOST_ROWS, "rows", file)
-    return FileRows(list(dict.fromkeys(name for row in found for name in row.cells)), found)
+    _refuse_more(len(rows), MOST_ROWS, "rows", file)
+    return FileRows(list(dict.fromkeys(name for row in rows for name in row.cells)), rows)
 
 
 def _parsed(text: str) -> Any:

@@ -194,7 +194,10 @@ def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]
         return entity
 
     entities = usable_rows(file, "entity1" if of_pairs else "entity", check)
-    for what, written in (("label", (one.label for one in entities)), ("entity", (one.name for one in entities))):
+    for what, written in (
+        ("label", (entity.label for entity in entities)),
+        ("entity", (entity.name for entity in entities)),
+    ):
         if alike := _alike(written):
             log.warning("%s: %s %s differ only in capitals and count as several; write them alike", file, what, alike)
     counts = Counter(entity.label for entity in entities)

@@ -39,14 +39,16 @@ def listed(value: Any) -> list[Any]:
                 raise ValueError(f'{_LOOKS}; write texts with | between them, or a JSON list: ["a", "b"]')
             written = [part.strip() for part in value.split("|")]
         value = written
-    return [one for one in (value if isinstance(value, list | tuple) else [value]) if none_where_empty(one) is not None]
+    return [
+        item for item in (value if isinstance(value, list | tuple) else [value]) if none_where_empty(item) is not None
+    ]
 
 
 def passages(value: Any) -> list[Any]:
     """The contexts of a cell: one text, or a list of texts or objects; ValueError for a list that cannot be read."""
     if isinstance(value, str):
         written = list_in(value)
-        if written is not None and all(isinstance(one, str | dict) for one in written):
+        if written is not None and all(isinstance(item, str | dict) for item in written):
             return written
         if value.strip().startswith(_LISTS):
             raise ValueError(f'{_LOOKS}; write a JSON list: ["a passage", "another"]')
@@ -74,8 +76,8 @@ def list_in(text: str) -> list[Any] | None:
 
 def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object; ValueError where it has a key twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise ValueError(f"it has the key {twice!r} twice; leave one out")
-    return found
+    return content

@@ -95,15 +95,15 @@ class OwnContext(BaseModel):
 
 def _with_alternatives(content: Mapping[str, Any]) -> dict[str, Any]:
     """The answer as one text, and what else its cell has among the aliases."""
-    found: dict[str, list[Any]] = {}
+    texts: dict[str, list[Any]] = {}
     for name in ("answer", "aliases"):
         try:
-            found[name] = listed(content.get(name))
+            texts[name] = listed(content.get(name))
         except ValueError as error:
             raise refused([Problem((name,), str(error))]) from None
-    answer, others = found["answer"][:1], found["answer"][1:]
-    rest = {name: value for name, value in content.items() if name not in found}
-    return {**rest, **({"answer": answer[0]} if answer else {}), "aliases": [*others, *found["aliases"]]}
+    answer, others = texts["answer"][:1], texts["answer"][1:]
+    rest = {name: value for name, value in content.items() if name not in texts}
+    return {**rest, **({"answer": answer[0]} if answer else {}), "aliases": [*others, *texts["aliases"]]}
 
 
 def _single(group: str) -> str:
@@ -135,15 +135,18 @@ class OwnRow(BaseModel):
         rest = _with_alternatives({name: value for name, value in content.items() if name not in FLAT})
         name = "context" if none_where_empty(rest.get("contexts")) is None else "contexts"
         try:
-            found = passages(rest.pop("contexts", None) if name == "contexts" else content.get("context"))
+            contexts = passages(rest.pop("contexts", None) if name == "contexts" else content.get("context"))
         except ValueError as error:
             raise refused([Problem((name,), str(error))]) from None
-        if not (found := [one for one in found if none_where_empty(one) is not None]):
+        if not (contexts := [context for context in contexts if none_where_empty(context) is not None]):
             raise refused([Problem(("context",), "is missing; a question needs a context at least")])
         if name == "context":
             beside = {key: content[key] for key in FLAT if key in content and key != "context"}
-            found = [{**beside, **one} if isinstance(one, Mapping) else {**beside, "text": one} for one in found]
-        return {**rest, "contexts": found}
+            contexts = [
+                {**beside, **context} if isinstance(context, Mapping) else {**beside, "text": context}
+                for context in contexts
+            ]
+        return {**rest, "contexts": contexts}
 
     @model_validator(mode="after")
     def _can_be_told_apart(self) -> "OwnRow":
@@ -151,12 +154,14 @@ class OwnRow(BaseModel):
 
         An alias without letters is only not looked for.
         """
-        for answer in (self.answer, *(one.answer for one in self.contexts if one.answer)):
+        for answer in (self.answer, *(context.answer for context in self.contexts if context.answer)):
             if not any(map(str.isalnum, answer)):
                 raise refused([Problem(("answer",), f"{answer!r} has no letter and no digit to look for")])
         right = {form.casefold() for form in (self.answer, *self.aliases)}
-        for one in self.contexts:
-            if one.kind == "conflicting" and right & {form.casefold() for form in (one.answer or "", *one.aliases)}:
+        for context in self.contexts:
+            if context.kind == "conflicting" and right & {
+                form.casefold() for form in (context.answer or "", *context.aliases)
+            }:
                 raise refused([Problem(("kind",), "conflicting, but the context states the right answer; correct one")])
         return self
 
@@ -167,8 +172,8 @@ def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
     try:
         return model.model_validate(present)
     except ValidationError as error:
-        found = problems(error, model.model_fields)
-        raise InputError("; ".join(f"{_place(one.place)}{one.message}" for one in found)) from None
+        wrong = problems(error, model.model_fields)
+        raise InputError("; ".join(f"{_place(problem.place)}{problem.message}" for problem in wrong)) from None
 
 
 def _place(place: Sequence[int | str]) -> str:

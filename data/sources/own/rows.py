@@ -45,8 +45,8 @@ class AskedQuestion:
     @property
     def forms(self) -> tuple[str, ...]:
         """Every form of the right answer, the answer itself first."""
-        supporting = (one for one in self.contexts if one.kind == "supporting")
-        stated = (form for one in supporting for form in (one.answer, *one.aliases) if form)
+        supporting = (context for context in self.contexts if context.kind == "supporting")
+        stated = (form for context in supporting for form in (context.answer, *context.aliases) if form)
         return tuple(dict.fromkeys((self.row.answer, *self.aliases, *stated)))
 
     @property
@@ -54,23 +54,24 @@ class AskedQuestion:
         """The kind of each context: its own, or what follows from its text."""
         forms = self.forms
         return [
-            one.kind or ("supporting" if states(one, forms, self.row.question) else "unknown") for one in self.contexts
+            context.kind or ("supporting" if states(context, forms, self.row.question) else "unknown")
+            for context in self.contexts
         ]
 
     def as_row(self) -> dict[str, Any]:
         """All of it as one row of JSON, with the contexts in a list; a context without a kind has none there."""
-        inner = [_others(one.model_extra or {}) for one in self.contexts]
+        inner = [_others(context.model_extra or {}) for context in self.contexts]
         row = self.row.model_dump(include={"id", "group", "question", "answer"}) | {"aliases": self.aliases}
         contexts = [
-            one.model_dump(include=set(OwnContext.model_fields)) | extra
-            for one, extra in zip(self.contexts, inner, strict=True)
+            context.model_dump(include=set(OwnContext.model_fields)) | extra
+            for context, extra in zip(self.contexts, inner, strict=True)
         ]
         others = {
             f"{name} of the file" if plain(name) in OF_THE_TRUTH else name: value  # the answer was chosen already
             for name, value in self.others.items()
             if not any(name in extra for extra in inner)
         }
-        return {**_set(row), "contexts": [_set(one) for one in contexts], **others}
+        return {**_set(row), "contexts": [_set(context) for context in contexts], **others}
 
 
 def _set(cells: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,21 +102,21 @@ class ReadQuestions(NamedTuple):
 
 def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str]) -> ReadQuestions:
     """The questions of a file's rows; columns: the file's own names of columns, by ours."""
-    asked, rejected = asked_questions(rows, origin, columns)
-    groups = _names(one.row.group for one in asked)
-    read, found = ReadQuestions([], rejected), Counter[OwnKind]()
-    for one in asked:
-        kinds = one.kinds
-        found.update(kind for context, kind in zip(one.contexts, kinds, strict=True) if not context.kind)
-        read.questions.append(_question(one, kinds, groups, origin))
-    return read._replace(derived=found["supporting"], unknown=found["unknown"])
+    questions, rejected = asked_questions(rows, origin, columns)
+    groups = _names(question.row.group for question in questions)
+    read, kinds_found = ReadQuestions([], rejected), Counter[OwnKind]()
+    for question in questions:
+        kinds = question.kinds
+        kinds_found.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
+        read.questions.append(_question(question, kinds, groups, origin))
+    return read._replace(derived=kinds_found["supporting"], unknown=kinds_found["unknown"])
 
 
 def asked_questions(
     rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str]
 ) -> tuple[list[AskedQuestion], list[Rejected]]:
     """The questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
-    asked: dict[tuple[str, ...], AskedQuestion] = {}
+    questions: dict[tuple[str, ...], AskedQuestion] = {}
     rejected: list[Rejected] = []
     theirs = {own: name for name, own in columns.items()}
     for place, cells, problem in rows:
@@ -129,13 +130,15 @@ def asked_questions(
             nested = named.get("contexts") if theirs else None
             if isinstance(nested := list_in(nested) if isinstance(nested, str) else nested, list):
                 named["contexts"] = [
-                    {theirs.get(key, key): value for key, value in one.items()} if isinstance(one, dict) else one
-                    for one in nested
+                    {theirs.get(key, key): value for key, value in context.items()}
+                    if isinstance(context, dict)
+                    else context
+                    for context in nested
                 ]
-            _join(asked, place, row_of(OwnRow, named))
+            _join(questions, place, row_of(OwnRow, named))
         except InputError as error:
             rejected.append(_rejected(place, named, error, origin))
-    return list(asked.values()), rejected
+    return list(questions.values()), rejected
 
 
 _YES_AND_NO = frozenset({"yes", "no", "true", "false"})
@@ -148,8 +151,8 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
     """
     if context.answer is not None:
         return context.answer.casefold() in {form.casefold() for form in forms}
-    text, asked = _words(context.text), _words(question)
-    telling = (words for form in forms if (words := _words(form)) not in _YES_AND_NO and not _stand(words, asked))
+    text, in_question = _words(context.text), _words(question)
+    telling = (words for form in forms if (words := _words(form)) not in _YES_AND_NO and not _stand(words, in_question))
     return any(_stand(words, text) for words in telling)
 
 
@@ -177,16 +180,16 @@ def _ours(name: str, theirs: Mapping[str, str]) -> str:
     return f"{name} of the file" if ours in theirs.values() else ours
 
 
-def _join(asked: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow) -> None:
+def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow) -> None:
     """Adds a row to the questions: a new one, or a further context of one that is there."""
     key = (row.id,) if row.id else (row.question, row.answer)
-    known = asked.get(key) or AskedQuestion(place, row)
+    known = questions.get(key) or AskedQuestion(place, row)
     if (known.row.question, known.row.answer) != (row.question, row.answer):
         raise InputError(f"id: {row.id} is the question of {known.place}; give each question its own id")
     if known.row.group != row.group:
         raise InputError(f"group: {row.group!r}, and {known.row.group!r} in {known.place}; a question has one group")
-    there = {(one.kind, one.text) for one in known.contexts}
-    ids = {one.id for one in known.contexts if one.id}
+    there = {(context.kind, context.text) for context in known.contexts}
+    ids = {context.id for context in known.contexts if context.id}
     for context in row.contexts:
         if (context.kind, context.text) in there:
             raise InputError(f"context: stands there already with this question, in {known.place}; leave one out")
@@ -201,22 +204,22 @@ def _join(asked: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow) 
             before = known.others.setdefault(name, value)
             if value != before and _as_cell(value) not in _as_cell(before).split(" | "):
                 known.others[name] = f"{_as_cell(before)} | {_as_cell(value)}"
-    asked[key] = known
+    questions[key] = known
 
 
 def _question(
-    asked: AskedQuestion, kinds: Sequence[OwnKind], groups: Mapping[str, RelationName], origin: Origin
+    question: AskedQuestion, kinds: Sequence[OwnKind], groups: Mapping[str, RelationName], origin: Origin
 ) -> Question:
-    row, forms = asked.row, asked.forms
+    row, forms = question.row, question.forms
     contexts, derived = list[QuestionContext](), list[str]()
-    for name, kind, context in zip(_ids(asked.contexts, kinds), kinds, asked.contexts, strict=True):
+    for name, kind, context in zip(_ids(question.contexts, kinds), kinds, question.contexts, strict=True):
         stated = () if context.answer is None else (context.answer, *context.aliases)
         if kind == "supporting":
             stated = tuple(dict.fromkeys((*stated, *forms)))
         contexts.append(QuestionContext(name, kind, (Passage(context.text),), stated))
         if not context.kind and kind != "unknown":
             derived.append(name)
-    others = asked.others | ({DERIVED: " | ".join(derived)} if derived else {})
+    others = question.others | ({DERIVED: " | ".join(derived)} if derived else {})
     return Question(
         question_id=row.id or identity("own", row.question, row.answer), relation=groups[row.group],
         partition=row.group, subject="", subject_id=None, property_id=None, object=row.answer, object_id=None,

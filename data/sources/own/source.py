@@ -96,12 +96,12 @@ def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:
     Raises:
         InputError: The file cannot be read, has no rows, or lacks a column.
     """
-    found = read_rows(file, {*QUESTIONS, columns.get("question", "question").lower()})
-    if found.columns:
-        check_columns(file, found, columns)
-    if not found.rows:
+    content = read_rows(file, {*QUESTIONS, columns.get("question", "question").lower()})
+    if content.columns:
+        check_columns(file, content, columns)
+    if not content.rows:
         raise InputError(f"{file} has no rows; write questions below the header")
-    return found.rows
+    return content.rows
 
 
 def not_usable(file: Path, read: ReadQuestions) -> str:
