@@ -61,7 +61,7 @@ def init(
 
     Example: [bold]swaymeter init study.yaml[/bold]
     """
-    from swaymeter.flows.study.starter import write_starter
+    from swaymeter.flows.study.places import write_starter
 
     write_starter(file)
     print_line(f"{file}: run it with `swaymeter run {file}`; `swaymeter run {file} --dry-run` shows what would be done")

@@ -10,7 +10,6 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.catalog import sample
 from swaymeter.data.errors import UsageError
-from swaymeter.data.storage.keys import content_key
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
@@ -95,10 +94,6 @@ def test_a_change_concerns_what_depends_on_it_alone(
     scores = [one for one in before.keys() & after.keys() if one[0].stage == "score"]
     assert {role for identity, role in scores if before[identity, role] != after[identity, role]} == changed
     assert keys(again(study)) == before
-
-
-def test_the_catalogs_prompts_have_the_key_of_stored_scores() -> None:
-    assert content_key(catalog.prompts().content)[:12] == "64b6257c4b1b"
 
 
 def test_a_label_is_read_by_people_and_changes_no_score(study: Selected, folder: Path) -> None:

@@ -5,9 +5,8 @@ import yaml
 from jsonschema import Draft7Validator
 
 from swaymeter.data.sources.registry import FACT_SOURCES
-from swaymeter.flows.study.places import STUDIES
+from swaymeter.flows.study.places import STARTER, STUDIES
 from swaymeter.flows.study.schema import study_schema
-from swaymeter.flows.study.starter import STARTER
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure, source
 from tests.flows.study.study_files import SOUND

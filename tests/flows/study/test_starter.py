@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from swaymeter.flows.study.places import SCHEMA, write_starter
 from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.starter import SCHEMA, write_starter
 from swaymeter.flows.study.study import Study
 
 
