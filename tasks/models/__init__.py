@@ -1,8 +1,7 @@
-"""Names become loaded models: language models, entailment, embeddings. The only package that loads weights.
+"""Names become loaded models, which give next tokens, answers and gradients; the only package that loads weights.
 
 Imports torch, transformers, numpy, swaymeter.data.errors and swaymeter.data.catalog; nothing that a bare GPU machine
-lacks. The names below are looked up when they are used, so that importing this, or asking for a model's identity, does
-not import torch.
+lacks. The names below are looked up when they are used, so that importing this imports no torch.
 """
 
 from importlib import import_module
