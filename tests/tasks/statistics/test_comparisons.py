@@ -13,6 +13,7 @@ from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
 from swaymeter.tasks.statistics.formulas.permutation import TOO_FEW
 from swaymeter.tasks.statistics.formulas.regression import adjusted_difference
+from tests.tasks.statistics.rows import row_of
 
 COMPARISONS = ("relevance", "familiarity", "assertiveness", "negation")
 Row = dict[str, Any]
@@ -46,11 +47,6 @@ def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.Dat
             persuasion.append({**about, **scored})
     types = {"invented": "boolean", "contexts": "Int64"}
     return pd.DataFrame(susceptibility).astype(types), pd.DataFrame(persuasion).astype({**types, "relevant": "boolean"})
-
-
-def one(rows: list[Row], comparison: str) -> Row:
-    (row,) = [row for row in by_query(rows) if row["comparison"] == comparison]
-    return row
 
 
 def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -90,7 +86,7 @@ def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
 def test_a_comparison_by_hand(
     comparison: str, measure: str, groups: tuple[str, str], means: tuple[float, float], p: float
 ) -> None:
-    row = one(compare(*by_hand(), seed=0), comparison)
+    row = row_of(compare(*by_hand(), seed=0), comparison=comparison, unit_of_analysis="query")
     about = tuple(row[name] for name in ("measure", "test", "unit_of_analysis", "alternative", "untestable"))
     assert about == (measure, "permutation", "query", "greater", None)
     assert (row["group_a"], row["group_b"], row["n_a"], row["n_b"]) == (*groups, 3, 3)
@@ -99,11 +95,11 @@ def test_a_comparison_by_hand(
 
 def test_an_empty_group_is_untestable_and_keeps_its_row() -> None:
     rows = compare(*by_hand(), seed=0)
-    row = one(rows, "negation")
+    row = row_of(rows, comparison="negation", unit_of_analysis="query")
     assert (row["untestable"], row["alternative"]) == ("a group is empty", "two-sided")
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == (0, 3, None, pytest.approx(20 / 9))
     assert [row[name] for name in ("statistic", "p", "p_adjusted", "effect_size")] == [None] * 4
-    assert entity_row(rows, "negation")["untestable"] == "a group is empty"
+    assert row_of(rows, comparison="negation", unit_of_analysis="entity")["untestable"] == "a group is empty"
 
 
 def test_shuffled_rows_give_the_same_tests() -> None:
@@ -138,11 +134,6 @@ def test_a_missing_score_is_refused() -> None:
         compare(susceptibility, persuasion, seed=0)
 
 
-def entity_row(rows: list[Row], comparison: str) -> Row:
-    (row,) = [row for row in rows if (row["comparison"], row["unit_of_analysis"]) == (comparison, "entity")]
-    return row
-
-
 def test_entities_are_pairs_of_their_queries_means() -> None:
     # Of Norway's two queries, relevant 4 and 8, irrelevant 1 and 2; of others one; Oman lacks the second group.
     scores = [
@@ -156,7 +147,11 @@ def test_entities_are_pairs_of_their_queries_means() -> None:
          "persuasion": value}
         for number, entity, relevant, value in scores
     )  # fmt: skip
-    row = entity_row(STATISTICS["relevance"].rows({"persuasion_by_kind": persuasion}, 0), "relevance")
+    row = row_of(
+        STATISTICS["relevance"].rows({"persuasion_by_kind": persuasion}, 0),
+        comparison="relevance",
+        unit_of_analysis="entity",
+    )
     assert (row["test"], row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == ("sign flip", 5, 5, 5.0, 1.6)
     assert row["statistic"] == pytest.approx(stats.ttest_rel([6, 5, 7, 3, 4], [1.5, 2, 1, 2, 1.5]).statistic)
     assert row["p"] == pytest.approx(1 / 32)
@@ -168,10 +163,10 @@ def test_forms_of_an_entity_count_once() -> None:
     twice = pd.concat([susceptibility.assign(entity=susceptibility["query_id"])] * 2, ignore_index=True)
     twice["query_id"] = [f"{name}{number}" for number, name in enumerate(twice["query_id"])]
     rows = STATISTICS["familiarity"].rows({"susceptibility_of_queries": twice}, 0)
-    row = entity_row(rows, "familiarity")
+    row = row_of(rows, comparison="familiarity", unit_of_analysis="entity")
     assert (row["test"], row["n_a"], row["mean_a"], row["mean_b"]) == ("permutation", 3, 3.5, 1.5)
     assert row["p"] == pytest.approx(1 / 20)
-    assert one(rows, "familiarity")["n_a"] == 6
+    assert row_of(rows, comparison="familiarity", unit_of_analysis="query")["n_a"] == 6
 
 
 def test_familiarity_holds_the_length_of_names() -> None:
@@ -209,7 +204,7 @@ def test_followed_answers_are_tested_one_by_one_and_by_entity() -> None:
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["test"]) == (3, 3, 4.0, 2.0, "permutation")
     assert row["statistic"] == pytest.approx(stats.ttest_ind([3, 5, 4], [1, 3, 2]).statistic)
     assert row["p"] == pytest.approx(2 / 20)  # 3 + 4 + 5 twice, as there are two 3
-    row = entity_row(rows, "followed")
+    row = row_of(rows, comparison="followed", unit_of_analysis="entity")
     assert (row["n_a"], row["n_b"], row["mean_a"], row["mean_b"], row["p"]) == (2, 2, 4.0, 2.0, None)
     assert (row["untestable"], row["effect_size"]) == (TOO_FEW, None)  # four ways to turn the signs of two pairs
 

@@ -8,6 +8,7 @@ import pytest
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.statistics.correlations import EFFECTS_BY_FREQUENCY, HELD_AGAINST_SUSCEPTIBILITY, STATISTIC
+from tests.tasks.statistics.rows import row_of
 
 Row = dict[str, Any]
 
@@ -49,23 +50,18 @@ def computed(frames: dict[str, pd.DataFrame]) -> list[Row]:
     return STATISTIC.rows(frames, 0)
 
 
-def found(rows: list[Row], **where: str) -> Row:
-    (one,) = [row for row in rows if all(row[name] == value for name, value in where.items())]
-    return one
-
-
 def test_queries_are_correlated_by_type_and_all_together() -> None:
     rows = computed(frames(fisher_of_queries=OPEN + CLOSED))
-    of_open = found(rows, level="query", query_type="open")
+    of_open = row_of(rows, level="query", query_type="open")
     assert (of_open["measure_a"], of_open["measure_b"], of_open["n"]) == ("fisher_top_k", "susceptibility", 3)
     assert of_open["pearson"] == pytest.approx(3 / np.sqrt(12))
     assert of_open["pearson_p"] == pytest.approx(1 / 3)
     assert of_open["spearman"] == pytest.approx(np.sqrt(3) / 2)
     assert of_open["untestable"] is None
-    closed = found(rows, level="query", query_type="closed")
+    closed = row_of(rows, level="query", query_type="closed")
     nothing = (closed["pearson"], closed["pearson_p"], closed["spearman"], closed["spearman_p"])
     assert (closed["n"], nothing, closed["untestable"]) == (2, (None,) * 4, "too few pairs")
-    together = found(rows, level="query", query_type="all")
+    together = row_of(rows, level="query", query_type="all")
     assert together["n"] == 5
     assert together["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 5, 7], [1, 1, 4, 7, 9])[0, 1])
     assert together["spearman"] == pytest.approx(np.corrcoef([1, 2, 3, 4, 5], [1.5, 1.5, 3, 4, 5])[0, 1])
@@ -75,12 +71,12 @@ def test_relations_are_correlated_by_the_means_of_their_queries() -> None:
     genre = fisher("genre", "open", [(0, 9), (0, 11)])
     rows = computed(frames(fisher_of_queries=OPEN + CLOSED + genre))
     # Means over both types: capital (1.5, 1), father (5, 20/3), genre (0, 10); over open ones father is (3, 4).
-    of_all = found(rows, level="relation", query_type="all")
+    of_all = row_of(rows, level="relation", query_type="all")
     assert of_all["n"] == 3
     assert of_all["pearson"] == pytest.approx(np.corrcoef([1.5, 5, 0], [1, 20 / 3, 10])[0, 1])
-    of_open = found(rows, level="relation", query_type="open")
+    of_open = row_of(rows, level="relation", query_type="open")
     assert of_open["spearman"] == pytest.approx(-0.5)
-    assert found(rows, level="relation", query_type="closed")["untestable"] == "too few pairs"
+    assert row_of(rows, level="relation", query_type="closed")["untestable"] == "too few pairs"
 
 
 def test_what_lacks_a_score_is_no_pair() -> None:
@@ -100,7 +96,7 @@ def test_models_and_measures_are_held_apart_and_sorted() -> None:
         for level in ("query", "relation")
         for query_type in ("all", "open")
     ]
-    assert found(rows, measure_a="memorization_ratio", level="query", query_type="all")["untestable"] == "no spread"
+    assert row_of(rows, measure_a="memorization_ratio", level="query", query_type="all")["untestable"] == "no spread"
 
 
 def test_rows_fit_their_table_whatever_the_order() -> None:
@@ -129,13 +125,13 @@ def test_how_known_they_are_is_held_against_entities(query: str, measure: str) -
              for row in queries(relation, "open", measure, pairs, entity=entity)]  # fmt: skip
     rows = [row for row in computed(frames(**{query: known})) if row["query_type"] == "open"]
     assert {(row["level"], row["relation"]) for row in rows} == {("entity", of) for of in ("all", "capital", "father")}
-    together = found(rows, measure_a=measure, relation="all")
+    together = row_of(rows, measure_a=measure, relation="all")
     assert together["n"] == 5
     assert together["spearman"] == pytest.approx(-0.9)  # ranks 1 2 3 4 5 and 5 4 2 3 1
     assert together["spearman_low"] < -0.9 < together["spearman_high"]
     assert together["pearson"] == pytest.approx(np.corrcoef([1, 2, 3, 4, 9], [6, 4, 1, 2, 0.5])[0, 1])
-    assert found(rows, measure_a=measure, relation="capital")["n"] == 3
-    alone = found(rows, measure_a=measure, relation="father")
+    assert row_of(rows, measure_a=measure, relation="capital")["n"] == 3
+    alone = row_of(rows, measure_a=measure, relation="father")
     assert (alone["n"], alone["untestable"]) == (2, "too few pairs")
 
 

@@ -11,6 +11,7 @@ from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.entropy_classes import CUT, EntropyClasses
 from swaymeter.tasks.statistics.means import ENTROPIES
 from swaymeter.tasks.statistics.predictors import CORRELATED, regression_on
+from tests.tasks.statistics.rows import row_of
 
 Row = dict[str, Any]
 MODEL = {"model": "m", "dtype": "float32"}
@@ -48,11 +49,6 @@ def computed(name: str, **rows: list[Row]) -> list[Row]:
     return made
 
 
-def found(rows: list[Row], **where: object) -> Row:
-    (one,) = [row for row in rows if all(row[name] == value for name, value in where.items())]
-    return one
-
-
 def test_partitions_are_pooled_and_so_are_contexts() -> None:
     answers = [
         answer(0, "static", "none", True, 4.0), answer(2, "temporal", "none", False, 2.0),
@@ -66,7 +62,7 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
     made = computed("partition_means", answers_of_questions=answers, instances=instances)
 
     def mean(quantity: str, *group: str) -> tuple[int, Any]:
-        row = found(made, quantity=quantity, group_values=list(group))
+        row = row_of(made, quantity=quantity, group_values=list(group))
         return row["n"], row["mean"]
 
     assert mean("accuracy", "all", "none") == (2, 0.5)
@@ -79,7 +75,7 @@ def test_partitions_are_pooled_and_so_are_contexts() -> None:
     assert mean("semantic_entropy_change", "all", "all", "all") == (2, -1.0)
     assert mean("semantic_entropy_change", "static", "all", "persuaded") == (1, -3.0)
     assert mean("semantic_entropy_with", "all", "all", "stubborn") == (1, 5.0)
-    everything = found(made, quantity="coherent_persuasion", group_values=["all", "all"])
+    everything = row_of(made, quantity="coherent_persuasion", group_values=["all", "all"])
     assert (everything["items"], everything["low"], everything["high"]) == (2, None, None)
 
 
@@ -111,7 +107,7 @@ def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
         for number, (moved, edits) in enumerate(zip(rng.normal(0, 1, 30), [1, 4, 1, 7, 1, 9] * 5, strict=True))
     ]
     made = computed("instance_correlations", instances=rows)
-    temporal = found(made, partition="temporal", condition="original", measure_a="edits")
+    temporal = row_of(made, partition="temporal", condition="original", measure_a="edits")
     of_temporal = [row for row in rows if row["partition"] == "temporal"]
     x, y = ([row[name] for row in of_temporal] for name in ("edits", "coherent_persuasion"))
     expected = stats.pearsonr(x, y)
@@ -119,9 +115,9 @@ def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
     z, half = np.arctanh(expected.statistic), stats.norm.ppf(0.975) / np.sqrt(15 - 3)
     assert (temporal["low"], temporal["high"]) == pytest.approx(tuple(np.tanh([z - half, z + half])), abs=1e-9)
     assert (temporal["n"], temporal["subjects"]) == (15, 15)
-    static = found(made, partition="static", condition="all", measure_a="edits")
+    static = row_of(made, partition="static", condition="all", measure_a="edits")
     assert (static["pearson"], static["low"], static["untestable"]) == (None, None, "no spread")
-    everything = found(made, partition="all", condition="all", measure_a="edits")
+    everything = row_of(made, partition="all", condition="all", measure_a="edits")
     assert (everything["n"], everything["subjects"]) == (30, 15)
     assert {row["measure_a"] for row in made} == {"edits"}
 
@@ -141,9 +137,9 @@ def test_rows_without_a_predictor_are_left_out_and_counted() -> None:
                  subject_popularity=float(rng.normal()), object_popularity=None if number < 4 else float(rng.normal()))
         for number in range(24)
     ]  # fmt: skip
-    edits = found(regressed(rows), partition="temporal", condition="original", predictor="edits")
+    edits = row_of(regressed(rows), partition="temporal", condition="original", predictor="edits")
     assert (edits["n"], edits["left_out"], edits["subjects"]) == (20, 4, 10)
-    alone = found(regressed(rows[4:]), partition="temporal", condition="original", predictor="edits")
+    alone = row_of(regressed(rows[4:]), partition="temporal", condition="original", predictor="edits")
     same = ("beta", "standard_error", "p", "subject_standard_error", "r_squared")
     assert [edits[name] for name in same] == [alone[name] for name in same]
 
@@ -160,12 +156,12 @@ def test_a_missing_or_constant_predictor_is_named() -> None:
         ]  # fmt: skip
 
     made = regressed([*rows("static", edits=1), *rows("disputable", object_popularity=None)])
-    static = found(made, partition="static", condition="original")
+    static = row_of(made, partition="static", condition="original")
     assert (static["untestable"], static["predictor"], static["beta"]) == ("edits: no spread", "none", None)
-    disputable = found(made, partition="disputable", condition="original")
+    disputable = row_of(made, partition="disputable", condition="original")
     assert disputable["untestable"] == "object_popularity: no instance has one"
     assert (disputable["n"], disputable["left_out"]) == (0, 9)
-    assert found(made, partition="all", condition="all")["untestable"] == "edits: no spread"
+    assert row_of(made, partition="all", condition="all")["untestable"] == "edits: no spread"
 
 
 def texts(entropies: list[float | None], questions: list[str]) -> pd.DataFrame:

@@ -1,13 +1,12 @@
 """Variances worked by hand and by numpy: what is compared between samples and forms, and what is not."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.statistics.reliability import reliability
+from tests.tasks.statistics.rows import row_of
 
 
 def sample(scores: dict[tuple[str, int, str], float], query_type: str = "open") -> pd.DataFrame:
@@ -21,18 +20,13 @@ def sample(scores: dict[tuple[str, int, str], float], query_type: str = "open") 
     )  # fmt: skip
 
 
-def row(rows: list[dict[str, Any]], over: str) -> dict[str, Any]:
-    (found,) = [one for one in rows if one["over"] == over]
-    return found
-
-
 FIRST = {("Peru", 1, "a"): 1.0, ("Peru", 2, "a"): 3.0, ("Peru", 1, "b"): 5.0, ("Norway", 1, "a"): 7.0}
 
 
 def test_only_what_is_in_every_sample_is_compared() -> None:
     second = {("Peru", 1, "a"): 2.0, ("Peru", 1, "c"): 9.0, ("Norway", 1, "a"): 7.0}
     third = {("Peru", 1, "a"): 6.0, ("Norway", 1, "a"): 10.0, ("Peru", 1, "b"): 0.0}
-    seeds = row(reliability("persuasion", [sample(one) for one in (FIRST, second, third)]), "seeds")
+    seeds = row_of(reliability("persuasion", [sample(one) for one in (FIRST, second, third)]), over="seeds")
     variances = [np.var([1.0, 2.0, 6.0], ddof=1), np.var([7.0, 7.0, 10.0], ddof=1)]
     assert (seeds["n"], seeds["of_first"], seeds["scores"], seeds["compared"]) == (2, 4, 3, "query and context")
     assert seeds["variance"] == pytest.approx(np.mean(variances), abs=1e-12)
@@ -41,14 +35,15 @@ def test_only_what_is_in_every_sample_is_compared() -> None:
 
 
 def test_forms_of_an_entity_are_compared_in_the_first_sample() -> None:
-    forms = row(reliability("persuasion", [sample(FIRST), sample({("Peru", 2, "b"): 4.0})]), "forms")
+    forms = row_of(reliability("persuasion", [sample(FIRST), sample({("Peru", 2, "b"): 4.0})]), over="forms")
     assert (forms["n"], forms["of_first"], forms["scores"], forms["variance"]) == (1, 3, 2, 2.0)
 
 
 def test_what_cannot_be_compared_says_why() -> None:
     none = reliability("susceptibility", [sample({("Peru", 1, "a"): 1.0}), sample({("Lima", 1, "a"): 1.0})])
-    assert (row(none, "seeds")["variance"], row(none, "seeds")["untestable"]) == (None, "nothing has all scores")
-    assert row(none, "forms")["untestable"] == "there is one score of each"
+    seeds = row_of(none, over="seeds")
+    assert (seeds["variance"], seeds["untestable"]) == (None, "nothing has all scores")
+    assert row_of(none, over="forms")["untestable"] == "there is one score of each"
     with pytest.raises(ScoreError, match="persuasion: a stored score is not a finite number"):
         reliability("persuasion", [sample({("Peru", 1, "a"): np.nan})] * 2)
 
