@@ -161,7 +161,8 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     original, counter_memory, of_context = _contexts(cells, partition, answers, replacement)
     subject_id, property_id = cells.wikidata_id("subj_id", "Q"), cells.wikidata_id("prop_id", "P")
     object_id = cells.wikidata_id("obj_id", "Q")
-    page, page_revision = _place(cells.text("dir_info"))
+    place = _PLACE.fullmatch(cells.text("dir_info"))  # the publishers' own path to a disputed sentence
+    page, page_revision = (place[1], int(place[2]) or None) if place else (None, None)
     numbers = {name: cells.number(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
     quality = cells.number("replace_quality", is_count=False)
     names_subject = partition == "disputable" or not question or subject.casefold() in question.casefold()
@@ -213,12 +214,6 @@ def _relation(cells: _Cells, partition: Partition, property_id: WikidataId | Non
         raise cells.refused("prop", "is not a valid relation name") from None
 
 
-def _place(directory: str) -> tuple[str | None, int | None]:
-    """The page of a disputed sentence and its revision, as the publishers' own path to it names them."""
-    match = _PLACE.fullmatch(directory)
-    return (match[1], int(match[2]) or None) if match else (None, None)
-
-
 class PublishedQuestions(QuestionsOptions):
     """The questions that were published as DynamicQA."""
 
@@ -247,9 +242,10 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
 
 
 def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> FetchedQuestions:
-    if options.folder:
-        return FetchedQuestions(questions(Path(options.folder), partition))
-    return FetchedQuestions(downloaded(partition, access.session("dynamicqa")))
+    folder = options.folder
+    return FetchedQuestions(
+        questions(Path(folder), partition) if folder else downloaded(partition, access.session("dynamicqa"))
+    )
 
 
 PUBLISHED = QuestionSource("dynamicqa", PublishedQuestions, _key, _fetch)

@@ -79,7 +79,14 @@ class _Pages:
                 self._size = max(SMALLEST_PAGE, self._size // 2)
                 break
             pairs = sorted((_pair(row, answer) for row in answer.rows), key=_order)
-            self._check(pairs, answer, prefix, after)
+            # Of another page than the requested one, the next request would get the same pairs again.
+            outside = any(not pair.key.startswith(prefix) or pair.key <= after for pair in pairs)
+            if outside or len(answer) > self._size:
+                raise ServiceError(
+                    f"{answer.address} answered with pairs that the query excludes by its "
+                    f"{'FILTER' if outside else 'LIMIT'}, as a cache in front of a service may; give the address of a "
+                    "service that supports SPARQL 1.1"
+                )
             if len(answer) < self._size:
                 yield from pairs
                 return
@@ -94,16 +101,6 @@ class _Pages:
             part = prefix + digit
             if part >= after[: len(part)]:
                 yield from self.with_prefix(part, after if after.startswith(part) else "", longest)
-
-    def _check(self, pairs: Sequence[Pair], answer: Rows, prefix: str, after: str) -> None:
-        """ServiceError where the answer is not the requested page: the next request would get the same pairs again."""
-        outside = [pair.key for pair in pairs if not pair.key.startswith(prefix) or pair.key <= after]
-        if outside or len(answer) > self._size:
-            ignored = "FILTER" if outside else "LIMIT"
-            raise ServiceError(
-                f"{answer.address} answered with pairs that the query excludes by its {ignored}, as a cache in front "
-                "of a service may; give the address of a service that supports SPARQL 1.1"
-            )
 
     def _query(self, prefix: str, after: str) -> str:
         limits = [f"STRSTARTS(?k, {string(prefix)})"] if prefix else []

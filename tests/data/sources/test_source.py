@@ -8,7 +8,7 @@ import pytest
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import InputError, ServiceError
-from swaymeter.data.records import PARTITIONS, SLOT, Partition, RelationName
+from swaymeter.data.records import PARTITIONS, SLOT, RelationName
 from swaymeter.data.sources import sample
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.http.services import SERVICES
@@ -127,19 +127,14 @@ def test_published_questions_are_known_by_their_file_or_address(access: Access, 
         source.fetch(downloaded, "static", replace(access, offline=True))
 
 
-def test_facts_are_those_of_the_relation_with_source_and_licence() -> None:
+def test_the_sample_has_facts_with_sources_and_filled_contexts() -> None:
     facts = sample.facts("capital")
     assert len(facts) == len(catalog.facts("capital")) > 0
-    for fact in facts:
-        assert fact.relation == "capital"
-        assert type(fact.relation) is RelationName
-        assert fact.source
-        assert fact.licence == sample.LICENCE
-
-
-@pytest.mark.parametrize("partition", PARTITIONS)
-def test_a_context_holds_its_answer_and_no_slot(partition: Partition) -> None:
-    for question in sample.questions(partition):
+    assert all(fact.source for fact in facts)
+    assert {(type(fact.relation), fact.relation, fact.licence) for fact in facts} == {
+        (RelationName, "capital", sample.LICENCE)
+    }
+    for question in (one for partition in PARTITIONS for one in sample.questions(partition)):
         assert question.object in question.original_context
         assert question.replacement in question.counter_memory_context
         assert SLOT not in question.original_context + question.counter_memory_context
