@@ -45,12 +45,14 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
     columns: the quantity of each; None for the one that the row's column `quantity` names.
     """
     known = aliases(rows["model"].unique() if len(rows) else (), runs)
-    values = [one for item in items for one in published(item)]
+    values = [entry for item in items for entry in published(item)]
     for column, quantity in columns.items():
         cells = []
         for row in records(rows):
-            of_quantity = (one for one in values if one.quantity == (quantity or row["quantity"]))
-            of_row = [one.words for one in of_quantity if one.model == known[row["model"]] and _is_about(one, row)]
+            of_quantity = (entry for entry in values if entry.quantity == (quantity or row["quantity"]))
+            of_row = [
+                entry.words for entry in of_quantity if entry.model == known[row["model"]] and _is_about(entry, row)
+            ]
             cells.append("; ".join(dict.fromkeys(of_row)))
         rows = rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
     return rows
@@ -59,14 +61,17 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
 def significant(model: str, comparison: str, query_type: str) -> tuple[str, float] | None:
     """In how many relations a comparison is significant as printed, in words and as a share; None where it is not."""
     row = {"comparison": comparison, "query_type": query_type}
-    found = {
-        one.quantity: one for item in TESTS for one in published(item) if one.model == model and _is_about(one, row)
+    printed = {
+        entry.quantity: entry
+        for item in TESTS
+        for entry in published(item)
+        if entry.model == model and _is_about(entry, row)
     }
-    if share := found.get("share_significant"):
+    if share := printed.get("share_significant"):
         return share.words, share.comparable
-    if (count := found.get("relations_significant")) is None:
+    if (count := printed.get("relations_significant")) is None:
         return None
-    if tested := found.get("relations_tested"):
+    if tested := printed.get("relations_tested"):
         return f"{count.words} of {tested.words}", count.comparable / tested.comparable
     return ("none", 0.0) if not count.value else (count.words, float("nan"))
 
@@ -75,10 +80,10 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
     """What the items print of these quantities, for a sentence: "; in the paper: pearson 0.51"; empty of nothing."""
     known = aliases([model], runs)[model]
     words = [
-        f"{_named(one.quantity)} {one.words}"
+        f"{_named(entry.quantity)} {entry.words}"
         for item in items
-        for one in published(item)
-        if one.model == known and one.quantity in quantities and _is_about(one, row)
+        for entry in published(item)
+        if entry.model == known and entry.quantity in quantities and _is_about(entry, row)
     ]
     return f"; in the paper: {', '.join(words)}" if words else ""
 
@@ -89,19 +94,19 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
     listed: whether the caption lists the values of these models, for no column shows them. Nothing where the frames are
     about a user's own questions, which no paper asks.
     """
-    asked = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
-    if not items or (asked and not asked & set(PARTITIONS)):
+    groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
+    if not items or (groups and not groups & set(PARTITIONS)):
         return Printed()
-    values = [one for item in items for one in published(item)]
+    values = [entry for item in items for entry in published(item)]
     if not values:
         return Printed(f" The papers print no number of {'it' if len(items) == 1 else 'them'}.")
     known = aliases(names, frames["runs_in_short"])
-    of_models = dict.fromkeys(one.model for one in values if one.model)
-    ours = [one for one in values if one.model is None or one.model in known.values()]
+    of_models = dict.fromkeys(entry.model for entry in values if entry.model)
+    ours = [entry for entry in values if entry.model is None or entry.model in known.values()]
     missing = [name for name, alias in known.items() if alias not in of_models] if of_models else []
     others = [model for model in of_models if model not in known.values()]
     note = _listed(ours, single=len(known) == 1) if listed else ""
-    if notes := dict.fromkeys(part for one in ours if note or one.model for part in one.notes):
+    if notes := dict.fromkeys(part for entry in ours if note or entry.model for part in entry.notes):
         note += f" Published values: {'; '.join(notes)}."
     if missing:
         there = f", but of {_several(others)}" if others else ""
@@ -112,9 +117,9 @@ def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, li
 def _listed(values: Sequence[PublishedValue], *, single: bool) -> str:
     """A caption's sentence: the values with their sources, without the model where there is one; empty of many."""
     groups: dict[tuple[str, str], dict[str, None]] = {}
-    for one in values:
-        of = ", ".join(filter(None, ("" if single else one.model, _about(one))))
-        groups.setdefault((one.source, of), {})[f"{_named(one.quantity)} {one.words}"] = None
+    for entry in values:
+        of = ", ".join(filter(None, ("" if single else entry.model, _about(entry))))
+        groups.setdefault((entry.source, of), {})[f"{_named(entry.quantity)} {entry.words}"] = None
     if not 0 < len(groups) <= MOST_LISTED:
         return ""
     sources: dict[str, list[str]] = {}
@@ -128,22 +133,22 @@ def _named(quantity: str) -> str:
     return quantity.replace("_", " ")
 
 
-def _is_about(one: PublishedValue, row: Mapping[str, object]) -> bool:
+def _is_about(entry: PublishedValue, row: Mapping[str, object]) -> bool:
     """Whether a value is of that row; a row that lacks a name which the value goes by, such as a level, is another."""
-    return all(str(row.get(name)) == value for name, value in one.by.items())
+    return all(str(row.get(name)) == value for name, value in entry.by.items())
 
 
 def _several(names: Sequence[str]) -> str:
     return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} others"
 
 
-def _words(one: PublishedValue) -> dict[str, str]:
-    words = {key: value.replace("_", " ") for key, value in one.by.items() if key != "condition"}
-    return words | ({"context": CONDITION_NAMES[one.by["condition"]]} if "condition" in one.by else {})
+def _words(entry: PublishedValue) -> dict[str, str]:
+    words = {key: value.replace("_", " ") for key, value in entry.by.items() if key != "condition"}
+    return words | ({"context": CONDITION_NAMES[entry.by["condition"]]} if "condition" in entry.by else {})
 
 
-def _about(one: PublishedValue) -> str:
-    return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in _words(one).items())
+def _about(entry: PublishedValue) -> str:
+    return ", ".join(f"{key} {value}" if value.isdigit() else value for key, value in _words(entry).items())
 
 
 def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
@@ -151,18 +156,18 @@ def _rows(values: Sequence[PublishedValue]) -> tuple[pd.DataFrame, str]:
 
     Where there are few values of a quantity, each value has a row.
     """
-    quantities = dict.fromkeys(_named(one.quantity) for one in values)
+    quantities = dict.fromkeys(_named(entry.quantity) for entry in values)
     wide = len(values) >= 2 * len(quantities)
     rows: dict[tuple[object, ...], dict[str, object]] = {}
     notes: dict[tuple[object, ...], dict[str, None]] = {}
-    for one in values:
-        quantity = _named(one.quantity)
-        key = one.item, one.model, *one.by.items(), *(() if wide else (quantity,))
-        of = _words(one) if wide else {"of": _about(one), "quantity": quantity}
-        row = rows.setdefault(key, {"printed_in": paper_items()[one.item].name, "model": one.model or "", **of})
+    for entry in values:
+        quantity = _named(entry.quantity)
+        key = entry.item, entry.model, *entry.by.items(), *(() if wide else (quantity,))
+        of = _words(entry) if wide else {"of": _about(entry), "quantity": quantity}
+        row = rows.setdefault(key, {"printed_in": paper_items()[entry.item].name, "model": entry.model or "", **of})
         column = quantity if wide else "value"
-        row[column] = f"{row[column]}, {one.words}" if column in row else one.words
-        notes.setdefault(key, {}).update(dict.fromkeys(one.notes))
+        row[column] = f"{row[column]}, {entry.words}" if column in row else entry.words
+        notes.setdefault(key, {}).update(dict.fromkeys(entry.notes))
     of_all = [part for part in next(iter(notes.values())) if all(part in some for some in notes.values())]
     texts = ["; ".join(part for part in notes[key] if part not in of_all) for key in rows]
     frame = pd.DataFrame(rows.values()).assign(note=texts).astype(object).fillna("")

@@ -76,10 +76,11 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     for table in tables:
         if len(table.rows):
             write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
-    answers, read, found = write_answers(frames, folder, card), write_queries(frames, folder, card), findings(frames)
-    (folder / FOUND).write_text(json.dumps(found, ensure_ascii=False, indent=1), encoding="utf-8")
+    answers, read = write_answers(frames, folder, card), write_queries(frames, folder, card)
+    sentences = findings(frames)
+    (folder / FOUND).write_text(json.dumps(sentences, ensure_ascii=False, indent=1), encoding="utf-8")
     text = page(
-        card, found, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
+        card, sentences, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
         queries=read,
     )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")

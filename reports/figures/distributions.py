@@ -99,8 +99,8 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
 
 def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | None:
     every = frames[score.values]
-    found = finite(every.dropna(subset=[score.column]), score.column)
-    rows = found.rows
+    scored = finite(every.dropna(subset=[score.column]), score.column)
+    rows = scored.rows
     if rows.empty:
         return None
     kind, groups = grouping(rows), rows["partition"].value_counts()
@@ -112,7 +112,7 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
         f"Each point is {score.thing}, {violin}a diamond their mean with its "
         f"{interval_over('subjects')}; {score.reading}. "
         f"{model}; n = {len(rows)} values of "
-        f"{plural(rows['question_id'].nunique(), 'question')}, by {kind} below.{few}{found.note('values')}"
+        f"{plural(rows['question_id'].nunique(), 'question')}, by {kind} below.{few}{scored.note('values')}"
     )
     means = _means(frames[score.means], score)
     points = every[["partition", "relation", "question_id", "condition", score.column]]
@@ -204,8 +204,8 @@ def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> No
 
 def _draw_most_edited(model: Model, frames: Frames) -> Drawing | None:
     every, counts = frames["marked_instances"], frames["most_edited_and_viewed"]
-    found = finite(every, *(f"semantic_entropy_{when}" for when in WHEN))
-    rows = found.rows.astype(dict.fromkeys(MARKS, bool))
+    scored = finite(every, *(f"semantic_entropy_{when}" for when in WHEN))
+    rows = scored.rows.astype(dict.fromkeys(MARKS, bool))
     if not rows[list(MARKS)].any(axis=None):
         return None
     sentences = counted(counts)
@@ -213,7 +213,7 @@ def _draw_most_edited(model: Model, frames: Frames) -> Drawing | None:
         "Each dot is a question with a context: higher up its sampled answers spread over more meanings; beside all "
         "instances the persuaded and the stubborn; a violin is the density of 30 or more, a diamond the mean with its "
         f"{interval_over('subjects')}. At the left, {WHICH}. {sentences} {model}; n = {len(rows)} "
-        f"instances.{found.note('instances')}"
+        f"instances.{scored.note('instances')}"
     )
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
     means = where(frames["entropy_by_outcome"], partition="all", condition="all")
@@ -268,27 +268,27 @@ Marked = Mapping[str, tuple[pd.DataFrame, str, str]]
 
 def _draw_marked(model: Model, frames: Frames) -> Drawing | None:
     every, counts = frames["marked_instances"], frames["most_edited_and_viewed"]
-    found = finite(every, *SCORES)
-    rows = found.rows.astype(dict.fromkeys(MARKS, bool))
+    scored = finite(every, *SCORES)
+    rows = scored.rows.astype(dict.fromkeys(MARKS, bool))
     if not rows[list(MARKS)].any(axis=None):
         return None
     marked = {name.replace("_", " "): (rows[rows[name]], *style) for name, style in MARKS.items()}
-    caption = f"{_READ} Marked are, {WHICH}. {counted(counts)} {_n(model, rows)}{found.note('instances')}"
+    caption = f"{_READ} Marked are, {WHICH}. {counted(counts)} {_n(model, rows)}{scored.note('instances')}"
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
     return Drawing(caption, numbers, shown, partial(_paint_marked, rows, marked))
 
 
 def _draw_classes(model: Model, frames: Frames) -> Drawing | None:
     every, classes = frames["classed_instances"], frames["entropy_classes"]
-    found = finite(every, *SCORES)
-    rows = found.rows
+    scored = finite(every, *SCORES)
+    rows = scored.rows
     if rows.empty:
         return None
     classed = {f"{name} entropy": (rows[rows["entropy_class"] == name], *style) for name, style in CLASSES.items()}
     between = " A grey dot lies between two classes." if len(rows) > len(_told_apart(classed)) else ""
     caption = (
         f"{_READ} Shape and hue are the class of semantic entropy with the context, {cut_in_words(classes)}."
-        f"{between} The words of each class stand in a table. {_n(model, rows)}{found.note('instances')}"
+        f"{between} The words of each class stand in a table. {_n(model, rows)}{scored.note('instances')}"
     )
     shown = in_order(without_unit(classes), partition=["all", *partitions(rows)], entropy_class=CLASSES)
     return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_marked, rows, classed))

@@ -169,8 +169,8 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         "relations a comparison and query type."
     )
     known_as = aliases((model.name for model in of_models), frames[RUNS])
-    asked = zip(rows["model"].map(known_as), rows["comparison"], rows["query_type"], strict=True)
-    rows = rows.assign(published=[value[1] if (value := significant(*one)) else np.nan for one in asked])
+    keys = zip(rows["model"].map(known_as), rows["comparison"], rows["query_type"], strict=True)
+    rows = rows.assign(published=[value[1] if (value := significant(*one)) else np.nan for one in keys])
     caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
     numbers = rows.drop(columns="at").reset_index(drop=True)
     numbers.attrs["units"] = {**tests.attrs.get("units", {}), "published": SHARE}

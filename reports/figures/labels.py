@@ -59,19 +59,19 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
     has_clusters = len(sets) > 1 if by_set else len(sets) == 1 or means["type"].notna().any()
     if not has_clusters:
         return None
-    said, tests = frames["persuasion_by_strength"], where(frames["group_comparisons"], within=EVERY)
+    persuasion, tests = frames["persuasion_by_strength"], where(frames["group_comparisons"], within=EVERY)
     if by_set:
         shown = means[means["type"].isna()].assign(cluster=means["relation"])
         dots, what = entities.assign(cluster=entities["relation"]), "A cluster is a set of contexts"
     else:
-        entities, said, tests = (where(one, relation=sets[0]) for one in (entities, said, tests))
+        entities, persuasion, tests = (where(one, relation=sets[0]) for one in (entities, persuasion, tests))
         shown = _by_type(where(means, relation=sets[0]))
         every = entities[entities["type"].notna()].assign(cluster=EVERY)
         dots = pd.concat([_by_type(entities), every], ignore_index=True)
         what = f"A cluster is a type, with the contexts of the set {sets[0]}"
     clusters = sorted(set(shown["cluster"]), key=lambda name: (name != EVERY, name))
     labels = sorted(set(shown["label"]))
-    kinds = sorted(set(said["context_label"])) if len(said) else []
+    kinds = sorted(set(persuasion["context_label"])) if len(persuasion) else []
     of_contexts = f" The study labels its contexts {', '.join(kinds)}." if kinds else ""
     of_sets = "; between two sets, signs of differences turned: " + _significant(where(tests, comparison="set"))
     caption = (
@@ -99,12 +99,12 @@ def _significant(tests: pd.DataFrame) -> str:
 
 def _tested(tests: pd.DataFrame, thing: str = "") -> str:
     """How many of the tests that can be made are significant; how many cannot be made, and why."""
-    made = tests[tests["untestable"].isna()]
-    number = plural(len(made), thing) if thing else len(made)
-    found = f"{(made['p_adjusted'] <= ALPHA).sum()} of {number} significant" if len(made) else ""
+    testable = tests[tests["untestable"].isna()]
+    number = plural(len(testable), thing) if thing else len(testable)
+    significant = f"{(testable['p_adjusted'] <= ALPHA).sum()} of {number} significant" if len(testable) else ""
     reasons = "; ".join(sorted(set(tests["untestable"].dropna())))
-    untested = f"{len(tests) - len(made)} untestable ({reasons})" if reasons else ""
-    return ", ".join(filter(None, (found, untested)))
+    untested = f"{len(tests) - len(testable)} untestable ({reasons})" if reasons else ""
+    return ", ".join(filter(None, (significant, untested)))
 
 
 def _paint_labels(shown: pd.DataFrame, dots: pd.DataFrame, clusters: Sequence[str], labels: Sequence[str]) -> Canvas:

@@ -131,13 +131,13 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
         f"numbers show apart.{note}"
     )
     tests = where(frames["statistics_in_short"], comparison="followed")
-    found = {str(row["query_type"]): f"as published: {_significant(row)}" for row in records(as_published(tests))}
+    tested = {str(row["query_type"]): f"as published: {_significant(row)}" for row in records(as_published(tests))}
     if len(tests):
         caption += _tested(tests)
     alias = aliases([model.name], frames[RUNS])[model.name]
-    printed = {kind: value[0] for kind in found if (value := significant(alias, "followed", kind))}
+    printed = {kind: value[0] for kind in tested if (value := significant(alias, "followed", kind))}
     every = where(shown, contexts=EVERY)
-    return Drawing(caption, without_unit(rows), shown[_SHOWN], partial(_paint_followed, data, every, found, printed))
+    return Drawing(caption, without_unit(rows), shown[_SHOWN], partial(_paint_followed, data, every, tested, printed))
 
 
 def _significant(row: Mapping[str, Any]) -> str:
@@ -163,13 +163,13 @@ def _tested(tests: pd.DataFrame) -> str:
 
 
 def _paint_followed(
-    data: pd.DataFrame, means: pd.DataFrame, found: Mapping[str, str], printed: Mapping[str, str]
+    data: pd.DataFrame, means: pd.DataFrame, tested: Mapping[str, str], printed: Mapping[str, str]
 ) -> Canvas:
     canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
     for kind, axes in panels.items():
         persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
         in_paper = [f"in the paper: {printed[kind]}"] if kind in printed else []
-        headed(axes, f"{kind} queries", found.get(kind, ""), *in_paper)
+        headed(axes, f"{kind} queries", tested.get(kind, ""), *in_paper)
     canvas.axes[0].set_ylim(bottom=0)
     legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
     return canvas

@@ -132,11 +132,11 @@ def _fit_legends(canvas: Canvas) -> None:
         handles, labels = legend.legend_handles, [text.get_text() for text in legend.get_texts()]
         legend.remove()
         for columns in range(len(labels), 0, -1):
-            made = canvas.legend(
+            fitted = canvas.legend(
                 handles=handles, labels=labels, loc="outside upper left", ncols=columns, handletextpad=0.3,
                 columnspacing=1.0, fontsize=POINTS,
             )  # fmt: skip
-            width = made.get_window_extent().width / canvas.dpi
+            width = fitted.get_window_extent().width / canvas.dpi
             if width <= COLUMN or columns == 1:
                 break
-            made.remove()
+            fitted.remove()

@@ -135,11 +135,11 @@ def rendered(drawn: Drawn, limits: Limits | None = None) -> Pictures:
 
 def _without_links(svg: str) -> tuple[str, Links | None]:
     """A picture for the page without its links, and these: a page shows it as an image, in which none works."""
-    found = _LINK.findall(svg)
+    links = _LINK.findall(svg)
     box = re.search(r'viewBox="([^"]*)"', svg)
-    if not found or box is None:
+    if not links or box is None:
         return svg, None
-    places = tuple((x, y, unescape(address).removeprefix("../")) for address, x, y in found)
+    places = tuple((x, y, unescape(address).removeprefix("../")) for address, x, y in links)
     return _LINK.sub("", svg), Links(box[1], places)
 
 

@@ -116,8 +116,8 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
     every = frames["susceptibility_of_forms"].astype({"invented": bool})
     relation = relation_of(every)
     groups = without_unit(in_order(where(every, relation=relation), query_type=QUERY_HUES, form=(1, 2)))
-    found = finite(where(frames["susceptibility_of_queries"], relation=relation), "susceptibility")
-    queries = found.rows.astype({"invented": bool})
+    scored = finite(where(frames["susceptibility_of_queries"], relation=relation), "susceptibility")
+    queries = scored.rows.astype({"invented": bool})
     if len(groups[["query_type", "form"]].drop_duplicates()) > MOST_FORMS:
         return None
     sizes = span(groups["queries"].min(), groups["queries"].max())
@@ -126,7 +126,7 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
         f"higher up contexts sway it further. {how_to_read('entities')}. A panel is a query form. "
         f"{model}; n = {len(queries)} "
         f"queries, {sizes} a form and group. The "
-        f"CSV file has every relation.{found.note('queries')}"
+        f"CSV file has every relation.{scored.note('queries')}"
     )
     return Drawing(caption, without_unit(every), groups, partial(_paint_forms, queries, groups))
 

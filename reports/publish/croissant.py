@@ -39,7 +39,7 @@ _HOMES = {"query_id": "queries", "question_id": "questions"}
 def metadata(study: Publication, files: Sequence[Exported], licences: Iterable[str]) -> dict[str, Any]:
     """The content of croissant.json."""
     card = study.card
-    names = {one.table.name for one in files}
+    names = {file.table.name for file in files}
     return {
         "@context": dict(CONTEXT),
         "@type": "sc:Dataset",
@@ -55,49 +55,49 @@ def metadata(study: Publication, files: Sequence[Exported], licences: Iterable[s
         "datePublished": card.made_at,
         "version": "1.0.0",
         "keywords": ["language models", "context", "persuasion", "susceptibility", "evaluation"],
-        "distribution": [_file(one) for one in files],
-        "recordSet": [_records(one, names) for one in files],
+        "distribution": [_file(file) for file in files],
+        "recordSet": [_records(file, names) for file in files],
     }
 
 
-def _file(one: Exported) -> dict[str, Any]:
+def _file(file: Exported) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
-        "@id": one.path,
-        "name": one.path,
-        "description": f"A row is {one.table.row}.",
-        "contentUrl": one.path,
-        "contentSize": f"{one.size} B",
+        "@id": file.path,
+        "name": file.path,
+        "description": f"A row is {file.table.row}.",
+        "contentUrl": file.path,
+        "contentSize": f"{file.size} B",
         "encodingFormat": "application/x-parquet",
-        "sha256": one.sha256,
+        "sha256": file.sha256,
     }
 
 
-def _records(one: Exported, names: set[str]) -> dict[str, Any]:
-    table = one.table
+def _records(file: Exported, names: set[str]) -> dict[str, Any]:
+    table = file.table
     key = {"key": [{"@id": f"{table.name}/{name}"} for name in table.key]} if table.key else {}
     return {
         "@type": "cr:RecordSet",
         "@id": table.name,
         "name": table.name,
-        "description": f"A row is {table.row}. {one.rows} rows.",
+        "description": f"A row is {table.row}. {file.rows} rows.",
         **key,
-        "field": [_field(one, column, names) for column in table.columns],
+        "field": [_field(file, column, names) for column in table.columns],
     }
 
 
-def _field(one: Exported, column: Column, names: set[str], within: str = "") -> dict[str, Any]:
+def _field(file: Exported, column: Column, names: set[str], within: str = "") -> dict[str, Any]:
     home, path = _HOMES.get(column.name), f"{within}{column.name}"
-    leads = home is not None and home != one.table.name and home in names
-    parts = [_field(one, part, names, f"{path}/") for part in column.parts]
+    leads = home is not None and home != file.table.name and home in names
+    parts = [_field(file, part, names, f"{path}/") for part in column.parts]
     return {
         "@type": "cr:Field",
-        "@id": f"{one.table.name}/{path}",
+        "@id": f"{file.table.name}/{path}",
         "name": column.name,
         "description": described(column),
         **({"subField": parts} if parts else {"dataType": TYPES[column.type.replace("[]", "")]}),
         **({"repeated": True} if column.type.endswith("[]") else {}),
-        "source": {"fileObject": {"@id": one.path}, "extract": {"column": column.name}},
+        "source": {"fileObject": {"@id": file.path}, "extract": {"column": column.name}},
         **({"references": {"field": {"@id": f"{home}/{column.name}"}}} if leads else {}),
     }
 

@@ -20,9 +20,9 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
     """The whole card."""
     card = study.card
     licences = [str(row["licence"]) for row in records(sources)]
-    rows = max((one.rows for one in files), default=0)
+    rows = max((file.rows for file in files), default=0)
     name = hub(licences)
-    not_run = [[one.relation, one.model, one.measure, one.reason] for one in card.not_run]
+    not_run = [[work.relation, work.model, work.measure, work.reason] for work in card.not_run]
     not_run_table = ["## What was not run\n", grid(["relation", "model", "measure", "reason"], not_run)]
     header = {
         "pretty_name": card.name,
@@ -31,7 +31,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         **({"license_name": "by-source", "license_link": LICENCES} if name == "other" else {}),
         "tags": ["language-models", "context", "persuasion", "susceptibility", "evaluation"],
         "size_categories": [next((size for most, size in _SIZES if rows < most), "n>100M")],
-        "configs": [{"config_name": one.table.name, "data_files": one.path} for one in files],
+        "configs": [{"config_name": file.table.name, "data_files": file.path} for file in files],
     }
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n",
@@ -47,7 +47,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         _terms(study, sources),
         *(not_run_table if not_run else ()),
         "## Tables\n",
-        *(_table(one) for one in files),
+        *(_table(file) for file in files),
         f"## How to cite\n\n{markdown(card.citation)}\n",
     ]
     return "\n".join(parts)
@@ -69,12 +69,12 @@ def _terms(study: Publication, sources: pd.DataFrame) -> str:
         "the terms of the models; scores and statistics are measurements.\n",
         grid(["what", "relation", "source", "licence", "rows", "fetched (UTC)"], rows),
         "## Models\n",
-        grid(["model", "on the hub", "licence"], [[name, one.hub, one.licence] for name, one in study.models.items()]),
+        grid(["model", "on the hub", "licence"], [[name, of.hub, of.licence] for name, of in study.models.items()]),
     )
     return "\n".join(parts)
 
 
-def _table(one: Exported) -> str:
-    rows = [[column.name, column.type, described(column)] for column in one.table.columns]
-    head = f"### {one.table.name}\n\nA row is {markdown(one.table.row)}. {one.rows:,} rows in `{one.path}`.\n\n"
+def _table(file: Exported) -> str:
+    rows = [[column.name, column.type, described(column)] for column in file.table.columns]
+    head = f"### {file.table.name}\n\nA row is {markdown(file.table.row)}. {file.rows:,} rows in `{file.path}`.\n\n"
     return head + grid(["column", "type", "meaning"], rows)

@@ -78,10 +78,10 @@ def _escaped(character: str) -> str:
     letter, accents = decomposed[0], decomposed[1:]
     if not accents or any(accent not in _ACCENTS for accent in accents) or not (letter.isascii() or letter in _TEXT):
         return f"{{[}}U+{ord(character):04X}{{]}}"
-    made = _TEXT.get(letter, letter)
+    composed = _TEXT.get(letter, letter)
     for accent in accents:
-        made = rf"\{_ACCENTS[accent]}{{{made}}}"
-    return made
+        composed = rf"\{_ACCENTS[accent]}{{{composed}}}"
+    return composed
 
 
 def latex_table(filled: Filled) -> str:
@@ -122,12 +122,12 @@ def _contents(filled: Filled) -> tuple[str, list[str], list[list[str]]]:
 
 def _part(cells: pd.DataFrame, formats: str, caption: str, label: str) -> str:
     """Escaped cells as a table that is no wider than its place; braces around a name are never of the content."""
-    made: str = cells.to_latex(
+    tabular: str = cells.to_latex(
         index=False, escape=False, column_format=formats, caption=latex(caption), label=label, position="tbp"
     )
-    made = made.replace("{table}", "{table*}" if len(cells.columns) > WIDE else "{table}")
-    made = made.replace(r"\begin{tabular}", f"{_SMALL}\n\\centering\n{_FITTED}{{%\n\\begin{{tabular}}", 1)
-    return made.replace(r"\end{tabular}", "\\end{tabular}}", 1)
+    tabular = tabular.replace("{table}", "{table*}" if len(cells.columns) > WIDE else "{table}")
+    tabular = tabular.replace(r"\begin{tabular}", f"{_SMALL}\n\\centering\n{_FITTED}{{%\n\\begin{{tabular}}", 1)
+    return tabular.replace(r"\end{tabular}", "\\end{tabular}}", 1)
 
 
 def _stacked(text: str) -> str:

@@ -136,8 +136,8 @@ def _susceptibilities(frames: Frames) -> pd.DataFrame:
     for model in models(known := where(frames["both_susceptibilities_in_short"], measure=_MEASURE)):
         means = rows_of(known, model)
         means = in_order(means[means["grouped_by"].isna()], query_type=("all", "closed", "open"))
-        asked = records(rows_of(frames["coverage_of_susceptibility"], model))[0]
-        contexts = span(asked["fewest_contexts"], asked["most_contexts"])
+        coverage = records(rows_of(frames["coverage_of_susceptibility"], model))[0]
+        contexts = span(coverage["fewest_contexts"], coverage["most_contexts"])
         means = with_published(means, frames[RUNS], ("liu-table-2",), published="mean_susceptibility")
         rows.append(means.assign(contexts=contexts)[_COLUMNS])
     shown = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=_COLUMNS)

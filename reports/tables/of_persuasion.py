@@ -55,13 +55,13 @@ def side_by_side(frames: Frames, quantities: Mapping[str, str], of: str, item: s
     frame = frames["partition_means"]
     rows = pooled_once(frame[frame["quantity"].isin(quantities)])
     rows = rows.assign(most=rows.groupby(_GROUP)["n"].transform("max"))
-    made: dict[tuple[Any, ...], dict[str, Any]] = {}
+    by_group: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in records(rows):
         key = tuple(row[name] for name in _GROUP)
-        cells = made.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: int(row["most"])})
+        cells = by_group.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: int(row["most"])})
         n = f"; n = {row['n']:,}" if row["n"] < row["most"] else ""
         cells[quantities[row["quantity"]]] = f"{estimate(row)}{n}"
-    shown = pd.DataFrame(made.values(), columns=[*_GROUP, of, *quantities.values()]).fillna("")
+    shown = pd.DataFrame(by_group.values(), columns=[*_GROUP, of, *quantities.values()]).fillna("")
     columns = {f"published {quantities[name]}": quantity for name, quantity in printed.items()}
     shown = contexts_in_words(with_published(shown, frames[RUNS], (item,), **columns))
     in_turn = [column for name in quantities.values() for column in (name, f"published {name}") if column in shown]
