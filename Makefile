@@ -18,7 +18,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup study test test-benchmarks test-faults test-mediawiki check ui lock clean
+.PHONY: help setup study test test-benchmarks test-faults test-mediawiki check docs ui lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -69,6 +69,9 @@ check: setup ## lint, types, import rules, spelling; goes through all four, fail
 	for tool in "ruff check ." mypy lint-imports codespell; do \
 	    echo "== $$tool"; $(BIN)/$$tool || failed=1; \
 	done; exit $$failed
+
+docs: setup ## write the pages of docs/ that are made from the code: study file, database, relations, replication
+	@$(BIN)/python -m docs.made_pages
 
 ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0.1:4200 (PORT=…) until Ctrl-C
 	@exec $(BIN)/python -m swaymeter.flows.server.ui --port $(PORT)

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from docs.made_pages import MADE
 from swaymeter.data.sources.http.services import SERVICES, Service
-from tests.made_pages import MADE
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -29,7 +29,7 @@ def name_of(page: Path) -> str:
 @pytest.mark.parametrize("page", MADE)
 def test_a_page_made_from_the_code_is_current(page: str) -> None:
     current = written(DOCS / page) == MADE[page]()
-    assert current, f"docs/{page} is not what the code says; write it anew: python -m tests.test_docs"
+    assert current, f"docs/{page} is not what the code says; run `make docs`"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
@@ -124,5 +124,4 @@ def test_the_changelog_has_the_version_of_the_package() -> None:
 
 
 if __name__ == "__main__":
-    for page, text in MADE.items():
-        (DOCS / page).write_text(text(), encoding="utf-8")
+    raise SystemExit("the pages are made by `make docs`, or: python -m docs.made_pages")

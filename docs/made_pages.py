@@ -1,4 +1,4 @@
-"""The pages of docs/ that are made from the code; `python -m tests.test_docs` writes them."""
+"""The pages of docs/ that are made from the code; `make docs` writes them."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -35,7 +35,7 @@ WAREHOUSE_HEAD = """\
 
 `study.duckdb` in a study's workspace: every table, column and named query. It is a view of the workspace's files
 and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`, the
-others a column `file_id`: each row leads to its file. This page is made from the code, by `python -m tests.test_docs`.
+others a column `file_id`: each row leads to its file. This page is made from the code, by `make docs`.
 
 """
 
@@ -49,7 +49,7 @@ asked about, `{answer}` what is answered, and the classes are named in that orde
 for `http://schema.org/` and `yago:` for `http://yago-knowledge.org/resource/`; where versions of YAGO name a predicate
 differently, the name of the published list of 130 comes first. Why they are as they are:
 [decision 0018](decisions/0018-relations-of-the-catalog.md). This page is made from the catalog, by
-`python -m tests.test_docs`.
+`make docs`.
 
 """
 STUDY_FILE_HEAD = """\
@@ -57,7 +57,7 @@ STUDY_FILE_HEAD = """\
 
 A study is a YAML file: every key with the values that it takes, its default, and what it means. A key that is not
 listed here is refused with the nearest one that is. [flows/studies/](../flows/studies/) holds whole ones, and
-`swaymeter init` writes a small one to begin with. This page is made from the code, by `python -m tests.test_docs`.
+`swaymeter init` writes a small one to begin with. This page is made from the code, by `make docs`.
 
 In VS Code, the extension YAML (redhat.vscode-yaml) completes keys, shows their meaning and underlines mistakes by the
 schema that `swaymeter schema > swaymeter.schema.json` writes. Name it in the first line of a study file,
@@ -242,3 +242,7 @@ MADE: dict[str, Callable[[], str]] = {
     "relations.md": relations,
     "replication.md": replication,
 }
+
+if __name__ == "__main__":
+    for page, text in MADE.items():
+        (ROOT / "docs" / page).write_text(text(), encoding="utf-8")
