@@ -5,21 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from swaymeter.flows.server import api as prefect
-from swaymeter.flows.server.settings import QUIET, TEMPORARY
-from tests.end_to_end.tiny_study import Run, TinyStudy, begin_to_preload, new_study
+from tests.end_to_end.tiny_study import Run, TinyStudy, new_study, prefect_server
 from tests.end_to_end.wiki_runs import Done, failing_at_first
 from tests.end_to_end.wiki_studies import WikiStudies
 
 
 @pytest.fixture(scope="session")
 def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a Prefect server for many commands, since each would wait for its own."""
-    begin_to_preload()
-    home = tmp_path_factory.getbasetemp() / "prefect"
-    home.mkdir()
-    settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
-    with (home / "log").open("w+b") as log, prefect.server(settings, log) as (_, url):
+    """The address of a Prefect server for many commands."""
+    with prefect_server(tmp_path_factory.getbasetemp()) as url:
         yield url
 
 

@@ -4,6 +4,7 @@ Chunks hold eight queries, so that a study that is over in seconds has several o
 picture: drawing them takes as long as everything else together.
 """
 
+import faulthandler
 import importlib
 import os
 import runpy
@@ -60,6 +61,7 @@ def swaymeter(
     """
     interrupted = signal.signal(signal.SIGINT, signal.SIG_DFL)  # what is done here is none of the command's
     _become(["swaymeter", *arguments], environment, said)
+    faulthandler.register(signal.SIGUSR1, all_threads=True)  # of a command that hangs
     from prefect.context import refresh_global_settings_context
 
     from swaymeter.flows.cli.main import main

@@ -13,8 +13,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.end_to_end.tiny_study import ROOT, TinyStudy
-from tests.end_to_end.waiting import task_runs
+from tests.end_to_end.tiny_study import ROOT, TinyStudy, task_runs
 
 SECONDS = 240
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}

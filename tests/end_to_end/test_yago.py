@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import time
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,13 +15,11 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 import requests
-import yaml
 
 from tests.data.sources.graph.oxigraph import served
 from tests.data.sources.graph.sparql_server import RESULTS, Said, answering
 from tests.data.sources.graph.yago_graph import RELATIONS, write_graph
-from tests.end_to_end.tiny_study import Run, TinyStudy
-from tests.end_to_end.waiting import until
+from tests.end_to_end.tiny_study import Run, TinyStudy, until
 from tests.tasks.models.tiny import save_language_model
 
 KILLS_AFTER = (3, 30, 60)
@@ -65,9 +62,7 @@ def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
         }  # fmt: skip
         if address:
             content["services"]["yago"] = {"address": address, "requests_per_minute": 60_000}  # type: ignore[index]
-        (folder / "graph.yaml").write_text(yaml.safe_dump(content))
-        home = tmp_path_factory.getbasetemp() / "prefect"
-        return TinyStudy(folder / "graph.yaml", folder / "workspace", home, uuid.uuid4().hex, api)
+        return TinyStudy.of(folder / "graph.yaml", folder / "workspace", api, content)
 
     return made
 

@@ -6,27 +6,34 @@ import multiprocessing.forkserver
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import duckdb
+import httpx
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import yaml
 
+from swaymeter.flows.server import api as prefect
+from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.end_to_end import preloaded
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
 
 ROOT = Path(__file__).resolve().parents[2]
 RELATIONS = ("capital", "birthPlace", "director")
-SECONDS = 560
+SECONDS, MOST_SECONDS = 560, 90
 _fork = multiprocessing.get_context("forkserver")
 
 
@@ -57,6 +64,12 @@ class TinyStudy:
     prefect_home: Path
     mark: str
     api: str = ""
+
+    @classmethod
+    def of(cls, file: Path, workspace: Path, api: str, content: Mapping[str, Any]) -> "TinyStudy":
+        """Writes the file of a study with an empty workspace."""
+        file.write_text(yaml.safe_dump(dict(content)))
+        return cls(file, workspace, file.parents[1] / "prefect", uuid.uuid4().hex, api)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -138,6 +151,14 @@ class TinyStudy:
         """Removes the scores of a relation."""
         shutil.rmtree(self.workspace / "scores" / relation.lower())
 
+    def results(self) -> dict[str, list[tuple[object, ...]]]:
+        """The rows of every table of results in the database, and what it says of the runs."""
+        tables = ("statistics", "correlations", "summaries", "susceptibility", "facts", "queries", "contexts")
+        queries = {name: f'SELECT * EXCLUDE (file_id) FROM "{name}" ORDER BY ALL' for name in tables}
+        queries["runs"] = "SELECT measure, relation, prompts, rows FROM runs ORDER BY ALL"
+        with duckdb.connect(self.workspace / "study.duckdb", read_only=True) as database:
+            return {name: database.execute(query).fetchall() for name, query in queries.items()}
+
     def one_file(self, pattern: str) -> Path:
         """The one file of the workspace that fits the pattern."""
         (found,) = self.workspace.glob(pattern)
@@ -164,6 +185,9 @@ class Command:
     def ended(self) -> Run:
         """Waits for its end."""
         self.process.join(SECONDS)
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGUSR1)  # it says what each of its threads is at
+            time.sleep(2)
         assert self.poll() is not None, f"still running after {SECONDS} s: {self.file.read_text()}"
         return Run(self.poll() or 0, self.file.read_text())
 
@@ -196,6 +220,39 @@ def begin_to_preload() -> None:
     _fork.set_forkserver_preload([preloaded.__name__])
     with mock.patch.dict(os.environ, {"PYTHONPATH": str(ROOT), preloaded.SIGN: "yes"}):
         multiprocessing.forkserver.ensure_running()
+
+
+@contextmanager
+def prefect_server(folder: Path) -> Iterator[str]:
+    """The address of a Prefect server for many commands, since each would wait for its own."""
+    begin_to_preload()
+    home = folder / "prefect"
+    home.mkdir()
+    settings = {**QUIET, **TEMPORARY, "PREFECT_HOME": str(home)}
+    with (home / "log").open("w+b") as log, prefect.server(settings, log) as (_, url):
+        yield url
+
+
+def until(reached: Callable[[], bool], command: Command) -> None:
+    """Returns when it is so; AssertionError where the process ends before, or a minute and a half has passed."""
+    last = time.monotonic() + MOST_SECONDS
+    while not reached():
+        assert command.poll() is None, command.ended().said
+        assert time.monotonic() < last
+        time.sleep(0.02)
+
+
+def task_runs(api: httpx.Client, flow_run: str) -> list[dict[str, Any]]:
+    """The task runs of a flow run that has ended, once the server has recorded all: it does so every second."""
+    last = time.monotonic() + MOST_SECONDS
+    while True:
+        asked = {"flow_runs": {"id": {"any_": [flow_run]}}}
+        rows: list[dict[str, Any]] = api.post("/task_runs/filter", json=asked).json()
+        states = {row["name"]: row["state_type"] for row in rows}
+        if "report · study · page" in states and {*states.values()} <= {"COMPLETED", "FAILED"}:
+            return rows
+        assert time.monotonic() < last, states
+        time.sleep(0.2)
 
 
 def cut_short(path: Path) -> bytes:
@@ -239,6 +296,4 @@ def new_study(folder: Path, api: str) -> TinyStudy:
             "persuaded": {},
         },
     }
-    file = folder / "tiny.yaml"
-    file.write_text(yaml.safe_dump(study))
-    return TinyStudy(file, folder / "workspace", folder.parent / "prefect", uuid.uuid4().hex, api)
+    return TinyStudy.of(folder / "tiny.yaml", folder / "workspace", api, study)

@@ -11,8 +11,7 @@ from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import Served, Views, World, serving_world
 from tests.data.sources.servers.wiki_world.trouble import ENDING
-from tests.end_to_end.tiny_study import Run, TinyStudy
-from tests.end_to_end.waiting import until
+from tests.end_to_end.tiny_study import Run, TinyStudy, until
 from tests.end_to_end.wiki_studies import Holding, WikiStudies, kind_of, of_disputes, rows
 
 SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'

@@ -12,7 +12,6 @@ from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
-import yaml
 
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import OUTCOME, Fact, as_csv, service_of
@@ -62,10 +61,8 @@ class WikiStudies:
                 "accuracy": {},
             },
         }  # fmt: skip
-        mark = uuid.uuid4().hex
-        file = self.folder / f"{mark}.yaml"
-        file.write_text(yaml.safe_dump(content))
-        return TinyStudy(file, self.folder / f"workspace-{mark}", self.folder / "prefect", mark, self.api)
+        name = uuid.uuid4().hex
+        return TinyStudy.of(self.folder / f"{name}.yaml", self.folder / f"workspace-{name}", self.api, content)
 
     def copy(self, study: TinyStudy, file: Path | None = None) -> TinyStudy:
         """A study with all that is done already, in a workspace of its own; file: another study that shares it."""

@@ -4,7 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import duckdb
 import httpx
 import pytest
 
@@ -42,14 +41,14 @@ def test_what_is_damaged_is_named_and_made_again(study: TinyStudy, undisturbed: 
     assert all(str(path) in again.said for path in damaged[:3]), again.said
     assert "Traceback" not in again.said
     assert study.scores() == scores
-    assert everything(study) == everything(undisturbed[0])
+    assert study.results() == undisturbed[0].results()
     assert (status := study.run("status")).code == 0, status.said
     assert ALL_DONE in status.said
 
 
 @pytest.mark.parametrize("what", ["study.duckdb", "report/index.html", "report/figures"])
 def test_a_damaged_database_or_report_is_made_again(study: TinyStudy, what: str) -> None:
-    path, before = study.workspace / what, everything(study)
+    path, before = study.workspace / what, study.results()
     if path.is_dir():
         path = next(iter(sorted(path.glob("*.svg"))))
         path.unlink()
@@ -62,7 +61,7 @@ def test_a_damaged_database_or_report_is_made_again(study: TinyStudy, what: str)
     again = study.run("run")
     assert (again.code, again.prompts) == (0, 0), again.said
     assert str(path) in again.said
-    assert everything(study) == before
+    assert study.results() == before
     assert study.run("status").code == 0
 
 
@@ -104,12 +103,3 @@ def test_a_run_with_nothing_to_do_needs_no_server(study: TinyStudy) -> None:
     nowhere = TinyStudy(study.file, study.workspace, study.prefect_home, study.mark, "http://127.0.0.1:9/api")
     run = nowhere.run("run")
     assert (run.code, run.prompts) == (0, 0), run.said
-
-
-def everything(study: TinyStudy) -> dict[str, list[tuple[object, ...]]]:
-    """The rows of every table of results in the database."""
-    with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as database:
-        return {
-            name: database.execute(f'SELECT * EXCLUDE (file_id) FROM "{name}" ORDER BY ALL').fetchall()
-            for name in ("statistics", "correlations", "summaries", "susceptibility", "facts", "queries", "contexts")
-        }

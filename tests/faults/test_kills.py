@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-import duckdb
 import psutil
 import pytest
 
@@ -66,11 +65,5 @@ def test_killed_at_three_moments_it_ends_as_undisturbed(undisturbed: tuple[TinyS
     assert fresh.processes() == []
     assert fresh.temporary_files() == []
     assert fresh.scores() == finished.scores()
-    assert runs(fresh) == runs(finished)
-    assert {name for name, *_ in runs(fresh)} >= {"persuasion", "susceptibility", "answers", "persuaded"}
-
-
-def runs(study: TinyStudy) -> list[tuple[str, str, int, int]]:
-    """What the database says of the runs: measure, relation, prompts, rows."""
-    with duckdb.connect(study.workspace / "study.duckdb", read_only=True) as connection:
-        return connection.execute("SELECT measure, relation, prompts, rows FROM runs ORDER BY ALL").fetchall()
+    assert fresh.results() == finished.results()
+    assert {name for name, *_ in fresh.results()["runs"]} >= {"persuasion", "susceptibility", "answers", "persuaded"}

@@ -19,6 +19,7 @@ from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.workers import TRIES, Outcome
 from swaymeter.flows.graph.step import Run, Step, StepId
 from tests.end_to_end.tiny_study import ROOT
+from tests.faults import preloaded_workers
 
 
 def wait_a_moment(step: Step, run: Run) -> None:
@@ -40,15 +41,17 @@ def cluster_of_one(workspace: Path, mark: str = "CPU") -> Iterator[Cluster]:
 
 
 @contextmanager
-def cluster_of_two(workspace: Path, cwd: Path, *options: str) -> Iterator[Cluster]:
-    """A cluster of a worker of this process and, soon, of one that runs in another folder, with further options."""
+def cluster_of_two(workspace: Path, cwd: Path, version: str = "") -> Iterator[Cluster]:
+    """A cluster of a worker of this process and, soon, of one that runs in another folder, also of another version."""
     with cluster_of_one(workspace) as cluster:
         assert cluster._address
         command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster._address, "--no-nanny"]
         worker = subprocess.Popen(
-            [*command, "--nthreads", "1", "--resources", "CPU=1", *options],
-            cwd=cwd, env=os.environ | {"PYTHONPATH": str(ROOT)}, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+            [*command, "--nthreads", "1", "--resources", "CPU=1", "--preload", preloaded_workers.__name__],
+            cwd=cwd,
+            env=os.environ | {"PYTHONPATH": str(ROOT), preloaded_workers.VERSION: version},
+            stderr=subprocess.DEVNULL,
+        )
         try:
             yield cluster
         finally:
@@ -93,7 +96,7 @@ def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 def test_a_late_worker_of_another_version_gets_no_steps(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "workspace.json").touch()
-    with cluster_of_two(tmp_path, tmp_path, "--preload", "tests.faults.other_version") as cluster:
+    with cluster_of_two(tmp_path, tmp_path, "0.0.1") as cluster:
         until(lambda: cluster.at_once()["CPU"] == 2, cluster)
         assert failures(cluster, 4) == [None] * 4
     (refusal,) = warnings(caplog)
@@ -164,9 +167,7 @@ def test_a_step_whose_worker_is_always_away_ends(tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("impatient")
-def test_a_result_gone_with_its_worker_is_computed_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_gone_with_its_worker_is_computed_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import distributed
 
     (tmp_path / "workspace.json").touch()

@@ -6,9 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.end_to_end.tiny_study import RELATIONS, Run, TinyStudy
-from tests.end_to_end.waiting import task_runs
-from tests.faults import killed_workers
+from tests.end_to_end.tiny_study import RELATIONS, Run, TinyStudy, task_runs
+from tests.faults import preloaded_workers
 
 MEASURES = ("persuasion", "susceptibility")
 
@@ -18,13 +17,13 @@ def test_killed_workers_leave_every_score_once_as_undisturbed(
 ) -> None:
     died = tmp_path / "died"
     died.mkdir()
-    monkeypatch.setenv(killed_workers.FOLDER, str(died))
-    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([killed_workers.__name__]))
+    monkeypatch.setenv(preloaded_workers.KILLED, str(died))
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))
     study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").elsewhere(tmp_path / "space", with_files=False)
 
     run = study.run("run", "--runner", "dask")
     assert run.code == 0, run.said
-    assert len([*died.iterdir()]) == killed_workers.MOST, run.said
+    assert len([*died.iterdir()]) == preloaded_workers.MOST_KILLED, run.said
     assert study.processes() == []
 
     found, expected = study.scores(), undisturbed[0].scores()

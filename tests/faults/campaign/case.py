@@ -1,8 +1,9 @@
-"""A study in an empty workspace to which something happens, and what comes of its run."""
+"""A study in an empty workspace to which something happens, and whether it ends as one that nothing disturbed."""
 
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -10,11 +11,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from swaymeter.flows.graph.step import Stage
-from tests.end_to_end.tiny_study import Command, TinyStudy
-from tests.end_to_end.waiting import until
+from swaymeter.flows.graph.step import Run, Stage, Step
+from tests.end_to_end.tiny_study import Command, TinyStudy, until
 from tests.faults.campaign.record import NOT_HIT
-from tests.faults.campaign.studies import Held, as_in_a_terminal, compared
 
 WENT_ON, WITHOUT_PREFECT, SAID = "went on", "went on without Prefect", "said what to do, next run went on"
 
@@ -25,6 +24,62 @@ class BrokenError(Exception):
 
 class NotHitError(Exception):
     """What was to happen came too late, or to nobody: nothing is known."""
+
+
+def as_in_a_terminal() -> None:
+    """Lets Ctrl-C interrupt a command also where the campaign runs in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@dataclass(frozen=True)
+class Held:
+    """What is called first of all in a command that waits once: where the first step of a stage begins.
+
+    Scoring waits where the first chunk is stored. folder: has the files by which it says that it waits, and is told to
+    go on. host: what the machine calls itself, where that is not its name.
+    """
+
+    stage: Stage
+    folder: Path
+    host: str = ""
+
+    def __call__(self) -> None:
+        """Makes the command wait in time."""
+        as_in_a_terminal()
+        from swaymeter.flows.execution.workers import workers
+        from swaymeter.tasks.measures import run
+
+        if self.host:
+            socket.gethostname = lambda: self.host
+        attempt, store = workers.attempt, run._store
+
+        def attempt_later(step: Step, of: Run) -> object:
+            if step.id.stage == self.stage != "score":
+                self._wait()
+            return attempt(step, of)
+
+        def store_later(*arguments: object) -> None:
+            if self.stage == "score":
+                self._wait()
+            store(*arguments)
+
+        workers.attempt, run._store = attempt_later, store_later
+
+    def _wait(self) -> None:
+        with suppress(FileExistsError):
+            self.reached.touch(exist_ok=False)
+            while not self.may_go.exists():
+                time.sleep(0.02)
+
+    @property
+    def reached(self) -> Path:
+        """Is there once the command waits."""
+        return self.folder / "reached"
+
+    @property
+    def may_go(self) -> Path:
+        """Lets the command go on."""
+        return self.folder / "go"
 
 
 def check_has_not_ended(status: int | None, said: Path) -> None:
@@ -77,9 +132,13 @@ class Case:
     def happened_to_scoring(self, running: Command) -> None:
         """The same of what happens to a run that scores; NotHitError where it does not any more."""
         check_has_not_ended(running.poll(), running.file)
-        if not self.is_scoring(running):
+        if len(_whole(self.study)) >= len(_whole(self.undisturbed)):
             raise NotHitError("the run had scored all of it before")
         self.happened()
+
+    def has_begun_scoring(self) -> bool:
+        """Whether a chunk is stored."""
+        return any(self.study.workspace.glob("scores/*/*/*.parquet"))
 
     def outcome(self, running: Command, *sentences: str) -> str:
         """What comes of a run: it goes on to its end, or says one of the sentences."""
@@ -93,28 +152,37 @@ class Case:
             raise BrokenError("SAID NOTHING CLEAR", run.said)
         return SAID
 
-    def complete(self, *options: str) -> None:
+    def complete(self, *options: str, before: Callable[[], None] = as_in_a_terminal) -> None:
         """Runs the study once more, and sees that all is as if nothing had happened."""
-        with self.study.start("run", *options, before=as_in_a_terminal) as running:
-            run = running.ended()
+        run = self.study.run("run", *options, before=before)
         if run.code:
             raise BrokenError("NOT COMPLETED", run.said)
-        verdict, detail = compared(self.study, self.undisturbed)
-        if verdict != "equal":
-            raise BrokenError(verdict, detail)
-
-    def has_begun_scoring(self) -> bool:
-        """Whether a chunk is stored."""
-        return any(self.study.workspace.glob("scores/*/*/*.parquet"))
-
-    def is_scoring(self, running: Command) -> bool:
-        """Whether a run is at it and has scores to compute still."""
-        return running.poll() is None and len(_whole(self.study)) < len(_whole(self.undisturbed))
+        compare(self.study, self.undisturbed)
 
 
 def _whole(study: TinyStudy) -> list[Path]:
     """The files of scores that are not parts."""
     return [path for path in study.workspace.glob("scores/*/*/*.parquet") if ".part-" not in path.name]
+
+
+def compare(study: TinyStudy, undisturbed: TinyStudy) -> None:
+    """BrokenError where scores, database, processes or files of a study differ from those of one left alone."""
+    scores, expected = study.scores(), undisturbed.scores()
+    for name, rows in expected.items():
+        if name not in scores or scores[name].num_rows < rows.num_rows:
+            raise BrokenError("LOST", f"{name} in {study.workspace}")
+        if scores[name].num_rows > rows.num_rows:
+            raise BrokenError("DOUBLED", f"{name} in {study.workspace}")
+        if scores[name] != rows:
+            raise BrokenError("DIFFERENT", f"{name} in {study.workspace}")
+    if len([*study.workspace.glob("scores/*/*/*.parquet")]) != len(expected):
+        raise BrokenError("DOUBLED", f"files of scores in {study.workspace}")
+    if study.results() != undisturbed.results():
+        raise BrokenError("DIFFERENT", f"the database in {study.workspace}")
+    if left := study.temporary_files():
+        raise BrokenError("LEFT BEHIND", str(left))
+    if alive := study.processes():
+        raise BrokenError("LEFT RUNNING", str([process.cmdline() for process in alive]))
 
 
 def judged(case: Case, happens: Callable[[Case], str]) -> tuple[str, str]:
@@ -128,3 +196,6 @@ def judged(case: Case, happens: Callable[[Case], str]) -> tuple[str, str]:
         return NOT_HIT, str(missed)
     except (AssertionError, subprocess.TimeoutExpired) as error:  # of what waits for a process
         return "HUNG", str(error)
+    finally:
+        for process in case.study.processes():
+            process.kill()

@@ -84,9 +84,8 @@ def _flipped(kept: Kept, flips: int, generator: random.Random) -> Iterator[Outco
         began = time.monotonic()
         with _flipped_bit(path, place, bit):
             verdict, detail = _judged(kept, path, sound[path])
-        yield Outcome(
-            kept.kind, verdict, time.monotonic() - began, 0.0, f"{path.name}, bit {bit} of byte {place}{detail}"
-        )
+        where = f"{path.name}, bit {bit} of byte {place}{detail}"
+        yield Outcome(kept.kind, verdict, time.monotonic() - began, where)
     assert {path: kept.read(path) for path in files} == sound, kept.kind
 
 
@@ -138,7 +137,7 @@ def _of_a_study(folder: Path) -> Iterator[Kept]:
     tables = {PARQUET[stage]: of_stage for stage, of_stage in artifacts.items() if stage in PARQUET}
     for name, of_name in {**tables, "unfinished scores": [artifact.part(1) for artifact in scores]}.items():
         of_path = {path: one for one in of_name if isinstance(one, TableArtifact) for path in one.files()}
-        yield Kept(f"Parquet: {name}", tuple(of_path), lambda path, of_path=of_path: _artifact(of_path[path]))  # type: ignore[misc]
+        yield Kept(f"Parquet: {name}", tuple(of_path), lambda path, of_path=of_path: _artifact(of_path[path]))
     (database,) = (one for one in artifacts["aggregate"] if isinstance(one, FilesArtifact))
     (report,) = artifacts["report"]
     assert isinstance(report, FilesArtifact)
@@ -247,7 +246,7 @@ def _of_downloads(folder: Path) -> Iterator[Kept]:
         content_digest.cache_clear()
         return {"digest": dump_digest([dump], graphs)}
 
-    yield Kept("digests of dumps", (graphs / "hub.json",), of_digests)
+    yield Kept("digests of dumps", (graphs / "digests.json",), of_digests)
 
 
 def _notes(folder: Path) -> Iterator[Kept]:

@@ -2,24 +2,20 @@
 
 import shutil
 import subprocess
-import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from swaymeter.flows.graph.step import Stage
-from tests.faults.campaign.case import SAID, Case, NotHitError
-from tests.faults.campaign.studies import as_in_a_terminal
-
-MIB = 1 << 20
+from tests.faults.campaign.case import SAID, Case, NotHitError, as_in_a_terminal
+from tests.mounts import MIB, mounted
 
 
 def workspace_full(case: Case, stage: Stage) -> str:
     """The disk of the workspace is full where a stage begins; somebody makes room before the next run."""
-    with _mounted(case.study.workspace, 64 * MIB) as workspace:
+    with mounted(case.study.workspace, 64 * MIB) as workspace:
         outcome = case.through(stage, partial(_fill, workspace), "No space left on device")
         (workspace / "filling").unlink()
         case.complete()
@@ -54,28 +50,6 @@ def workspace_away(case: Case, seconds: float) -> str:
     return outcome
 
 
-def can_mount() -> bool:
-    """Whether a file system of memory can be mounted: it takes root."""
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        suppress(OSError, subprocess.CalledProcessError),
-        _mounted(Path(folder), MIB),
-    ):
-        return True
-    return False
-
-
-@contextmanager
-def _mounted(folder: Path, size: int) -> Iterator[Path]:
-    """A file system of so many bytes."""
-    folder.mkdir(exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], check=True, capture_output=True)
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
 def _fill(folder: Path) -> None:
     with (folder / "filling").open("wb", buffering=0) as file:
         for size in (MIB, 4096, 1):
@@ -86,7 +60,7 @@ def _fill(folder: Path) -> None:
 
 def prefect_full(case: Case, stage: Stage | None) -> str:
     """The folder of a temporary server is full where a stage begins, or before the start."""
-    with _mounted(case.folder / "prefect", 64 * MIB) as home:
+    with mounted(case.folder / "prefect", 64 * MIB) as home:
         study = replace(case.study, prefect_home=home, api="")
         if stage:
             shutil.copy(case.study.prefect_home / "prefect.db", home)  # making its tables takes ten seconds

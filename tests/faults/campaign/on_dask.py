@@ -13,9 +13,8 @@ from unittest import mock
 import psutil
 
 from tests.docker.test_docker import free_port
-from tests.end_to_end.tiny_study import ROOT, Command
-from tests.end_to_end.waiting import MOST_SECONDS, until
-from tests.faults.campaign import slow_workers
+from tests.end_to_end.tiny_study import MOST_SECONDS, ROOT, Command, until
+from tests.faults import preloaded_workers
 from tests.faults.campaign.case import BrokenError, Case, group
 
 
@@ -23,8 +22,8 @@ from tests.faults.campaign.case import BrokenError, Case, group
 def cluster(case: Case, workers: int, port: int) -> Iterator[list[subprocess.Popen[bytes]]]:
     """The processes of a cluster, a scheduler and slow workers; runs of the block use it."""
     address = f"tcp://127.0.0.1:{port}"
-    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": json.dumps([slow_workers.__name__]), "OMP_NUM_THREADS": "1"}
-    environment = case.study.environment | preload | {"SWAYMETER_TEST": ""}
+    preload = {"DASK_DISTRIBUTED__WORKER__PRELOAD": json.dumps([preloaded_workers.__name__]), "OMP_NUM_THREADS": "1"}
+    environment = case.study.environment | preload | {preloaded_workers.SLOW: "0.5", "SWAYMETER_TEST": ""}
     with ExitStack() as stack:
         log = stack.enter_context((case.folder / "dask.log").open("ab"))
 

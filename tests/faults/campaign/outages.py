@@ -1,11 +1,14 @@
 """What a run needs fails in its middle: the run goes on, or ends with a sentence, and the next one ends as undisturbed.
 
 Dask's scheduler and workers, Prefect's database and folder, the folder of the workspace; a second run on the same
-workspace; and Ctrl-C.
+workspace; Ctrl-C; and a machine that others keep busy.
 """
 
+import os
 import random
 import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -18,15 +21,16 @@ from swaymeter.flows.graph.step import STAGES
 from swaymeter.flows.server import api as prefect
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import POSTGRES, free_port, postgresql
-from tests.end_to_end.tiny_study import new_study
-from tests.end_to_end.waiting import until
-from tests.faults.campaign.case import BrokenError, Case, judged
-from tests.faults.campaign.folders import can_mount, prefect_full, workspace_away, workspace_full
+from tests.end_to_end.tiny_study import new_study, prefect_server, until
+from tests.faults.campaign.case import BrokenError, Case, Held, as_in_a_terminal, judged
+from tests.faults.campaign.folders import prefect_full, workspace_away, workspace_full
 from tests.faults.campaign.interrupts import RUNNERS, interrupted
 from tests.faults.campaign.on_dask import conductor_killed, scheduler_killed, scheduler_started_again, workers_killed
 from tests.faults.campaign.record import Outcome
-from tests.faults.campaign.studies import Held, server
+from tests.mounts import can_mount
 
+STALLED_SECONDS = 60.0
+"""The timeout of a lock of the server's database: what takes longer stood still."""
 Happens = Callable[[Case], str]
 """What happens to a case, and what comes of it."""
 
@@ -34,7 +38,7 @@ Happens = Callable[[Case], str]
 def outcomes(seed: int) -> Iterator[Outcome]:
     """An outcome for each kind of outage."""
     generator = random.Random(seed)
-    with tempfile.TemporaryDirectory(prefix="swaymeter-outages-") as name, server(Path(name)) as api:
+    with tempfile.TemporaryDirectory(prefix="swaymeter-outages-") as name, prefect_server(Path(name)) as api:
         folder = Path(name)
         (folder / "study").mkdir()
         undisturbed = new_study(folder / "study", api).with_fewer_figures(folder / "few.yaml")
@@ -46,9 +50,7 @@ def outcomes(seed: int) -> Iterator[Outcome]:
             study = undisturbed.elsewhere(of_case / "workspace", with_files=False)
             case = Case(study, undisturbed, of_case, generator)
             verdict, detail = judged(case, happens)
-            for process in study.processes():
-                process.kill()
-            yield Outcome(row, verdict, case.took, 0.0, detail)
+            yield Outcome(row, verdict, case.took, detail)
             shutil.rmtree(of_case, ignore_errors=True)
 
 
@@ -68,9 +70,11 @@ def _cases() -> Iterator[tuple[str, Happens]]:
         for seconds in (5.0, 60.0):
             yield f"workspace away for {seconds:.0f} s", partial(workspace_away, seconds=seconds)
         for stage in (None, "fetch", "score"):
-            yield "Prefect's folder full", partial(prefect_full, stage=stage)  # type: ignore[arg-type]
+            yield "Prefect's folder full", partial(prefect_full, stage=stage)
     for runner in RUNNERS:
         yield f"Ctrl-C while a model computes: {runner}", partial(interrupted, runner=runner)
+    for _ in range(5):
+        yield "a short run on a busy machine", on_a_busy_machine
 
 
 def two_hosts(case: Case) -> str:
@@ -90,6 +94,25 @@ def two_hosts(case: Case) -> str:
             waited = third.ended()
             if (waited.code, waited.prompts) != (0, 0):
                 raise BrokenError("COMPUTED TWICE", waited.said)
+    case.complete()
+    return outcome
+
+
+def on_a_busy_machine(case: Case) -> str:
+    """Only the page is missing, and Prefect's server is temporary: it would stand still at a lock of its database."""
+    shutil.copytree(case.undisturbed.workspace, case.study.workspace)
+    shutil.rmtree(case.study.workspace / "report")
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(os.cpu_count() or 1)]
+    try:
+        case.happened()
+        with replace(case.study, api="").start("run", before=as_in_a_terminal) as running:
+            outcome = case.outcome(running)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    if case.took > STALLED_SECONDS:
+        raise BrokenError("STALLED", f"{case.took:.1f} s")
     case.complete()
     return outcome
 

@@ -20,9 +20,9 @@ from swaymeter.flows.cli.commands.stages import COMMANDS
 from swaymeter.flows.server import api
 from swaymeter.flows.stages import plan
 from tests.extensions import source
-from tests.faults.campaign.folders import can_mount
 from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, score, selected, small_study, write_study
+from tests.mounts import can_mount
 from tests.registered import added
 
 

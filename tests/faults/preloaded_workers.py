@@ -1,0 +1,45 @@
+"""Preloaded by Dask workers: variables say whether they are slow, kill themselves, or are of another version."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+SLOW = "SWAYMETER_TEST_SLOW"
+"""The seconds before a chunk is stored, so that there is a middle of a step."""
+KILLED, MOST_KILLED = "SWAYMETER_TEST_KILLED", 2
+"""A folder with a file for each worker that died before its second chunk was stored, and how many do."""
+VERSION = "SWAYMETER_TEST_VERSION"
+
+
+def dask_setup(worker: Any) -> None:
+    """What a Dask worker calls that is told to preload this module."""
+    from swaymeter.flows.execution.workers import elsewhere
+    from swaymeter.tasks.measures import run
+    from tests.end_to_end.preloaded import in_small_chunks
+
+    in_small_chunks()
+    store, seen = run._store, 0
+
+    def store_later(*arguments: Any) -> None:
+        nonlocal seen
+        seen += 1
+        time.sleep(float(os.environ.get(SLOW, "0")))
+        if seen == 2 and KILLED in os.environ and _may_die(Path(os.environ[KILLED])):
+            os.kill(os.getpid(), signal.SIGKILL)
+        store(*arguments)
+
+    run._store = store_later
+    if version := os.environ.get(VERSION):
+        elsewhere.here = lambda: version
+
+
+def _may_die(died: Path) -> bool:
+    for number in range(MOST_KILLED):
+        try:
+            (died / str(number)).touch(exist_ok=False)
+        except FileExistsError:
+            continue
+        return True
+    return False
