@@ -53,33 +53,35 @@ def test_odd_questions_are_asked_without_a_warning(caplog: pytest.LogCaptureFixt
     assert not caplog.messages
 
 
+def own(folder: Path, **answers: tuple[str, str]) -> list[Question]:
+    """Questions of one's own, with the right answer of each and what a conflicting context states."""
+    rows = [
+        {
+            "question": question, "answer": right,
+            "contexts": [{"kind": "conflicting", "text": f"It is {conflicting}.", "answer": conflicting}],
+        }
+        for question, (right, conflicting) in answers.items()
+    ]  # fmt: skip
+    (folder / "own.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    return read_questions(OwnQuestions(file=str(folder / "own.jsonl"))).questions
+
+
 @pytest.mark.parametrize(
     ("right", "conflicting"), [("9 a.m.", "9:00 AM"), ("St. Louis", "Saint Louis"), ("1.5 million", "1,500,000")]
 )
 def test_conflicting_answer_in_another_spelling_is_rejected(right: str, conflicting: str, tmp_path: Path) -> None:
-    contexts = [{"kind": "conflicting", "text": f"It is {conflicting}.", "answer": conflicting}]
-    other = [{"kind": "conflicting", "text": "It is Oslo.", "answer": "Oslo"}]
-    rows = [{"question": "Which is it?", "answer": right, "contexts": one} for one in (contexts, other)]
-    rows[1]["question"] = "Which is the other?"
-    file = tmp_path / "own.jsonl"
-    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    candidates = read_questions(OwnQuestions(file=str(file))).questions
+    candidates = own(tmp_path, alike=(right, conflicting), other=(right, "Oslo"))
     found = choose_questions(candidates, count=None, seed=0)
-    assert [question.question for question in found.questions] == ["Which is the other?"]
+    assert [question.question for question in found.questions] == ["other"]
     assert [(row.reason, repr(conflicting) in str(row.detail)) for row in found.rejected] == [("answers_alike", True)]
-    with pytest.raises(InputError, match="no question can be asked"):
-        choose_questions(candidates[:1], count=None, seed=0)
 
 
 def test_answers_that_are_sentences_are_named(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    sentence = "They put all of the sheep into the old barn behind the house."
-    contexts = [{"kind": "conflicting", "text": "It is Oslo.", "answer": "Oslo"}]
-    file = tmp_path / "own.jsonl"
-    rows = [{"id": name, "question": name, "answer": name, "contexts": contexts} for name in ("short", sentence)]
-    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    long = "They put all of the sheep into the old barn behind the house."
+    candidates = own(tmp_path, brief=("Bergen", "Oslo"), wordy=(long, "Oslo"))
     with caplog.at_level(logging.WARNING):
-        choose_questions(read_questions(OwnQuestions(file=str(file))).questions, count=None, seed=0)
-    assert f"1 questions have answers of more than 8 words: {sentence}" in caplog.text
+        choose_questions(candidates, count=None, seed=0)
+    assert f"1 questions have answers of more than 8 words: {candidates[1].question_id}" in caplog.text
 
 
 def test_duplicates_are_asked_once() -> None:
