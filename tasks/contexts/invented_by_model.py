@@ -12,7 +12,7 @@ What it is not: a proof that a name does not exist. Models repeat what they have
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 
 from swaymeter.data.catalog import names_prompt
 from swaymeter.data.catalog.name_parts import class_of_names
@@ -75,10 +75,16 @@ def names_by_model(
         shown = examples[EXAMPLES * number : EXAMPLES * (number + 1)]
         listed = "\n".join(f"- {example}" for example in shown)
         prompt = filled(form, things=class_of_names(entity_class).called, examples=listed)
-        for name in _answered(model, prompt, ("invented names", entity_class, str(number)), seed, shown):
-            if folded(name) not in taken and not _contains(prompt, name):
-                taken.add(folded(name))
-                names.append(name)
+        [answers] = sample_answers(
+            model, [turn_prompt(model, prompt, begun="-")], [("invented names", entity_class, str(number))],
+            samples=SAMPLES, max_new_tokens=MOST_TOKENS[prompt_form(model)], temperature=TEMPERATURE, seed=seed,
+        )  # fmt: skip
+        proper = not shown[0][0].islower()  # names begin with a capital where the examples do
+        for answer in answers.samples:
+            for name in names_in(answer.text, ended=answer.finished, proper=proper):
+                if folded(name) not in taken and f" {_words(name)} " not in f" {_words(prompt)} ":
+                    taken.add(folded(name))
+                    names.append(name)
     if len(names) >= count:
         return names[:count]
     raise InputError(
@@ -87,22 +93,8 @@ def names_by_model(
     )
 
 
-def _answered(
-    model: LanguageModel, prompt: str, identity: tuple[str, ...], seed: int, examples: Sequence[str]
-) -> Iterator[str]:
-    """The names in the answers to a prompt; they begin with a capital where the examples do."""
-    [answers] = sample_answers(
-        model, [turn_prompt(model, prompt, begun="-")], [identity], samples=SAMPLES,
-        max_new_tokens=MOST_TOKENS[prompt_form(model)], temperature=TEMPERATURE, seed=seed,
-    )  # fmt: skip
-    proper = not examples[0][0].islower()
-    for answer in answers.samples:
-        yield from names_in(answer.text, ended=answer.finished, proper=proper)
-
-
-def _contains(prompt: str, name: str) -> bool:
-    prompt_words, name_words = (" ".join(re.findall(r"\w+", folded(text))) for text in (prompt, name))
-    return f" {name_words} " in f" {prompt_words} "
+def _words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", folded(text)))
 
 
 def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[str]:

@@ -3,7 +3,6 @@
 The items of a property's facts are requested once each.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ from swaymeter.data.sources.wikimedia import wikidata, wikipedia
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
 from swaymeter.tasks.contexts.texts import bare
 from swaymeter.tasks.contexts.wikidata.mentions import SHORT
-from swaymeter.tasks.contexts.wikidata.snippets import find_snippet
+from swaymeter.tasks.contexts.wikidata.snippets import CONTROL, find_snippet
 
 ID_SOURCE = "wikidata"
 LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURCE} {wikipedia.LICENCE}"
@@ -26,8 +25,6 @@ KIND = ("P31", "P279")
 """Instance of, subclass of."""
 WIDER = (*KIND, "P131", "P361", "P460")
 """These, located in, part of, said to be the same as: the value of such a property is implied by its item."""
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ def _values(item: wikidata.Item, properties: Iterable[str]) -> frozenset[Wikidat
 
 def _one_line(name: str | None) -> str | None:
     """The name on one line; None, too, for a name of invisible characters."""
-    line = " ".join(_CONTROL.sub(" ", name or "").split())
+    line = " ".join(CONTROL.sub(" ", name or "").split())
     return line if any(unicodedata.category(character)[0] not in "CZ" for character in line) else None
 
 

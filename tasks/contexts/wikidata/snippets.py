@@ -18,7 +18,7 @@ _FEWEST_WORDS = 3
 _DEEPEST_HEADING = 6
 
 _END = re.compile(r"[.!?…。！？؟।][\"'”’»)\]]*\s*\Z")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _ABOUT_THE_TEXT = frozenset(
     {
         "bibliography", "citations", "external links", "footnotes", "further reading", "literature", "notes",
@@ -83,7 +83,7 @@ def _paragraphs(text: str) -> Iterator[str]:
     """The lines of the text's body; control characters are spaces."""
     passed_over: int | None = None
     for line in text.splitlines():
-        line = _CONTROL.sub(" ", line).strip()
+        line = CONTROL.sub(" ", line).strip()
         level = _level_of_heading(line)
         if level == 0:
             if line and passed_over is None:
