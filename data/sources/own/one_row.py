@@ -26,12 +26,6 @@ LONGEST = 1_000_000
 FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
 
 
-def _checked(text: str) -> str:
-    if control := FORM.search(text):
-        raise ValueError(f"holds the control character U+{ord(control[0]):04X}; remove it")
-    return text
-
-
 def _as_text(value: Any) -> Any:
     """Numbers and truth values as they are read aloud; other values as they are."""
     if isinstance(value, bool):
@@ -40,17 +34,16 @@ def _as_text(value: Any) -> Any:
         raise ValueError("is infinite; write a number, or a text")
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # as a whole number is written where others of its column are missing
+    if isinstance(value, str) and (control := FORM.search(value)):
+        raise ValueError(f"holds the control character U+{ord(control[0]):04X}; remove it")
     return str(value) if isinstance(value, int | float) else value
 
 
 Text = Annotated[
-    str, StringConstraints(min_length=1, max_length=LONGEST, strip_whitespace=True),
-    BeforeValidator(lambda value: _checked(value) if isinstance(value, str) else value), BeforeValidator(_as_text),
-]  # fmt: skip
+    str, StringConstraints(min_length=1, max_length=LONGEST, strip_whitespace=True), BeforeValidator(_as_text)
+]
 Name = Annotated[Text, StringConstraints(max_length=200)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: () if value is None else listed(value))]
-
-
 Row = TypeVar("Row", bound=BaseModel)
 
 

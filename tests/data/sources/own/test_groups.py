@@ -77,30 +77,26 @@ def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
         names(options(tmp_path, ("entity,label,type,Type", "Ann,old,x,x", "Bo,young,y,y")))
 
 
-def test_what_differs_only_in_capitals_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        assert len(names(options(tmp_path, (*NAMES, "ANN,Old")))) == 6
-    assert "label old, Old differ only in capitals" in caplog.text
-    assert "entity Ann, ANN differ only in capitals" in caplog.text
-
-
 @pytest.mark.parametrize(
-    ("row", "problem"),
+    ("rows", "left", "problem"),
     [
-        ("Ann,,friend,", "line 6: entity2: is missing"),
-        ("Ann,Ann,friend,", "line 6: entity2: is Ann, as entity1 is"),
-        ("Ann,ANN,friend,", "line 6: entity2: is ANN, as entity1 is"),
-        ("Anna,Ann,enemy,", "line 6: is Anna and Ann, as line 2 is"),
-        ("Ann,Bo,,", "line 6: label: is missing"),
-        ("Ann,Bo,all,", "line 6: label, type: all stands for every one"),
-        ("Ann,Bo", "line 6: has 2 cells, and the header 4"),
+        ((*PAIRS, "Ann,,friend,"), 4, "line 6: entity2: is missing"),
+        ((*PAIRS, "Ann,Ann,friend,"), 4, "line 6: entity2: is Ann, as entity1 is"),
+        ((*PAIRS, "Ann,ANN,friend,"), 4, "line 6: entity2: is ANN, as entity1 is"),
+        ((*PAIRS, "Anna,Ann,enemy,"), 4, "line 6: is Anna and Ann, as line 2 is"),
+        ((*PAIRS, "Ann,Bo,,"), 4, "line 6: label: is missing"),
+        ((*PAIRS, "Ann,Bo,all,"), 4, "line 6: label, type: all stands for every one"),
+        ((*PAIRS, "Ann,Bo"), 4, "line 6: has 2 cells, and the header 4"),
+        ((*NAMES, "ANN,Old"), 6, "label old, Old differ only in capitals"),
+        ((*NAMES, "ANN,Old"), 6, "entity Ann, ANN differ only in capitals"),
+        (NAMES[:4], 3, "label young has one entity, which no test can compare"),
     ],
 )
-def test_a_pair_that_cannot_be_used_is_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, row: str, problem: str
+def test_what_is_wrong_with_some_rows_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, rows: tuple[str, ...], left: int, problem: str
 ) -> None:
     with caplog.at_level(logging.WARNING):
-        assert len(names(options(tmp_path, (*PAIRS, row), OF_PAIRS))) == 4
+        assert len(names(options(tmp_path, rows, OF_PAIRS if rows[0] == PAIRS[0] else SOUND))) == left
     assert problem in caplog.text
 
 
@@ -116,12 +112,6 @@ def test_a_pair_that_cannot_be_used_is_named(
 def test_a_file_that_nothing_can_be_compared_in_is_refused(tmp_path: Path, rows: tuple[str, ...], problem: str) -> None:
     with pytest.raises(InputError, match=problem):
         names(options(tmp_path, rows))
-
-
-def test_a_label_with_one_entity_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.WARNING):
-        assert len(names(options(tmp_path, NAMES[:4]))) == 3
-    assert "label young has one entity, which no test can compare" in caplog.text
 
 
 @pytest.mark.parametrize(
