@@ -186,7 +186,7 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
         with lock:
             running[step.resource] += 1
             most[step.resource] = max(most[step.resource], running[step.resource])
-        time.sleep(0.01)
+        time.sleep(0.2 if step.resource == "services" else 0.01)  # until others have begun
         step.function(step, run)
         with lock:
             running[step.resource] -= 1
