@@ -208,9 +208,10 @@ def _similarities(disputes: Sequence[Sequence[_Reversion]], embed: Embed) -> lis
     """The similarity of the two spans of each dispute; 1 for spans that differ in case alone."""
     spans = [(dispute[-1].restored.text, dispute[-1].undone.text) for dispute in disputes]
     vectors = embed([text for both in spans for text in both]) if spans else np.zeros((0, 1))
-    cosines = [float(np.clip(np.dot(*pair), -1.0, 1.0)) for pair in zip(vectors[::2], vectors[1::2], strict=True)]
-    same = [folded(restored) == folded(undone) for restored, undone in spans]
-    return [1.0 if is_same else cosine for is_same, cosine in zip(same, cosines, strict=True)]
+    return [
+        1.0 if folded(restored) == folded(undone) else float(np.clip(np.dot(*pair), -1.0, 1.0))
+        for (restored, undone), *pair in zip(spans, vectors[::2], vectors[1::2], strict=True)
+    ]
 
 
 def _dispute(history: History, dispute: Sequence[_Reversion], sentence: PlacedSentence, alike: float) -> Dispute:

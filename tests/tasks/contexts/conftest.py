@@ -40,9 +40,8 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Say:
             found = []
             for tokens, identity in zip(prompts, identities, strict=True):
                 prompt = str(model.tokenizer.decode(tokens))
-                asked.append(
-                    {"prompt": prompt, "tokens": tokens, "identity": identity, "batch": len(prompts), **options}
-                )
+                request = {"prompt": prompt, "tokens": tokens, "identity": identity, "batch": len(prompts)}
+                asked.append(request | options)
                 samples = tuple(Answer(text, (), (), np.zeros(0, np.float32), finished=True) for text in next(texts))
                 found.append(SampledAnswers(samples, samples[0]))
             return found
