@@ -32,14 +32,12 @@ from swaymeter.tasks.scoring.wording.denials import (
     is_in_focus,
     is_succeeded,
 )
-from swaymeter.tasks.scoring.wording.forms.answer import Name
-from swaymeter.tasks.scoring.wording.forms.kinds import forms
+from swaymeter.tasks.scoring.wording.forms import forms
 from swaymeter.tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
-from swaymeter.tasks.scoring.wording.predicates.reading import by_predicate
+from swaymeter.tasks.scoring.wording.predicates import by_predicate
 from swaymeter.tasks.scoring.wording.refusals import is_unsaid, refuses, says_nothing
 from swaymeter.tasks.scoring.wording.roles import answering, is_of_another
-from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS
-from swaymeter.tasks.scoring.wording.word import Word, word_set
+from swaymeter.tasks.scoring.wording.word import AUXILIARIES, FUNCTION_WORDS, Name, Word, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]

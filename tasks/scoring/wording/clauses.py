@@ -14,10 +14,22 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from swaymeter.tasks.scoring.wording.denials import NEGATING_WORDS, calls_false
-from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, has_sense, is_opposite, is_synonym, with_senses
-from swaymeter.tasks.scoring.wording.sameness import is_about
-from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS, FUNCTION_WORDS_ELSEWHERE
-from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.opposites import (
+    FORBIDDING,
+    has_sense,
+    is_about,
+    is_opposite,
+    is_synonym,
+    with_senses,
+)
+from swaymeter.tasks.scoring.wording.word import (
+    AUXILIARIES,
+    FUNCTION_WORDS,
+    FUNCTION_WORDS_ELSEWHERE,
+    Word,
+    texts_of,
+    word_set,
+)
 from swaymeter.tasks.scoring.wording.yes_no import OPPOSITE, PRONOUNS, Polarity
 
 _ALWAYS = ("every day", "daily", "year round", "round clock", "around clock", "7 day week", "jeden tag", "taglich",

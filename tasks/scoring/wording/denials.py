@@ -16,8 +16,7 @@ What it is not: a parser of sentences. Of other languages it knows the commonest
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS
-from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.word import AUXILIARIES, FUNCTION_WORDS, Word, texts_of, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 REACH = 6

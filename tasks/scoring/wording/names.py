@@ -10,9 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from swaymeter.tasks.scoring.wording.forms.answer import Name
-from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS, PERSONS, TITLES
-from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.word import FUNCTION_WORDS, PERSONS, TITLES, Name, Word, texts_of, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 _ALSO_WORDS = FUNCTION_WORDS | word_set("nice reading bath mobile now must bill job march")

@@ -11,10 +11,15 @@ What it is not: a parser. Where two names stand in equal segments it says nothin
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from swaymeter.tasks.scoring.wording.opposites import is_opposite
-from swaymeter.tasks.scoring.wording.sameness import IRREGULAR, is_same
-from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS, FUNCTION_WORDS_ELSEWHERE, TITLES
-from swaymeter.tasks.scoring.wording.word import Word, word_set
+from swaymeter.tasks.scoring.wording.opposites import IRREGULAR, is_opposite, is_same
+from swaymeter.tasks.scoring.wording.word import (
+    AUXILIARIES,
+    FUNCTION_WORDS,
+    FUNCTION_WORDS_ELSEWHERE,
+    TITLES,
+    Word,
+    word_set,
+)
 
 _RELATIVES = word_set(
     "brother sister sibling wife husband widow widower spouse son daughter child father mother parent stepson "

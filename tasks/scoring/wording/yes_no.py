@@ -14,8 +14,7 @@ from typing import Literal
 
 from swaymeter.tasks.scoring.wording.denials import is_called_false, is_conceded
 from swaymeter.tasks.scoring.wording.refusals import refuses
-from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES
-from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.word import AUXILIARIES, Word, texts_of, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 Polarity = Literal["yes", "no"]

@@ -5,9 +5,17 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from swaymeter.tasks.scoring.wording.forms.answer import Answer, Kind
-from swaymeter.tasks.scoring.wording.vocabulary import FUNCTION_WORDS, MONTHS, PERSONS, TITLES
-from swaymeter.tasks.scoring.wording.word import Texts, texts_of, word_set
+from swaymeter.tasks.scoring.wording.word import (
+    FUNCTION_WORDS,
+    MONTHS,
+    PERSONS,
+    TITLES,
+    Answer,
+    Kind,
+    Texts,
+    texts_of,
+    word_set,
+)
 from swaymeter.tasks.scoring.wording.words import words
 
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")

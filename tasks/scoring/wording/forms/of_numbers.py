@@ -5,10 +5,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from swaymeter.tasks.scoring.wording.forms.answer import Answer, Kind
 from swaymeter.tasks.scoring.wording.numbers.figures import normal_figures, written_out
-from swaymeter.tasks.scoring.wording.vocabulary import MONTHS
-from swaymeter.tasks.scoring.wording.word import Texts, Word, word_set
+from swaymeter.tasks.scoring.wording.word import MONTHS, Answer, Kind, Texts, Word, word_set
 
 _SEASONS = word_set("spring summer autumn fall winter")
 _CONNECTORS = word_set("to and until till through")

@@ -16,17 +16,22 @@ from typing import NamedTuple
 from swaymeter.tasks.scoring.wording.numbers.figures import normal_figures, written_out
 from swaymeter.tasks.scoring.wording.numbers.number_words import (
     CARDINALS,
+    COMPARED,
+    COMPARED_BEHIND,
+    COMPARING,
     DECADES,
     FRACTIONS,
+    MONEY,
     MONEY_LETTERS,
     NUMERALS,
     ORDINALS,
     SCALE_LETTERS,
     SCALES,
+    SIGNS,
     STARTS,
+    UNITS,
     german_compound,
 )
-from swaymeter.tasks.scoring.wording.numbers.units import COMPARED, COMPARED_BEHIND, COMPARING, MONEY, SIGNS, UNITS
 from swaymeter.tasks.scoring.wording.word import Token, Word
 
 _BEFORE_ONE, _BEHIND_ONE = frozenset(("no", "any", "every", "this", "that")), frozenset(("of", "who", "that", "which"))

@@ -1,7 +1,7 @@
 """What a reply says to a question of yes or no by a predicate that answers the question's: yes, no, both, or neither.
 
     1  a reply is cut into clauses; one that concedes ("although the text says so") or asks is left out
-    2  of a clause the words count that stand in a frame of the question (predicates.frames), each with what negates it:
+    2  of a clause the words count that stand in a frame of the question (frames), each with what negates it:
        "not" and "never" the whole clause, "no" and "without" the next words
     3  its subject must be the question's, a pronoun or a word that stands for it ("the plans", "guests"), and it must
        not put another object, day, number or name in the place of the question's
@@ -17,10 +17,17 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from swaymeter.tasks.scoring.wording.denials import calls_false
-from swaymeter.tasks.scoring.wording.predicates.frames import MAY, NEED, OPEN, root, senses, with_phrases
-from swaymeter.tasks.scoring.wording.sameness import IRREGULAR, is_same
-from swaymeter.tasks.scoring.wording.vocabulary import AUXILIARIES, FUNCTION_WORDS, FUNCTION_WORDS_ELSEWHERE, MONTHS
-from swaymeter.tasks.scoring.wording.word import Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.frames import MAY, NEED, OPEN, root, senses, with_phrases
+from swaymeter.tasks.scoring.wording.opposites import IRREGULAR, is_same
+from swaymeter.tasks.scoring.wording.word import (
+    AUXILIARIES,
+    FUNCTION_WORDS,
+    FUNCTION_WORDS_ELSEWHERE,
+    MONTHS,
+    Word,
+    texts_of,
+    word_set,
+)
 from swaymeter.tasks.scoring.wording.yes_no import OPPOSITE, Polarity
 
 _MODALS = word_set(
@@ -68,9 +75,7 @@ _WHEN = frozenset(MONTHS) | word_set(
     "samstag samstags sonntag sonntags"
 )
 _EMPTY = FUNCTION_WORDS | AUXILIARIES | FUNCTION_WORDS_ELSEWHERE | _ADVERBS | _PRONOUNS | _MODALS | _NEGATING | _NO
-_MAKING = frozenset(
-    map(root, word_set("build founded invent discover write compose paint design direct create make"))
-)
+_MAKING = frozenset(map(root, word_set("build founded invent discover write compose paint design direct create make")))
 """Verbs whose subject is one: what another built, this one did not."""
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from swaymeter.tasks.scoring.wording.sameness import IRREGULAR
+from swaymeter.tasks.scoring.wording.opposites import IRREGULAR
 from swaymeter.tasks.scoring.wording.words import words
 
 MAY = 0
