@@ -1,13 +1,14 @@
 """No test reaches another machine: a connection or look-up beyond this one is refused, and fails the test.
 
-What a test starts as a process is not covered. A thread each for the models of the tests, which are tiny: the threads
-of test processes side by side would wait for each other.
+What a test starts as a process is not covered. The study of whole runs is run once for all tests. A thread each for the
+models of the tests, which are tiny: the threads of test processes side by side would wait for each other.
 """
 
 import ipaddress
 import os
 import socket
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -73,3 +74,29 @@ def no_other_machine() -> Iterator[None]:
     refused.clear()
     if addresses:
         pytest.fail(f"the test tried to reach {addresses}", pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a Prefect server for many commands."""
+    from tests.end_to_end.tiny_study import prefect_server  # loads much, which most tests do without
+
+    with prefect_server(tmp_path_factory.getbasetemp()) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, api: str) -> Any:
+    """A study after a run that nothing disturbed, and what that run said; not to be changed."""
+    from tests.end_to_end.tiny_study import new_study
+
+    study = new_study(tmp_path_factory.mktemp("tiny"), api)
+    run = study.run("run")
+    assert run.code == 0, run.said
+    return study, run
+
+
+@pytest.fixture
+def study(undisturbed: Any, tmp_path: Path) -> Any:
+    """A finished study in a workspace of the test's own."""
+    return undisturbed[0].elsewhere(tmp_path / "workspace")

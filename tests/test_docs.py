@@ -121,7 +121,3 @@ def test_the_changelog_has_the_version_of_the_package() -> None:
     newest = re.search(r"^## \[(\d+\.\d+\.\d+)\]", written(ROOT / "CHANGELOG.md"), re.MULTILINE)
     assert newest is not None
     assert newest[1] == version
-
-
-if __name__ == "__main__":
-    raise SystemExit("the pages are made by `make docs`, or: python -m docs.made_pages")

@@ -1,11 +1,21 @@
-"""The fixtures of whole studies, which the tests of several folders share: each is made once."""
+"""Studies of an invented world's questions, which are run once for all the tests of a session."""
+
+from collections.abc import Iterator
 
 import pytest
 
-from tests.end_to_end import fixtures
+from tests.end_to_end.wiki_runs import Done, failing_at_first
+from tests.end_to_end.wiki_studies import WikiStudies
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Registers them, once for all of these folders."""
-    if not config.pluginmanager.is_registered(fixtures):
-        config.pluginmanager.register(fixtures, fixtures.__name__)
+@pytest.fixture(scope="session")
+def studies(tmp_path_factory: pytest.TempPathFactory, api: str) -> WikiStudies:
+    """Studies of live questions."""
+    return WikiStudies.of(tmp_path_factory.mktemp("wiki-studies"), api)
+
+
+@pytest.fixture(scope="session")
+def done(studies: WikiStudies) -> Iterator[Done]:
+    """A study of live questions that was run to its end; its workspace is not to be changed."""
+    with failing_at_first(studies) as study:
+        yield study

@@ -40,28 +40,6 @@ def test_the_second_of_two_runs_at_once_is_refused(study: TinyStudy) -> None:
     assert study.scores() == scores
 
 
-def test_a_workspace_that_cannot_be_written_is_refused(study: TinyStudy) -> None:
-    below_a_file = study.file / "workspace"
-    refused = TinyStudy(study.file, below_a_file, study.prefect_home, study.mark, study.api).run("run")
-    assert refused.code == 1
-    assert refused.said.strip() == (
-        f"error  the workspace {below_a_file} cannot be written: Not a directory; choose another --workspace"
-    )
-
-
-@pytest.mark.parametrize("command", ["run", "status"])
-def test_a_workspace_of_an_earlier_version_is_refused(study: TinyStudy, command: str) -> None:
-    (study.workspace / "workspace.json").write_text('{"layout": 1}')
-    before = study.written()
-    refused = study.run(command)
-    assert refused.code == 1
-    assert refused.said.strip() == (
-        f"error  the workspace {study.workspace} was made by another version of swaymeter, which this one cannot read; "
-        "move the folder away, or choose another --workspace"
-    )
-    assert study.written() == before
-
-
 def test_a_folder_without_a_model_is_named_and_loses_nothing(study: TinyStudy, tmp_path: Path) -> None:
     no_model = tmp_path / "no-model"
     no_model.mkdir()

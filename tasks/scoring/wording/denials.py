@@ -195,15 +195,25 @@ def is_succeeded(text: Sequence[Word], start: int, end: int, asked: Collection[s
     return is_passive and not _SUCCEEDED.isdisjoint(behind) and not {"by", "durch", "von"}.isdisjoint(behind)
 
 
+def _clause_start(text: Sequence[Word], place: int, *links: str) -> int:
+    """Where the clause of a place begins: behind punctuation, or one of the links."""
+    while place and not text[place].clause and text[place - 1].text not in links:
+        place -= 1
+    return place
+
+
+def _clause_end(text: Sequence[Word], place: int, *links: str) -> int:
+    """The first place from this one on that is not of its clause."""
+    while place < len(text) and not text[place].clause and text[place].text not in links:
+        place += 1
+    return place
+
+
 def _ends_before_now(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:
     """Whether the words around a name say until when it was so, where the question asks for now."""
     if text[start].kind == "number" or not _PAST.isdisjoint(asked):
         return False
-    place = start
-    while place and not text[place].clause and text[place - 1].text != "and":
-        place -= 1
-    while end < len(text) and not text[end].clause and text[end].text not in ("and", "but"):
-        end += 1
+    place, end = _clause_start(text, start, "and"), _clause_end(text, end, "and", "but")
     return not _UNTIL.isdisjoint(texts_of(text[place:end]))
 
 
@@ -211,22 +221,15 @@ def _is_later(text: Sequence[Word], start: int, asked: Collection[str]) -> bool:
     """Whether it became so later than what is asked for: born in Oslo, and later moved to Bergen."""
     if not _NOW.isdisjoint(asked) or text[start].kind == "number":
         return False
-    place = start
-    while place and not text[place].clause and text[place - 1].text != "and":
-        place -= 1
-    texts = texts_of(text[place:start])
+    texts = texts_of(text[_clause_start(text, start, "and") : start])
     is_clause = not _LATER.isdisjoint(texts) and any(one not in FUNCTION_WORDS | _LATER for one in texts)
     return is_clause or any(one in "".join(texts) for one in _LATER_CHARACTERS)
 
 
 def is_in_focus(text: Sequence[Word], start: int, end: int, asked: Collection[str]) -> bool:
     """Whether a clause behind "but" gives the answer in the words of the question: but the capital is Oslo."""
-    place = start
-    while place and not text[place].clause:
-        place -= 1
-    while end < len(text) and not text[end].clause:
-        end += 1
-    texts = [word.text for word in text[place:end]]
+    place = _clause_start(text, start)
+    texts = texts_of(text[place : _clause_end(text, end)])
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
     first = 0 if not _TURNING_BEHIND.isdisjoint(texts[turn : start - place]) else turn
     last = len(texts) if first == turn < start - place else start - place
@@ -286,12 +289,11 @@ def _is_topic_denied(text: Sequence[Word], end: int) -> bool:
     """Whether it is the topic of a negated clause of Chinese or Japanese: 多伦多不是首都."""
     if end >= len(text) or text[end].clause or text[end].text not in ("不", "并", "並", "は"):
         return False
-    until = next((place for place in range(end, len(text)) if text[place].clause), len(text))
+    until = _clause_end(text, end)
     written = "".join(word.text for word in text[end:until])
     if written.startswith("は"):
         if written.endswith("が") and until < len(text):  # 大阪は大きな都市ですが、首都ではありません
-            further = next((place for place in range(until + 1, len(text)) if text[place].clause), len(text))
-            written += "".join(word.text for word in text[until:further])
+            written += "".join(word.text for word in text[until : _clause_end(text, until + 1)])
         return written.endswith(("ではありません", "ではない", "ではないです", "じゃない", "ではなく"))
     return written.startswith(("不是", "并不是", "並不是", "并非", "並非"))
 
