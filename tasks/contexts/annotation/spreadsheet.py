@@ -10,7 +10,6 @@ import os
 import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -22,6 +21,7 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
+from swaymeter.data.storage.files import put, unfinished
 from swaymeter.tasks.contexts.annotation.cells import (
     SheetColumn,
     coded,
@@ -81,17 +81,18 @@ def write_sheet(
                 f"{path}, column {long[0]}: a text of {len(text)} characters does not fit into a cell: {text[:60]!r}"
             )
     content = _csv(columns, rows) if suffix == ".csv" else _workbook(columns, rows, guide)
+    exists = UsageError(f"{path} exists already and may hold somebody's work; name another file, or move it away")
+    if os.path.lexists(path):
+        raise exists
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
-            file.write(content)
-    except OSError as error:
-        if isinstance(error, FileExistsError) and os.path.lexists(path):
-            problem = "exists already and may hold somebody's work; name another file, or move it away"
-            raise UsageError(f"{path} {problem}") from None
-        with suppress(OSError):
-            path.unlink()
-        raise WorkspaceError(f"{path} cannot be written: {error.strerror or error}; name another file") from None
+        with unfinished(path) as temporary:
+            temporary.write_bytes(content)
+            if os.path.lexists(path):  # somebody else was faster
+                raise exists
+            put(temporary, path)
+    except WorkspaceError as error:
+        reason = getattr(error.__cause__, "strerror", None) or first_line(error)
+        raise WorkspaceError(f"{path} cannot be written: {reason}; name another file") from None
 
 
 def too_long(row: Mapping[str, str], columns: Sequence[SheetColumn]) -> list[str]:
