@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 from swaymeter.flows.graph.step import StepId
@@ -16,4 +17,5 @@ def test_a_model_has_a_setting_for_its_chat_template(tmp_path: Path) -> None:
     assert len({one.outputs["answers"].made_from["parameters"]["prompt"] for one in scores}) == 2
     database = study.graph.nodes[StepId("aggregate", "study", "database")].step
     assert database is not None
-    assert {key[1]: texts["chat_template"] for key, texts in database.arguments.prompts.items()} == dict(asked)
+    variants = database.arguments.variants
+    assert {of["dtype"]: json.loads(of["prompt"])["chat_template"] for of in variants} == dict(asked)
