@@ -109,7 +109,9 @@ class Cluster(Workers):
         """UsageError where one of the workers does not fit."""
         answers = self._client.run(why_not, self._run, here(), on_error="return")
         for address, answer in answers.items():
-            if isinstance(answer, Exception):  # such as a worker that cannot import what it is asked for
+            if isinstance(answer, OSError):  # it has ended meanwhile, which says nothing of others like it
+                answers[address] = None
+            elif isinstance(answer, Exception):  # such as a worker that cannot import what it is asked for
                 answers[address] = f"{first_line(answer)}; install swaymeter {here()} there"
             if not self._marks.get(address, MARKS):
                 answers[address] = "it has no resource; start it with --resources GPU=1, or --resources CPU=1"

@@ -20,8 +20,12 @@ HERE = "127.0.0.1"
 WITHOUT_GPU = 2
 """Worker processes where a machine has no GPU and nobody says how many."""
 
-PROFILE = "distributed.worker.profile.enabled"
-"""By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor."""
+OF_DASK = {
+    # By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor.
+    "distributed.worker.profile.enabled": False,
+    # A worker whose run was killed, or whose neighbour was, would write tracebacks of its connections.
+    "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
+}
 
 
 def local_cluster(workers: int | None) -> Any:
@@ -55,7 +59,7 @@ def _started(of_each: list[dict[str, str]]) -> Any:
 
     workers = {n: {"cls": distributed.Nanny, "options": options(variables)} for n, variables in enumerate(of_each)}
     scheduler = {"cls": distributed.Scheduler, "options": {**listening, "port": 0}}
-    with import_module("dask").config.set({PROFILE: False}):
+    with import_module("dask").config.set(OF_DASK):
         return distributed.SpecCluster(
             workers=workers, scheduler=scheduler, security=listening["security"], silence_logs=logging.ERROR
         )
