@@ -54,7 +54,7 @@ def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
 def _with_origin(table: Table, relation: str, columns: Mapping[str, Any]) -> pa.Table:
     """Scores with the columns that say where they come from."""
     shared = {
-        "relation": relation, "model": MODEL, "model_revision": "made up",
+        "relation": relation, "variant": f"{MODEL}/{DTYPE}", "model": MODEL, "model_revision": "made up",
         "dtype": DTYPE, "device": "cpu", "engine": "made up", "dataset_version": "1", "stand_in": None,
     }  # fmt: skip
     count = len(columns["query_id"])
