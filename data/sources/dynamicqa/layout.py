@@ -33,7 +33,7 @@ COLUMNS: Mapping[Partition, tuple[str, ...]] = {
 }
 """The published columns, in their order; the first, which has no name, is the row's index."""
 OPTIONAL = frozenset({"", "replace_quality", "s_pop_new", "o_pop_new", "dir_info"})
-MEND = "mend it, or remove the file and fetch it again"
+REMEDY = "correct it, or remove the file and fetch it again"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -72,7 +72,7 @@ def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         byte = f"0x{content[error.start]:02x}"
-        raise InputError(f"{named}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {MEND}") from None
+        raise InputError(f"{named}, line {line}: is not CSV in UTF-8 ({byte}); save it as UTF-8, or {REMEDY}") from None
     records = _records([line for line in re.split(r"(?<=\n)", text) if line], named)
     _, header, first = next(records, (1, [], ""))
     line_end = "\r\n" if first.endswith("\r\n") else "\n"
@@ -81,19 +81,19 @@ def rows_of(content: bytes, partition: Partition, named: str) -> Rows:
         missing = [column for column in expected if column not in header]
         problem = f"has no column {', '.join(missing)}" if missing else f"has the columns {', '.join(header)}"
         published = ", ".join(expected).lstrip(", ")
-        raise InputError(f"{named}, line 1: {printable(problem, 300)}; expected {published}; {MEND}")
+        raise InputError(f"{named}, line 1: {printable(problem, 300)}; expected {published}; {REMEDY}")
     rows = []
     for line, cells, written in chain([(1, header, first)], records):
         where = f"{named}, line {line}"
         if len(cells) != len(header):
-            raise InputError(f"{where}: has {len(cells)} cells, and the header {len(header)}; {MEND}")
+            raise InputError(f"{where}: has {len(cells)} cells, and the header {len(header)}; {REMEDY}")
         if _written(cells, line_end) != written:  # the file may have been read wrongly
             problem = "is quoted otherwise than the published files, or ends otherwise than its first line"
-            raise InputError(f"{where}: {problem}: {printable(written, 60)!r}; {MEND}")
+            raise InputError(f"{where}: {problem}: {printable(written, 60)!r}; {REMEDY}")
         for column, cell in zip(header, cells, strict=True):
             if control := _CONTROL.search(cell):
                 sign = f"U+{ord(control[0]):04X}"
-                raise InputError(f"{where}, column {column!r}: holds the control character {sign}; {MEND}")
+                raise InputError(f"{where}, column {column!r}: holds the control character {sign}; {REMEDY}")
         rows.append(Row(line, dict(zip(header, cells, strict=True))))
     return Rows(tuple(header), tuple(rows[1:]), line_end)
 
@@ -118,11 +118,11 @@ def _records(lines: Sequence[str], named: str) -> Iterator[tuple[int, list[str],
             cells = next(reader)
         except csv.Error as error:
             raise InputError(
-                f"{named}, line {begins + 1}: is not CSV: {error}; a quote may be missing or never closed; {MEND}"
+                f"{named}, line {begins + 1}: is not CSV: {error}; a quote may be missing or never closed; {REMEDY}"
             ) from None
         written = "".join(lines[begins : reader.line_num])
         if not written.endswith("\n"):
-            raise InputError(f"{named}, line {begins + 1}: has no end, as if the file were cut short; {MEND}")
+            raise InputError(f"{named}, line {begins + 1}: has no end, as if the file were cut short; {REMEDY}")
         yield begins + 1, cells, written
         begins = reader.line_num
 

@@ -18,7 +18,7 @@ from swaymeter.data.options import NamedPath
 from swaymeter.data.records import Partition, Question, RelationName, WikidataId, both_contexts, identity
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.access import Access
-from swaymeter.data.sources.dynamicqa.layout import FILES, MEND, Row, Rows, read_rows, rows_of
+from swaymeter.data.sources.dynamicqa.layout import FILES, REMEDY, Row, Rows, read_rows, rows_of
 from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.sources.property_names import DISPUTABLE, relation_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
@@ -78,7 +78,7 @@ def downloaded(partition: Partition, session: "Session") -> list[Question]:
         try:
             rows_of(text.encode(), partition, name)
         except InputError as error:
-            return ServiceError(f"this is not the published CSV: {str(error).removesuffix(f'; {MEND}')}")
+            return ServiceError(f"this is not the published CSV: {str(error).removesuffix(f'; {REMEDY}')}")
         return None
 
     try:
@@ -104,7 +104,7 @@ class _Cells:
 
     def refused(self, column: str, problem: str) -> InputError:
         cell = printable(self.text(column), 60)
-        return InputError(f"{self.named}, line {self.row.line}, column {column}: {problem}: {cell!r}; {MEND}")
+        return InputError(f"{self.named}, line {self.row.line}, column {column}: {problem}: {cell!r}; {REMEDY}")
 
     def number(self, column: str, *, is_count: bool = True) -> float | None:
         cell = self.text(column)

@@ -68,8 +68,8 @@ def files_of(folder: Path) -> Sequence[Path]:
     files = [folder / f"{name}.{part}" for name in _FILES for part in range(parts)]
     if not parts or not all(file.is_file() for file in files):
         raise InputError(
-            f"{KEY}: {folder} is no index of infini-gram, which has {', '.join(f'{name}.0' for name in _FILES)}; name "
-            "the folder of one"
+            f"{KEY}: {folder} does not hold an index of infini-gram, which has "
+            f"{', '.join(f'{name}.0' for name in _FILES)}; name the folder of one"
         )
     return files
 

@@ -151,7 +151,7 @@ def test_what_an_index_cannot_be_is_refused(frequency: dict[str, Any], message: 
 
 def test_what_is_no_index_or_tokenizer_is_refused(tmp_path: Path) -> None:
     graph = study_of(tmp_path, source="infini-gram", folder=str(tmp_path)).graph
-    assert "is no index of infini-gram" in graph.nodes[FREQUENCIES].reason
+    assert "does not hold an index of infini-gram" in graph.nodes[FREQUENCIES].reason
     graph = study_of(tmp_path, source="infini-gram", index="a", tokenizer="nothing").graph
     assert "frequency.tokenizer: no language model is named 'nothing'" in graph.nodes[FREQUENCIES].reason
 

@@ -69,7 +69,7 @@ NOT_PUBLISHED: list[tuple[bytes, str]] = [
 
 @pytest.mark.parametrize(("content", "message"), NOT_PUBLISHED, ids=range(len(NOT_PUBLISHED)))
 def test_what_was_not_published_is_refused_with_its_line(content: bytes, message: str) -> None:
-    with pytest.raises(InputError, match=rf"^Some.csv, {message}.*mend it, or remove the file and fetch it") as raised:
+    with pytest.raises(InputError, match=rf"^Some.csv, {message}.*correct it, or remove the file and") as raised:
         rows_of(content, "disputable", "Some.csv")
     assert str(raised.value).isprintable()
 

@@ -120,7 +120,7 @@ def test_a_malformed_value_is_named_with_file_line_and_column(
     with pytest.raises(InputError) as raised:
         dynamicqa.questions(tmp_path, "static")
     assert str(raised.value).startswith(f"{file}, line 4, column {column}: {said}")
-    assert str(raised.value).endswith("; mend it, or remove the file and fetch it again")
+    assert str(raised.value).endswith("; correct it, or remove the file and fetch it again")
 
 
 def test_every_rule_has_a_sentence() -> None:

@@ -51,7 +51,7 @@ def test_what_is_no_whole_index_is_refused(wrong: Callable[[Path], object], tmp_
     folder = tmp_path / "index"
     folder.mkdir()
     wrong(made(folder, parts=2))
-    with pytest.raises(InputError, match=r"frequency.folder: .*(no index of infini-gram|build it again)"):
+    with pytest.raises(InputError, match=r"frequency.folder: .*(not hold an index of infini-gram|build it again)"):
         LocalIndex(folder)
 
 
