@@ -2,6 +2,7 @@
 
 import re
 import socket
+from collections.abc import Collection
 from datetime import UTC, datetime
 from threading import Thread
 from typing import Any
@@ -18,11 +19,11 @@ from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from swaymeter.data.sources.http.answer import Reply, TransientError, out_of_time, phrase
 from swaymeter.data.sources.http.deadline import DeadlineAdapter, Overdue
 from swaymeter.data.sources.http.printable import printable
+from swaymeter.data.sources.http.services import TRANSIENT
 
 LARGEST = 64 * 2**20
 CONNECT_S = 5.0
 """Seconds for the lookup of a host's name, and for a connection to it."""
-_TRANSIENT_STATUSES = (429, 502, 503, 504)
 _CHUNK = 2**16
 _OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
 _RETRY = Retry(retry_after_max=2**31)  # the budget of the run limits it
@@ -46,17 +47,24 @@ class OneExchange(LimiterSession):
 
 
 def exchange(
-    http: requests.Session, request: requests.PreparedRequest, *, named: str, connect_s: float, timeout_s: float
+    http: requests.Session,
+    request: requests.PreparedRequest,
+    *,
+    named: str,
+    connect_s: float,
+    timeout_s: float,
+    transient: Collection[int] = TRANSIENT,
 ) -> Reply:
     """Sends the request once and reads the complete response, of at most 64 MiB; redirects are not followed.
 
-    `timeout_s` limits the seconds without data, and twice as many those of the whole response. Raises Unreachable,
+    `timeout_s` limits the seconds without data, and twice as many those of the whole response; transient: statuses
+    that a later try may not have. Raises Unreachable,
     TransientError or ServiceError; the messages of the last two begin with `named`.
     """
     settings = http.merge_environment_settings(request.url, {}, True, None, None)
     try:
         with http.send(request, timeout=(connect_s, timeout_s), allow_redirects=False, **settings) as response:
-            return _reply(response, named)
+            return _reply(response, named, transient)
     except Overdue as error:
         raise TransientError(f"{named} {error}", kind=ServiceTimeout, tries=2) from None
     except (failures.ReadTimeout, broken.ReadTimeoutError):
@@ -101,9 +109,9 @@ def seconds_to_connect(http: requests.Session, address: str) -> float:
     return max(1.0, CONNECT_S / max(1, found[0]))
 
 
-def _reply(response: requests.Response, named: str) -> Reply:
+def _reply(response: requests.Response, named: str, transient: Collection[int]) -> Reply:
     status, wait_s = response.status_code, _retry_after_s(response.headers.get("Retry-After"))
-    if status not in _TRANSIENT_STATUSES:
+    if status not in transient:
         body = _body(response, named)
         return Reply(status, body, datetime.now(UTC), response.headers, wait_s)
     message = f"{named} answers {phrase(status)}"

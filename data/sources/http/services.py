@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+TRANSIENT = (429, 502, 503, 504)
+"""Statuses of a service that may answer later."""
 _A_DAY = 24 * 60
 """Minutes: building a study's questions takes hours, and a service may be needed throughout."""
 
@@ -13,7 +15,8 @@ class Service:
 
     requests_per_minute: at even intervals. timeout_s: most seconds without data; a whole response may take twice
     as long. max_requests, max_minutes: of one run,
-    every try counted. tries: how often one request is sent while its error is transient.
+    every try counted. tries: how often one request is sent while its error is transient; transient: the statuses that
+    are.
     """
 
     name: str
@@ -26,6 +29,7 @@ class Service:
     max_minutes: float = 360.0
     tries: int = 4
     contact_needed: bool = True
+    transient: tuple[int, ...] = TRANSIENT
 
 
 def _wikimedia(name: str, address: str, cache_ttl_days: float) -> Service:

@@ -62,8 +62,9 @@ class Session:
 
     contact: an e-mail address or URL of whoever runs this. cache: the folder of cached responses, one file per service.
     offline: whether only those are used. reruns: the names of requests to fetch anew; a response that was not cached
-    for all of these is requested again. limiter: keeps the requests per minute of several sessions. now, sleep: another
-    clock (s), another way to wait.
+    for all of these is requested again. key: the secret that requests carry; it is neither cached nor repeated in
+    a message, whatever the service answers. limiter: keeps the requests per minute of several sessions. now, sleep:
+    another clock (s), another way to wait.
     ServiceError where contact or address are not valid, WorkspaceError where the cache cannot be used.
     """
 
@@ -75,6 +76,7 @@ class Session:
         cache: Path,
         offline: bool = False,
         reruns: frozenset[str] = frozenset(),
+        key: str = "",
         limiter: Limiter | None = None,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
@@ -83,6 +85,9 @@ class Session:
         self.service, self.offline, self.reruns = service, offline, reruns
         self._named = f"{service.name} ({service.address})"
         self._headers = {"Accept-Encoding": "gzip, deflate"}
+        self._key = key.encode()
+        if key:
+            self._headers["Authorization"] = f"Bearer {key}"
         if not offline:
             self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
@@ -112,6 +117,7 @@ class Session:
         as_json: bool = False,
         immutable: Immutable = False,
         bypass_cache: bool = False,
+        keep: bool = True,
     ) -> Answer:
         """The answer to a form, from the cache or the service: its fields are in the address (GET) or the body (POST).
 
@@ -119,7 +125,7 @@ class Session:
         that of `content`. as_json: whether the body is JSON. error_of: finds an error inside a response. allow: the
         statuses of valid responses. immutable: whether the response never changes and so never expires, or a function
         that decides so. bypass_cache: whether a cached response is not used, unless offline; a valid response replaces
-        it.
+        it. keep: whether the response is cached; what is large is stored otherwise by whoever asks.
 
         ServiceError where the service fails or its response is invalid, or, offline, none is cached; ServiceTimeout
         where it takes too long: ask for less; ServiceBudget where the run has spent its budget for the service.
@@ -145,7 +151,8 @@ class Session:
                 )
             answer, reply = self._fetched(request, expected)
             reruns = self.reruns | (before.reruns if before else frozenset())  # it is newer than what answered those
-            self._cache.put(key, replace(reply, reruns=reruns), request.url or "")
+            if keep:
+                self._cache.put(key, replace(reply, reruns=reruns), request.url or "")
             return answer
 
     def close(self) -> None:
@@ -234,15 +241,16 @@ class Session:
         try:
             connect_s = CONNECT_S if self._reached else seconds_to_connect(self._http, self.service.address)
             reply = exchange(
-                self._http, request, named=self._named, connect_s=connect_s, timeout_s=self.service.timeout_s
-            )
+                self._http, request, named=self._named, connect_s=connect_s, timeout_s=self.service.timeout_s,
+                transient=self.service.transient,
+            )  # fmt: skip
         except Unreachable as why:
             raise self._unreached(f"{self._named} cannot be reached: {why}", self._now() - began) from None
         except TransientError:
             self._reached = True
             raise
         self._reached = True
-        return reply
+        return replace(reply, body=reply.body.replace(self._key, b"[key]")) if self._key else reply
 
     def _unreached(self, message: str, seconds: float) -> TransientError | ServiceError:
         self._not_connected += 1
