@@ -2,23 +2,21 @@
 
 import os
 import signal
-import socket
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
-import requests
 
-from tests.data.sources.graph.oxigraph import served
-from tests.data.sources.graph.sparql_server import RESULTS, Said, answering
+from tests.data.sources.graph.sparql_server import SparqlService, served
 from tests.data.sources.graph.yago_graph import RELATIONS, write_graph
+from tests.data.sources.servers.faults import Asked, Say, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy, until
 from tests.tasks.models.tiny import save_language_model
 
@@ -34,9 +32,9 @@ def turtle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def oxigraph(turtle: Path) -> Iterator[str]:
-    with served(turtle) as address:
-        yield address
+def service(turtle: Path) -> Iterator[str]:
+    with served(turtle) as server:
+        yield server.address
 
 
 Studies = Callable[..., TinyStudy]
@@ -68,45 +66,32 @@ def study(tmp_path_factory: pytest.TempPathFactory, api: str) -> Studies:
 
 
 @pytest.fixture(scope="session")
-def of_graph(oxigraph: str, study: Studies) -> TinyStudy:
+def of_graph(service: str, study: Studies) -> TinyStudy:
     """A study of the server's graph after a run that nothing disturbed; not to be changed."""
-    graph = study(oxigraph)
+    graph = study(service)
     run = graph.run("run")
     assert run.code == 0, run.said
     return graph
 
 
 @contextmanager
-def holding(address: str) -> Iterator[tuple[str, list[str], list[int]]]:
-    """A service in front of another that answers so many requests as it is told and holds the next one back.
+def holding(turtle: Path) -> Iterator[tuple[str, list[str], list[int]]]:
+    """A service of the graph that answers so many requests as it is told and holds the next one back.
 
     Its address, the queries that were answered, and how many may still be.
     """
-    answered: list[str] = []
-    left = [1_000_000]
+    answered, left, never = list[str](), [1_000_000], threading.Event()
+    service = SparqlService(turtle)
 
-    def forward(request: BaseHTTPRequestHandler, query: str) -> Said:
-        while not left[0]:
-            time.sleep(0.01)
-            if _gone(request.connection):
-                return 503, "text/plain", b""
+    def play(asked: Asked) -> Say:
+        if not left[0]:
+            return Say(status=503, hold=never)
         left[0] -= 1
-        whole = requests.post(address, data={"query": query}, headers={"Accept": RESULTS}, timeout=60)
-        answered.append(query)
-        return whole.status_code, whole.headers["Content-Type"], whole.content
+        answered.append(asked.form["query"])
+        return service(asked)
 
-    with answering(forward) as in_front:
-        yield in_front, answered, left
-
-
-def _gone(connection: socket.socket) -> bool:
-    """Whether the other end is closed."""
-    try:
-        return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
+    with serving(play=play) as server:
+        yield server.address, answered, left
 
 
 def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
@@ -124,14 +109,14 @@ def facts(study: TinyStudy) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def test_relations_of_a_graph_run_to_the_page(oxigraph: str, of_graph: TinyStudy) -> None:
+def test_relations_of_a_graph_run_to_the_page(service: str, of_graph: TinyStudy) -> None:
     assert len(RELATIONS) >= 10
     page = (of_graph.workspace / "report" / "index.html").read_text(encoding="utf-8")
     assert "Are the entities that a graph knows most of the hardest to sway?" in page
     with duckdb.connect(of_graph.workspace / "study.duckdb", read_only=True) as database:
         found = database.execute(
             "SELECT count(DISTINCT relation), bool_and(retrieved_at IS NOT NULL AND query IS NOT NULL), "
-            "bool_and(address = ?), min(subject_degree), any_value(licence) FROM facts", [oxigraph]
+            "bool_and(address = ?), min(subject_degree), any_value(licence) FROM facts", [service]
         ).fetchone()  # fmt: skip
         assert found == (len(RELATIONS), True, True, found[3], "CC BY 4.0")
         assert found[3] > 0
@@ -145,8 +130,8 @@ def test_relations_of_a_graph_run_to_the_page(oxigraph: str, of_graph: TinyStudy
         assert measured[0] > 0
 
 
-def test_a_killed_fetch_ends_alike_and_asks_nothing_twice(oxigraph: str, of_graph: TinyStudy, study: Studies) -> None:
-    with holding(oxigraph) as (address, answered, left):
+def test_a_killed_fetch_ends_alike_and_asks_nothing_twice(turtle: Path, of_graph: TinyStudy, study: Studies) -> None:
+    with holding(turtle) as (address, answered, left):
         disturbed = study(address)
         for count in KILLS_AFTER:
             left[0] = count - len(answered)
@@ -183,9 +168,9 @@ def test_an_unreachable_service_is_named_with_a_way_out(study: Studies) -> None:
     assert "dump" in run.said
 
 
-def test_a_relation_that_fails_stops_no_other(oxigraph: str, study: Studies) -> None:
+def test_a_relation_that_fails_stops_no_other(service: str, study: Studies) -> None:
     """Of parallax the graph holds nothing."""
-    lacking = study(oxigraph, relations=["capital", "parallax"])
+    lacking = study(service, relations=["capital", "parallax"])
     run = lacking.run("fetch")
     assert run.code == 1
     assert "relation parallax" in run.said

@@ -1,13 +1,16 @@
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from swaymeter.data.sources.graph.dump import Dump, shared_dump
 from swaymeter.data.sources.graph.sparql import Endpoint
-from tests.data.sources.graph.oxigraph import served
-from tests.data.sources.graph.sparql_server import asking
+from swaymeter.data.sources.http.session import Service, Session
+from tests.data.sources.graph.sparql_server import endpoint_at, served
 from tests.data.sources.graph.yago_graph import write_graph
+from tests.data.sources.servers.faults import FaultServer
+from tests.data.sources.sessions import CONTACT, Clock, Open
 
 
 @pytest.fixture(scope="session")
@@ -24,15 +27,35 @@ def dump(turtle: Path, tmp_path_factory: pytest.TempPathFactory) -> Dump:
     return shared_dump([turtle], tmp_path_factory.mktemp("graphs"))
 
 
-@pytest.fixture(scope="session")
-def oxigraph(turtle: Path) -> Iterator[str]:
-    """The address of a real server that holds the graph."""
-    with served(turtle) as address:
-        yield address
+@pytest.fixture
+def endpoint(turtle: Path, tmp_path: Path) -> Iterator[Endpoint]:
+    """A service that holds the graph, with cached responses of its own."""
+    with served(turtle) as server, endpoint_at(server.address, tmp_path / "kept") as endpoint:
+        yield endpoint
 
 
 @pytest.fixture
-def endpoint(oxigraph: str, tmp_path: Path) -> Iterator[Endpoint]:
-    """That server, asked politely, with answers of its own."""
-    with asking(oxigraph, tmp_path / "kept") as endpoint:
-        yield endpoint
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
+    """Opens sessions on one cache, and closes them."""
+    sessions: list[Session] = []
+
+    def open_session(where: FaultServer | str, **other: Any) -> Session:
+        arguments = {name: other.pop(name) for name in ("offline", "reruns") if name in other}
+        contact = other.pop("contact", CONTACT)
+        address = where if isinstance(where, str) else where.address
+        limits = {"name": "YAGO", "requests_per_minute": 60_000, "timeout_s": 5, **other}
+        session = Session(
+            Service(address=address, **limits), contact=contact, cache=tmp_path / "answers", now=clock.now,
+            sleep=clock.sleep, **arguments,
+        )  # fmt: skip
+        sessions.append(session)
+        return session
+
+    yield open_session
+    for session in sessions:
+        session.close()

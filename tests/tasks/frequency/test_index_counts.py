@@ -13,7 +13,7 @@ from swaymeter.data.sources.infini_gram.api import InfiniGramApi
 from swaymeter.data.sources.infini_gram.index import LocalIndex
 from swaymeter.tasks.frequency.index_counts import IndexCounts
 from tests.data.sources.infini_gram.pieces import Pieces, built, built_of_bytes
-from tests.data.sources.small_sessions import asking
+from tests.data.sources.sessions import asking
 from tests.tasks.frequency.slow_counts import slow_counts
 
 WINDOW, FETCH = 5, 60

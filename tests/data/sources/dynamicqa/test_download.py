@@ -6,7 +6,7 @@ from swaymeter.data.errors import ServiceBudget, ServiceError
 from swaymeter.data.sources.dynamicqa.published import downloaded, questions
 from tests.data.sources.dynamicqa.small_dynamicqa import ROW, write
 from tests.data.sources.servers.faults import Say, gzipped
-from tests.data.sources.small_sessions import answering, asking
+from tests.data.sources.sessions import answering, asking
 
 
 @pytest.fixture

@@ -1,72 +1,54 @@
-"""SPARQL services on 127.0.0.1 that answer as a test says, and endpoints that ask them."""
+"""A SPARQL service on 127.0.0.1 over a graph in memory, and endpoints that ask one."""
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from threading import Thread
-from urllib.parse import parse_qs
 
-import requests
+import pyoxigraph as ox
 
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint
-from swaymeter.data.sources.http.session import Service, Session
+from tests.data.sources.servers.faults import Asked, FaultServer, Say, serving
+from tests.data.sources.sessions import asking
 
-Said = tuple[int, str, bytes]
-"""Status, content type and body of an answer."""
+FORM = "application/x-www-form-urlencoded"
 
 
-@contextmanager
-def answering(answer: Callable[[BaseHTTPRequestHandler, str], Said]) -> Iterator[str]:
-    """A service that answers queries which are posted as a form; its address."""
+class SparqlService:
+    """Answers SELECT queries that are posted as a form; most: rows of an answer, longer ones are cut short.
 
-    class Answers(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True
+    cut: the queries whose answers were cut, as a service that runs out of time does.
+    """
 
-        def do_POST(self) -> None:
-            form = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
-            status, kind, content = answer(self, form["query"][0])
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+    def __init__(self, turtle: Path, most: int = 1_000_000) -> None:
+        self._store, self._most = ox.Store(), most
+        self._store.bulk_load(path=str(turtle), format=ox.RdfFormat.TURTLE)
+        self.cut: list[str] = []
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
-        server.daemon_threads = True
-        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/query"
-        finally:
-            server.shutdown()
-            thread.join()
+    def __call__(self, asked: Asked) -> Say:
+        if (asked.headers["accept"], asked.headers["content-type"]) != (RESULTS, FORM):
+            return Say(b"a form is expected, and that JSON is accepted", status=406)
+        solutions = self._store.query(asked.form["query"])
+        assert isinstance(solutions, ox.QuerySolutions)
+        body = solutions.serialize(format=ox.QueryResultsFormat.JSON)
+        assert body is not None
+        say = Say(body, headers={"Content-Type": RESULTS})
+        if len(json.loads(body)["results"]["bindings"]) <= self._most:
+            return say
+        self.cut.append(asked.form["query"])
+        return replace(say, body=body[: len(body) // 2])
 
 
 @contextmanager
-def cutting(address: str, most: int) -> Iterator[tuple[str, list[str]]]:
-    """A service in front of another that cuts answers of more than `most` rows short, as one that runs out of time
-    does; its address, and the queries whose answers were cut."""
-    cut: list[str] = []
-
-    def forward(request: BaseHTTPRequestHandler, query: str) -> Said:
-        whole = requests.post(address, data={"query": query}, headers={"Accept": RESULTS}, timeout=60)
-        if whole.ok and len(whole.json()["results"]["bindings"]) > most:
-            cut.append(query)
-            return 200, RESULTS, whole.content[: len(whole.content) // 2]
-        return whole.status_code, whole.headers["Content-Type"], whole.content
-
-    with answering(forward) as in_front:
-        yield in_front, cut
+def served(turtle: Path) -> Iterator[FaultServer]:
+    """Serves a Turtle file."""
+    with serving(play=SparqlService(turtle)) as server:
+        yield server
 
 
 @contextmanager
-def asking(address: str, folder: Path) -> Iterator[Endpoint]:
+def endpoint_at(address: str, folder: Path) -> Iterator[Endpoint]:
     """An endpoint, asked as fast as it answers; the folder is for kept answers."""
-    service = Service("YAGO", address, requests_per_minute=60_000, timeout_s=20)
-    with closing(Session(service, contact="tests@example.org", cache=folder)) as session:
+    with asking(address, folder, name="YAGO") as session:
         yield Endpoint(session)

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pyoxigraph as ox
@@ -11,8 +10,9 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, iris, is_iri, string
-from tests.data.sources.graph.sparql_server import answering, asking
+from tests.data.sources.graph.sparql_server import FORM, endpoint_at
 from tests.data.sources.graph.yago_nasty import NASTY
+from tests.data.sources.servers.faults import Asked, Say, serving
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 ADA = {"type": "uri", "value": "http://yago-knowledge.org/resource/Ada_Example"}
@@ -31,12 +31,12 @@ def literal(value: str, **more: object) -> dict[str, object]:
 def endpoint(tmp_path: Path) -> Iterator[Endpoint]:
     """An endpoint that answers with what it is asked."""
 
-    def echo(request: BaseHTTPRequestHandler, query: str) -> tuple[int, str, bytes]:
-        assert request.headers["Accept"] == RESULTS
-        assert request.headers["Content-Type"] == "application/x-www-form-urlencoded"
-        return 400 if query.startswith("error at") else 200, RESULTS, query.encode()
+    def echo(asked: Asked) -> Say:
+        is_sound = (asked.headers["accept"], asked.headers["content-type"]) == (RESULTS, FORM)
+        query = asked.form["query"]
+        return Say(query, status=400 if query.startswith("error at") or not is_sound else 200)
 
-    with answering(echo) as address, asking(address, tmp_path) as endpoint:
+    with serving(play=echo) as server, endpoint_at(server.address, tmp_path) as endpoint:
         yield endpoint
 
 

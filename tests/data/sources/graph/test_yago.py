@@ -15,10 +15,11 @@ from swaymeter.data.sources.graph.dump import Dump
 from swaymeter.data.sources.graph.literals import plain
 from swaymeter.data.sources.graph.pairs import LONGER, Pair, sampled_pairs
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, Uri
-from tests.data.sources.graph.sparql_server import asking, cutting
+from tests.data.sources.graph.sparql_server import SparqlService, endpoint_at
 from tests.data.sources.graph.turtle import YAGO
 from tests.data.sources.graph.yago_graph import EVERY, RELATIONS, Changed, by_subject, graph, relation_named, said
 from tests.data.sources.graph.yago_nasty import NASTY
+from tests.data.sources.servers.faults import serving
 
 CAPITAL = relation_named("capital")
 
@@ -249,12 +250,13 @@ def test_a_count_that_is_none_is_an_error(dump: Dump) -> None:
 
 @pytest.mark.parametrize(("relation", "most"), [("reverseDirector", 9), ("birthDate", 40)])
 def test_answers_cut_short_change_nothing_but_the_number_of_questions(
-    relation: str, most: int, oxigraph: str, dump: Dump, tmp_path: Path
+    relation: str, most: int, turtle: Path, dump: Dump, tmp_path: Path
 ) -> None:
     whole = yago.facts(dump, relation_named(relation), pairs=30, seed=3)
-    with cutting(oxigraph, most) as (in_front, cut), asking(in_front, tmp_path) as endpoint:
+    service = SparqlService(turtle, most)
+    with serving(play=service) as server, endpoint_at(server.address, tmp_path) as endpoint:
         cut_short = yago.facts(endpoint, relation_named(relation), pairs=30, seed=3)
-    assert cut
+    assert service.cut
     assert said(cut_short.facts) == said(whole.facts)
     assert (cut_short.requested, cut_short.rejected) == (whole.requested, whole.rejected)
 

@@ -11,8 +11,8 @@ from swaymeter.data.sources.http import exchange
 from swaymeter.data.sources.http.printable import shown
 from swaymeter.data.sources.http.request import check_address, place_in
 from swaymeter.data.sources.http.services import SERVICES
-from tests.data.sources.http.asking import Open
 from tests.data.sources.servers.faults import Say, gzipped, says, serving
+from tests.data.sources.sessions import Open
 
 TO_BE_REACHED = r"YAGO \(http://127.*requires a (valid )?contact.*`services\.contact`.*_CONTACT"
 

@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import ServiceError, WorkspaceError
-from tests.data.sources.http.asking import CONTACT, Open, maxlag
+from swaymeter.data.sources.http.answer import TransientError
 from tests.data.sources.servers.faults import Say, says, serving
+from tests.data.sources.sessions import CONTACT, Open
 
 ROOT = Path(__file__).parents[4]
 AGAIN = frozenset({"of today"})
@@ -103,6 +104,13 @@ def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
         with pytest.raises(ServiceError, match="younger than 30 days and fetched since that was asked for anew"):
             opened(server, offline=True, reruns=AGAIN).ask({"q": "1"})
     assert len(server.asked) == 1
+
+
+def maxlag(content: Any) -> ServiceError | TransientError | None:
+    error = content.get("error") if isinstance(content, dict) else None
+    if not error:
+        return None
+    return TransientError(error["info"]) if error["code"] == "maxlag" else ServiceError(error["info"])
 
 
 BAD = [

@@ -8,8 +8,8 @@ import pytest
 
 from swaymeter.data.errors import ServiceBudget, ServiceError
 from swaymeter.data.sources.http.session import Service, Session
-from tests.data.sources.http.asking import CONTACT, Clock, Open
 from tests.data.sources.servers.faults import Say, says, serving
+from tests.data.sources.sessions import CONTACT, Clock, Open
 
 
 def test_never_more_are_in_flight_than_the_service_allows(opened: Open) -> None:

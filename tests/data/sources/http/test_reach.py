@@ -10,8 +10,8 @@ from urllib3.util import connection
 
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.http import exchange
-from tests.data.sources.http.asking import Clock, Open
 from tests.data.sources.servers.faults import Say, says, serving, unused_address
+from tests.data.sources.sessions import Clock, Open
 
 
 @pytest.mark.parametrize("status", [301, 307])

@@ -8,8 +8,8 @@ import pytest
 
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.http.session import Service, Session, close_sessions, shared_session
-from tests.data.sources.http.asking import CONTACT
 from tests.data.sources.servers.faults import FaultServer, says, serving
+from tests.data.sources.sessions import CONTACT
 
 AGAIN = frozenset({"of today"})
 

@@ -10,8 +10,8 @@ import pytest
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from swaymeter.data.sources.http.session import Service, Session
-from tests.data.sources.http.asking import CONTACT, Clock, Open
 from tests.data.sources.servers.faults import Say, says, serving
+from tests.data.sources.sessions import CONTACT, Clock, Open
 
 
 @pytest.mark.parametrize("status", [429, 502])

@@ -9,7 +9,7 @@ from swaymeter.data.sources.infini_gram.api import InfiniGramApi
 from swaymeter.data.sources.infini_gram.index import Ids, Passage, Place
 from tests.data.sources.infini_gram.pieces import Pieces
 from tests.data.sources.servers.faults import FaultServer, Say, recorded, says
-from tests.data.sources.small_sessions import answering
+from tests.data.sources.sessions import answering
 
 INDEX = "v4_rpj_llama_s4"
 WASHINGTON = (3014, 310, 7660)

@@ -7,7 +7,7 @@ import pytest
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.wikimedia.pageviews import PageViews, months
 from tests.data.sources.servers.faults import Say, says
-from tests.data.sources.small_sessions import answering
+from tests.data.sources.sessions import answering
 
 VALID_DATES = "The date(s) you used are valid, but we either do not have data for those date(s), or the project is not"
 UNKNOWN = {"detail": VALID_DATES, "method": "get", "status": 404, "title": "Not Found", "type": "about:blank"}

@@ -6,7 +6,7 @@ from swaymeter.data.errors import ServiceError
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.wikimedia.wembedder import Similar, Wembedder
 from tests.data.sources.servers.faults import Say, recorded, says
-from tests.data.sources.small_sessions import answering
+from tests.data.sources.sessions import answering
 
 Q42 = WikidataId("Q42")
 

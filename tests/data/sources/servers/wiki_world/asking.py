@@ -16,7 +16,7 @@ from swaymeter.data.sources.wikimedia.wikidata import Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.wikidata.questions import Clients
 from tests.data.sources.servers.wiki_world import OUTCOME
-from tests.data.sources.small_sessions import asking
+from tests.data.sources.sessions import asking
 
 MONTHS = ("2025-01", "2025-12")
 """A year; the views of the world's pages are the same in every one."""

@@ -5,11 +5,9 @@ import pytest
 
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
-from tests.data.sources.http.asking import Open
-from tests.data.sources.http.conftest import clock, opened
 from tests.data.sources.servers.faults import FaultServer
+from tests.data.sources.sessions import Open
 
-__all__ = ["asking", "clock", "opened"]
 Asking = Callable[..., Wikipedia]
 
 

@@ -8,8 +8,8 @@ import pytest
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from swaymeter.data.sources.http.answer import TransientError
 from swaymeter.data.sources.wikimedia.mediawiki_answers import PATIENCE, error_of
-from tests.data.sources.http.asking import Clock
 from tests.data.sources.servers.faults import ANSWERS, Say, recorded, says, serving
+from tests.data.sources.sessions import Clock
 from tests.data.sources.wikimedia.mediawiki.conftest import Asking
 
 OK = recorded("modes/readonly_query_ok.json")

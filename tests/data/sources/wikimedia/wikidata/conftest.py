@@ -5,12 +5,10 @@ import pytest
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.wikidata import Wikidata
-from tests.data.sources.http.asking import Open
-from tests.data.sources.http.conftest import clock, opened
 from tests.data.sources.servers.faults import FaultServer, serving
+from tests.data.sources.sessions import Open
 from tests.data.sources.wikimedia.wikidata.item_wiki import ITEM, Edit, holding
 
-__all__ = ["asking", "clock", "opened"]
 Asking = Callable[[FaultServer], Wikidata]
 
 
