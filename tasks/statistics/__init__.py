@@ -12,7 +12,6 @@ from swaymeter.data.named import Registry
 from swaymeter.tasks.statistics import (
     comparisons,
     correlations,
-    envelopes,
     groups,
     means,
     means_of_contexts,
@@ -46,8 +45,8 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     means.PRECISION,
     means.RELIABILITY,
     correlations.STATISTIC,
-    envelopes.OF_DEGREES,
-    envelopes.OF_COUNTS,
+    correlations.OF_DEGREES,
+    correlations.OF_COUNTS,
     correlations.EFFECTS_BY_FREQUENCY,
     groups.COMPARISONS,
     groups.OF_SETS,

@@ -14,18 +14,32 @@ the means of a relation's queries. A degree or a count is the entity's: there, i
 the mean of its queries, over all relations and over each alone. Queries of a relation share its contexts, so their
 p-values are too small; those over relations are few.
 
-Source: Du et al. 2024, Context versus Prior Knowledge; Liu et al. 2024, Efficiently Computing Susceptibility to Context
+How far the most susceptible entities of about one degree, or one count in a corpus, are swayed; not a fit:
+
+    bound(d) = 95th percentile of the susceptibility of real entities of degree (count) d / 2 to 2 d, d > 0
+
+Groups: the real entities near a degree, whole or under the relation, or near a count, their own or that near their
+answer, of a query type, where they are at least 20. Unit of analysis: an entity of a relation with the mean over its
+forms.
+
+Source: Du et al. 2024, Context versus Prior Knowledge (figures 9 and 10 have the envelopes); Liu et al. 2024,
+Efficiently Computing Susceptibility to Context
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from typing import get_args
 
-from swaymeter.data.records.statistics import CorrelationRow
+import numpy as np
+from numpy.typing import NDArray
+
+from swaymeter.data.records.statistics import CorrelationRow, EnvelopePoint
 from swaymeter.tasks.statistics.comparisons import FAMILIARITY
-from swaymeter.tasks.statistics.formulas.correlation import Kind, correlation, spearman_interval
-from swaymeter.tasks.statistics.formulas.groups import cohens_d
+from swaymeter.tasks.statistics.formulas.groups import cohens_d, scores
+from swaymeter.tasks.statistics.formulas.regression import Kind, correlation, spearman_interval
 from swaymeter.tasks.statistics.frames import ALL, by, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE
 
 HELD_AGAINST_SUSCEPTIBILITY: Mapping[str, tuple[str, ...]] = {
     "fisher_of_queries": ("fisher", "fisher_top_k"),
@@ -59,8 +73,8 @@ def _sorted(rows: list[Row]) -> list[Row]:
 
 def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]]:
     """The queries with both scores: those of a model that are open, those that are closed, and all of them."""
-    both = sorted_by(frame.dropna(subset=[measure, SUSCEPTIBILITY]), ["model", "dtype", "relation", "query_id"])
-    for about, queries in by(both, ["model", "dtype"]):
+    both = sorted_by(frame.dropna(subset=[measure, SUSCEPTIBILITY]), [*MODEL, "relation", "query_id"])
+    for about, queries in by(both, MODEL):
         by_type = {str(name): of_type for name, of_type in queries.groupby("query_type", observed=True)}
         for query_type, of_type in {**by_type, ALL: queries}.items():
             yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, of_type
@@ -68,22 +82,21 @@ def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]
 
 def _pairs(query: str, queries: Frame, measure: str, of_relations: bool) -> Iterator[tuple[str, str, Frame]]:
     """The pairs at each level of a named query: level, relation, and a row per pair."""
-    scores = [measure, SUSCEPTIBILITY]
+    both = [measure, SUSCEPTIBILITY]
     if query in OF_ENTITIES:
-        entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[scores].mean().reset_index()
+        entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[both].mean().reset_index()
         groups = entities.groupby("relation", sort=True, observed=True) if of_relations else [(ALL, entities)]
         yield from (("entity", str(relation), rows) for relation, rows in groups)
         return
     yield "query", ALL, queries
     if query != "precision_of_queries":  # a sample of queries has too few of a relation
-        yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[scores].mean()
+        yield "relation", ALL, queries.groupby("relation", sort=True, observed=True)[both].mean()
 
 
 def correlated(pairs: Frame, first: str, second: str) -> Row:
     """Both correlations of two columns, as `CorrelationRow` has them."""
-    kinds: tuple[Kind, ...] = ("pearson", "spearman")
     row: Row = {"n": len(pairs)}
-    for kind in kinds:
+    for kind in get_args(Kind):
         row[kind], row[f"{kind}_p"], row["untestable"] = correlation(kind, pairs[first], pairs[second])
     row["spearman_low"], row["spearman_high"] = spearman_interval(row["spearman"], len(pairs))
     return row
@@ -102,7 +115,7 @@ def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
     """The rows of `CorrelationRow`; none where nothing was counted."""
     import pandas as pd
 
-    keys = ["model", "dtype", "relation", "query_type"]
+    keys = list(RELATION)
     entities = frames["frequency_of_queries"].groupby([*keys, "entity", "answer"], observed=True, sort=True)
     counts = entities[[*COUNTS]].first().groupby(keys, observed=True, sort=True).mean().reset_index()
     if counts.empty:
@@ -112,7 +125,7 @@ def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
     return [
         {**about, "level": "relation", "relation": ALL, "measure_a": count, "measure_b": EFFECT,
          **correlated(relations.dropna(subset=[count, EFFECT]), count, EFFECT)}
-        for about, relations in by(counts.merge(effects, on=keys), ["model", "dtype", "query_type"])
+        for about, relations in by(counts.merge(effects, on=keys), [*TYPE])
         for count in COUNTS
     ]  # fmt: skip
 
@@ -132,3 +145,38 @@ nothing of them are left out of the means.
 
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, figure 18.
 """
+
+PERCENTILE, FACTOR, FEWEST = 95, 2, 20
+
+
+def _envelopes(query: str, quantities: Sequence[str], frames: Frames, seed: int) -> list[Row]:
+    """The rows of `EnvelopePoint`, rising along each quantity."""
+    frame, rows = frames[query], []
+    for about, entities in by(frame[~frame["invented"].astype(bool)], TYPE, ["susceptibility", *quantities]):
+        about |= {"relation": ALL, "quantity": "susceptibility", "unit": "nats", "percentile": float(PERCENTILE)}
+        swayed = scores(entities["susceptibility"])
+        for along in quantities:
+            values = entities[along].to_numpy(dtype="float64")
+            for at, value, n in envelope(values[values > 0], swayed[values > 0]):
+                rows.append({**about, "along": along, "at": at, "value": value, "n": n})
+    return rows
+
+
+def envelope(degrees: NDArray[np.float64], swayed: NDArray[np.float64]) -> Iterator[tuple[float, float, int]]:
+    """Degree, percentile and number of entities at every degree of degrees (n,) that has enough scores (n,) near it."""
+    order = np.argsort(degrees, kind="stable")
+    degrees, swayed = degrees[order], swayed[order]
+    for degree in np.unique(degrees):
+        first = np.searchsorted(degrees, degree / FACTOR, side="left")
+        last = np.searchsorted(degrees, degree * FACTOR, side="right")
+        if last - first >= FEWEST:
+            yield float(degree), float(np.percentile(swayed[first:last], PERCENTILE)), int(last - first)
+
+
+OF_DEGREES, OF_COUNTS = (
+    Statistic(name, 1, EnvelopePoint, (query,), partial(_envelopes, query, quantities))
+    for name, query, quantities in (
+        ("degree_envelope", "degree_of_entities", ("degree", "relation_degree")),
+        ("count_envelope", "frequency_of_entities", ("entity_count", "pair_count")),
+    )
+)

@@ -85,12 +85,14 @@ def by(frame: Frame, columns: Sequence[str], read: Sequence[str] = ()) -> Iterat
 
 
 def means(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
-    """A row for every group of equal keys: the mean of the measure over its rows. The frame is sorted."""
+    """A row for every group of equal keys: the mean of the measure over its rows. The frame is sorted, and scored."""
+    check_scored(frame, measure)
     return frame.groupby(list(keys), as_index=False, sort=True, observed=True)[[measure]].mean()
 
 
 def weighted_means(frame: Frame, keys: Sequence[str], measure: str, weight: str) -> Frame:
     """As `means`, each row counted as often as `weight` says; the group's weight stands beside the mean."""
+    check_scored(frame, measure)
     counts = frame[weight].astype("float64")
     weighed = frame[list(keys)].assign(total=frame[measure].astype("float64") * counts, weight=counts)
     sums = weighed.groupby(list(keys), as_index=False, sort=True, observed=True)[["total", "weight"]].sum()

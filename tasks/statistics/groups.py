@@ -20,11 +20,10 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from swaymeter.data.records.statistics import GroupComparison, Summary
-from swaymeter.tasks.statistics.comparison import PERMUTATION, SIGN_FLIP, columns_of
-from swaymeter.tasks.statistics.formulas.corrections import adjust
-from swaymeter.tasks.statistics.formulas.groups import Scores, scores
-from swaymeter.tasks.statistics.formulas.permutation import permutation, sign_flips
-from swaymeter.tasks.statistics.frames import ALL, by, check_scored, means, sorted_by
+from swaymeter.tasks.statistics.comparisons import PERMUTATION, SIGN_FLIP, columns_of
+from swaymeter.tasks.statistics.formulas.groups import Scores, adjust, scores
+from swaymeter.tasks.statistics.formulas.permutation import permutation
+from swaymeter.tasks.statistics.frames import ALL, by, means, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import RELATION, TYPE, Mean
 
@@ -93,7 +92,6 @@ def summarise(frames: Frames, seed: int) -> list[Row]:
 
 def _entities(frame: Frame, keys: Sequence[str], measure: str) -> Frame:
     """A row for each entity, and each of the keys, whose missing values are empty texts: the mean over its queries."""
-    check_scored(frame, measure)
     frame = frame.assign(**{name: _texts(frame[name]) for name in keys})
     every = [*RELATION, "label", *keys, "entity"]
     return means(sorted_by(frame, [*every, "query_id"]), every, measure)
@@ -154,7 +152,7 @@ def _of_both(a: Frame, b: Frame, measure: str) -> tuple[Scores, Scores]:
 
 def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bool) -> list[Row]:
     groups = [pair.groups for pair in compared]
-    results = sign_flips(groups, "two-sided", seed) if paired else permutation(groups, "two-sided", seed)
+    results = permutation(groups, "two-sided", seed, paired=paired)
     return [
         {
             "comparison": pair.comparison,

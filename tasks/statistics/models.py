@@ -39,9 +39,9 @@ from typing import Any
 
 from swaymeter.data.records import CONFLICTING, OWN_KINDS, SUPPORTING
 from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
-from swaymeter.tasks.statistics.formulas.corrections import adjust
+from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
-from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, of_enough_samples, sorted_by
+from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, check_scored, of_enough_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
@@ -91,6 +91,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     sampled = answers.merge(without.rename(columns={WITH: WITHOUT}), on=[*MODEL, "question_id"], how="left")
     for name, counts, parts in (("coherent_persuasion", (WITH, WITHOUT), 1), (UNCHANGED, (WITHOUT,), 2)):
         yield name, _sorted(of_enough_samples(sampled, [name], counts, parts).rename(columns={name: "value"}))
+    check_scored(frames["susceptibility_of_queries"], "susceptibility")
     queries = frames["susceptibility_of_queries"].rename(columns={"query_id": "item", "susceptibility": "value"})
     entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
     yield "susceptibility", _sorted(queries.assign(condition=ALL, cluster=entity))

@@ -20,8 +20,7 @@ from collections.abc import Iterator, Sequence
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
 from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, clustered_pearson
-from swaymeter.tasks.statistics.formulas.correlation import correlation
-from swaymeter.tasks.statistics.formulas.regression import Coefficient, regression
+from swaymeter.tasks.statistics.formulas.regression import Coefficient, correlation, regression
 from swaymeter.tasks.statistics.frames import WITH, WITHOUT, by, of_enough_samples, pooled
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL

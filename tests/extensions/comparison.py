@@ -4,15 +4,15 @@ Permutation test, two-sided. Groups: persuasion range about entities with short 
 a query.
 """
 
-from swaymeter.tasks.statistics.comparison import Comparison, Group
+from swaymeter.tasks.statistics.comparisons import Comparison
 
 COMPARISON = Comparison(
     name="name_length",
     query="persuasion_range_of_queries",
     measure="persuasion_range",
     column="name_length",
-    group_a=Group("short name", "short"),
-    group_b=Group("long name", "long"),
+    group_a=("short name", "short"),
+    group_b=("long name", "long"),
     alternative="two-sided",
     version=1,
 )

@@ -24,7 +24,7 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, DRAWS
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
-from swaymeter.tasks.statistics.formulas.permutation import every_sign, p_values, unreachable_by_signs
+from swaymeter.tasks.statistics.formulas.permutation import every_sign, p_values, unreachable
 from swaymeter.tasks.statistics.formulas.share import difference_interval
 
 WAYS = 10_000
@@ -62,9 +62,9 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *,
     n, k = len(values), len(counts)
     if k < 2:
         return Paired(n, k, float(values.mean()) if n else None, untestable="one cluster" if k else "no pair")
-    difference, unreachable = float(sums.sum() / n), unreachable_by_signs(k, two_sided=True)
+    difference, reason = float(sums.sum() / n), unreachable(2**k, exchangeable=True)
     if k < FEWEST_FOR_INTERVAL:
-        return Paired(n, k, difference, untestable=unreachable)
+        return Paired(n, k, difference, untestable=reason)
     rng = generator(seed, "paired", k)
     if shares:
         _, low, high = difference_interval(values, place)
@@ -72,8 +72,8 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *,
         drawn = rng.integers(0, k, size=(DRAWS, k))
         means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
         low, high = (float(end) for end in np.quantile(means, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]))
-    p = None if unreachable else _p_value(sums, rng)
-    return Paired(n, k, difference, low, high, p, unreachable or None)
+    p = None if reason else _p_value(sums, rng)
+    return Paired(n, k, difference, low, high, p, reason or None)
 
 
 def _p_value(sums: NDArray[np.float64], rng: np.random.Generator) -> float:

@@ -10,7 +10,7 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.statistics import GroupTest
 from swaymeter.tasks.statistics import STATISTICS
-from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.groups import benjamini_hochberg
 from swaymeter.tasks.statistics.formulas.permutation import TOO_FEW
 from swaymeter.tasks.statistics.formulas.regression import adjusted_difference
 from tests.tasks.statistics.rows import row_of

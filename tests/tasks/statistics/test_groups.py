@@ -11,7 +11,7 @@ from scipy import stats
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.statistics import GroupComparison, Summary
-from swaymeter.tasks.statistics.formulas.corrections import benjamini_hochberg
+from swaymeter.tasks.statistics.formulas.groups import benjamini_hochberg
 from swaymeter.tasks.statistics.groups import COMPARISONS, MEANS, OF_SETS, PERSUASION, SUSCEPTIBILITY
 from swaymeter.tasks.statistics.statistic import Frames
 

@@ -10,9 +10,10 @@ import pytest
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.statistics import STATISTICS
-from swaymeter.tasks.statistics.envelopes import envelope
+from swaymeter.tasks.statistics.correlations import envelope
 from swaymeter.tasks.statistics.formulas.clustered import clustered_mean
 from tests.reports.study import frames as report_frames
+from tests.tasks.statistics.rows import row_of
 
 Row = dict[str, Any]
 QUERY = {"model": "m", "dtype": "float32", "relation": "capital", "query_type": "open"}
@@ -30,12 +31,7 @@ def computed(name: str, query: str, columns: str, *rows: tuple[Any, ...], **othe
 
 
 def select(rows: list[Row], *values: str, **where: object) -> Row:
-    (row,) = [
-        row
-        for row in rows
-        if row["group_values"] == list(values) and all(row[name] == value for name, value in where.items())
-    ]
-    return row
+    return row_of(rows, group_values=list(values), **where)
 
 
 def test_a_relation_is_the_mean_of_its_entities() -> None:
@@ -50,12 +46,24 @@ def test_a_relation_is_the_mean_of_its_entities() -> None:
     assert select(rows, "real", relation="all")["mean"] == pytest.approx(10 / 3)
 
 
-def test_a_score_that_is_not_finite_is_refused() -> None:
+@pytest.mark.parametrize("score", [np.inf, np.nan, None])
+@pytest.mark.parametrize(
+    ("name", "query", "measure"),
+    [
+        ("susceptibility_means", "susceptibility_of_queries", "susceptibility"),
+        ("persuasion_means", "persuasion_by_kind", "persuasion"),
+        ("followed", "followed_levels", "persuasion"),
+        ("degree_envelope", "degree_of_entities", "susceptibility"),
+    ],
+)
+def test_a_score_that_is_not_finite_hides_behind_no_other(
+    name: str, query: str, measure: str, score: float | None
+) -> None:
+    others = {"form": 1, "invented": False, "kind": "base", "relevant": True, "contexts": 1, "follows": "context",
+              "answers": 1, "squared_persuasion": 1.0, "degree": 3, "relation_degree": 1}  # fmt: skip
+    rows = [(f"{at // 2}", float(at), 1.0) for at in range(40)]
     with pytest.raises(ScoreError):
-        computed(
-            "susceptibility_means", "susceptibility_of_queries", "form entity invented susceptibility",
-            (1, "Norway", False, np.inf),
-        )  # fmt: skip
+        computed(name, query, f"entity level {measure}", *rows[:-1], ("19", 39.0, score), **others)
 
 
 def test_persuasion_weighs_each_context_once() -> None:

@@ -1,4 +1,4 @@
-"""Permutation tests by hand and against scipy; what is untestable, by brute force, too."""
+"""Permutation tests by hand and against scipy, by level against those of the scores; what is untestable, by force."""
 
 from itertools import combinations, product
 
@@ -7,8 +7,14 @@ import pytest
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from swaymeter.tasks.statistics.formulas.groups import Result, scores
-from swaymeter.tasks.statistics.formulas.permutation import TOO_FEW, Alternative, permutation, sign_flips
+from swaymeter.tasks.statistics.formulas.groups import Result, cohens_d, scores
+from swaymeter.tasks.statistics.formulas.permutation import (
+    TOO_FEW,
+    Alternative,
+    Levels,
+    permutation,
+    permutation_of_levels,
+)
 
 
 def outcome(a: ArrayLike, b: ArrayLike, *, alternative: Alternative = "greater") -> Result:
@@ -59,16 +65,17 @@ def test_p_is_never_zero() -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "reason"),
+    ("a", "b", "paired", "reason"),
     [
-        ([], [1, 2], "a group is empty"),
-        ([1, 2], [3], "a group has one row"),
-        ([1, 1], [2, 2], "no spread in either group"),
-        ([0.1 + 0.2, 0.3], [0.7, 0.7], "no spread in either group"),
+        ([], [1, 2], False, "a group is empty"),
+        ([1, 2], [3], False, "a group has one row"),
+        ([1, 1], [2, 2], False, "no spread in either group"),
+        ([0.1 + 0.2, 0.3], [0.7, 0.7], False, "no spread in either group"),
+        ([2, 3], [1, 2], True, "no spread in the differences"),
     ],
 )
-def test_groups_without_a_test_say_why(a: list[float], b: list[float], reason: str) -> None:
-    assert permutation([(scores(a), scores(b))], "greater", 0) == [Result(None, None, reason)]
+def test_groups_without_a_test_say_why(a: list[float], b: list[float], paired: bool, reason: str) -> None:
+    assert permutation([(scores(a), scores(b))], "greater", 1, paired=paired) == [(None, None, reason)]
 
 
 def test_one_constant_group_is_tested() -> None:
@@ -78,9 +85,9 @@ def test_one_constant_group_is_tested() -> None:
 # Differences 1 to 6: t = 3.5 / (sqrt(3.5) / sqrt(6)); of the 64 ways to turn signs one has a sum of at least 21.
 def test_signs_of_six_pairs_by_hand() -> None:
     pair = (scores([2, 4, 6, 8, 10, 12]), scores([1, 2, 3, 4, 5, 6]))
-    ((t, p, _),) = sign_flips([pair], "greater", 1)
+    ((t, p, _),) = permutation([pair], "greater", 1, paired=True)
     assert (t, p) == (pytest.approx(np.sqrt(21)), pytest.approx(1 / 64))
-    ((_, p, _),) = sign_flips([pair], "two-sided", 1)
+    ((_, p, _),) = permutation([pair], "two-sided", 1, paired=True)
     assert p == pytest.approx(2 / 64)
 
 
@@ -89,7 +96,7 @@ def test_signs_of_six_pairs_by_hand() -> None:
 def test_signs_of_pairs_agree_with_scipy(alternative: Alternative, n: int) -> None:
     rng = np.random.default_rng(n)
     a, b = rng.normal(0.3, 1, n), rng.normal(0, 1, n)
-    ((t, p, _),) = sign_flips([(a, b)], alternative, 1)
+    ((t, p, _),) = permutation([(a, b)], alternative, 1, paired=True)
     assert t == pytest.approx(stats.ttest_rel(a, b).statistic, rel=1e-9)
     expected = stats.permutation_test(
         (a - b,), np.mean, permutation_type="samples", alternative=alternative, n_resamples=5000, vectorized=True,
@@ -99,16 +106,8 @@ def test_signs_of_pairs_agree_with_scipy(alternative: Alternative, n: int) -> No
     assert p == pytest.approx(expected.pvalue, abs=error)
 
 
-def test_equal_differences_are_untestable() -> None:
-    ((_, _, reason),) = sign_flips([(scores([2, 3]), scores([1, 2]))], "greater", 1)
-    assert reason == "no spread in the differences"
-
-
-SIZES = [*product(range(2, 7), repeat=2)]
-
-
 @pytest.mark.parametrize("alternative", ["greater", "two-sided"])
-@pytest.mark.parametrize(("n_a", "n_b"), SIZES)
+@pytest.mark.parametrize(("n_a", "n_b"), [*product(range(2, 7), repeat=2)])
 def test_groups_that_cannot_be_significant_are_untestable(n_a: int, n_b: int, alternative: Alternative) -> None:
     rows = 4.0 ** np.arange(n_a + n_b)
     rows -= rows.mean()
@@ -125,5 +124,48 @@ def test_groups_that_cannot_be_significant_are_untestable(n_a: int, n_b: int, al
 @pytest.mark.parametrize(("alternative", "fewest"), [("greater", 5), ("two-sided", 6)])
 def test_pairs_that_cannot_be_significant_are_untestable(alternative: Alternative, fewest: int) -> None:
     pairs = [(np.arange(n) + 1.0, np.zeros(n)) for n in range(2, 9)]
-    reasons = [result.untestable for result in sign_flips(pairs, alternative, 0)]
+    reasons = [result.untestable for result in permutation(pairs, alternative, 0, paired=True)]
     assert reasons == [TOO_FEW if n < fewest else None for n in range(2, 9)]
+
+
+def levels(a: np.ndarray, b: np.ndarray) -> tuple[Levels, Levels]:
+    """The scores of both groups in ranges of a quarter of their standard deviation."""
+    width = np.concatenate([a, b]).std() / 4
+    ranges = np.unique(np.floor(np.concatenate([a, b]) / width))
+
+    def of(values: np.ndarray) -> Levels:
+        parts = [values[np.floor(values / width) == at] for at in ranges]
+        means = [(part.mean(), (part**2).mean()) if len(part) else (0.0, 0.0) for part in parts]
+        return Levels(np.array([len(part) for part in parts], dtype=float), *np.array(means).T)
+
+    return of(a), of(b)
+
+
+@pytest.mark.parametrize("sizes", [(400, 900), (900, 400), (6, 1500)])
+@pytest.mark.parametrize("shift", [0.0, 0.08])
+def test_levels_give_scipys_t_and_a_p_near_it(sizes: tuple[int, int], shift: float) -> None:
+    rng = np.random.default_rng(sum(sizes))
+    a, b = (rng.gamma(0.7, 0.8, size) for size in sizes)
+    a = a + shift
+    result, effect = permutation_of_levels(*levels(a, b), seed=1, permutations=5_000)
+    expected = stats.ttest_ind(a, b, alternative="greater")
+    assert result.statistic == pytest.approx(expected.statistic, rel=1e-9)
+    assert effect == pytest.approx(cohens_d(a, b), rel=1e-9)
+    ((_, p, _),) = permutation([(a, b)], "greater", 2)
+    assert result.p == pytest.approx(p, abs=4 * np.sqrt(0.25 * (1 / 5_000 + 1 / 10_000)))
+
+
+def test_levels_of_large_scores_close_together_keep_their_digits() -> None:
+    a, b = np.random.default_rng(0).normal(8, 0.001, (2, 1000))
+    result, _ = permutation_of_levels(*levels(a, b), seed=1, permutations=10)
+    assert result.statistic == pytest.approx(stats.ttest_ind(a, b).statistic, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("counts_a", "reason"),
+    [([0, 0], "a group is empty"), ([1, 0], "a group has one row"), ([3, 0], "no spread in either group")],
+)
+def test_levels_without_a_test_say_why(counts_a: list[float], reason: str) -> None:
+    a = Levels(np.array(counts_a, dtype=float), np.array([0.1, 0.3]), np.array([0.1**2, 0.3**2]))
+    b = Levels(np.array([5.0, 0.0]), np.array([0.1, 0.3]), np.array([0.1**2, 0.3**2]))
+    assert permutation_of_levels(a, b, seed=1, permutations=10) == ((None, None, reason), None)

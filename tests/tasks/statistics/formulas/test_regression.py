@@ -1,5 +1,6 @@
-"""Regressions against the formulas written out with matrices, differences against formulas of statsmodels."""
+"""Regressions against the formulas written out with matrices, differences against statsmodels; correlations by hand."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -9,8 +10,16 @@ import statsmodels.formula.api as smf
 from numpy.typing import NDArray
 from scipy import stats
 
+from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.statistics.formulas.groups import cohens_d
-from swaymeter.tasks.statistics.formulas.regression import CONSTANT, adjusted_difference, regression
+from swaymeter.tasks.statistics.formulas.regression import (
+    CONSTANT,
+    Kind,
+    adjusted_difference,
+    correlation,
+    regression,
+    spearman_interval,
+)
 
 RNG = np.random.default_rng(8)
 N = 60
@@ -122,3 +131,38 @@ def test_a_covariate_that_cannot_be_held_is_untestable(covariate: NDArray[np.flo
     data = rows()
     result = adjusted_difference(data["y"], data["first"], ("length", covariate), data["entity"])
     assert result == ((None, None, reason), None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "x", "y", "expected"),
+    [
+        # Deviations (-1, 0, 1) and (-1, -1, 2): r = 3 / sqrt(2 * 6). t = r sqrt(1 / (1 - r^2)) = sqrt(3) with one
+        # degree of freedom: p = 1 - 2 arctan(sqrt(3)) / pi.
+        ("pearson", [1, 2, 3], [1, 1, 4], (3 / math.sqrt(12), 1 / 3)),
+        # Ranks 1 2 3 4 and 2 1 4 3: 1 - 6 (1 + 1 + 1 + 1) / (4 * 15) = 0.6.
+        ("spearman", [1, 2, 3, 4], [20, 10, 1000, 30], (0.6, 0.4)),
+    ],
+)
+def test_correlations_by_hand(kind: Kind, x: list[float], y: list[float], expected: tuple[float, float]) -> None:
+    assert correlation(kind, x, y)[:2] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("kind", ["pearson", "spearman"])
+def test_few_or_constant_values_are_untestable(kind: Kind) -> None:
+    assert correlation(kind, [1, 2], [3, 4]) == (None, None, "too few pairs")
+    assert correlation(kind, [1, 1, 1], [1, 2, 3]) == (None, None, "no spread")
+    assert correlation(kind, [1, 2, 3], [0.1 + 0.2, 0.3, 0.3]) == (None, None, "no spread")
+
+
+def test_vectors_that_are_not_pairs_are_refused() -> None:
+    with pytest.raises(ValueError, match="pairs"):
+        correlation("pearson", [1, 2, 3], [1, 2])
+    with pytest.raises(ScoreError):
+        correlation("spearman", [1, 2, float("nan")], [1, 2, 3])
+
+
+def test_the_interval_of_spearmans_rho_by_hand() -> None:
+    # artanh(0.5) = 0.5493; 1.96 sqrt((1 + 0.25 / 2) / 25) = 0.4158: tanh(0.1335) and tanh(0.9651).
+    assert spearman_interval(0.5, 28) == pytest.approx((0.1327, 0.7465), abs=1e-4)
+    assert spearman_interval(-0.5, 28) == pytest.approx((-0.7465, -0.1327), abs=1e-4)
+    assert [spearman_interval(rho, n) for rho, n in ((None, 28), (0.5, 3), (1.0, 28))] == [(None, None)] * 3
