@@ -10,7 +10,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,33 @@ class SampledAnswers:
 
     samples: tuple[Answer, ...]
     greedy: Answer
+
+
+class SampleOptions(TypedDict, total=False):
+    """How answers are sampled; what is left out is as `DEFAULT_OPTIONS` says.
+
+    samples: beside a greedy answer; max_new_tokens: of an answer, its end step included; max_thoughts: tokens of the
+    thoughts before it, None where models are not let think; temperature, top_p, top_k: see generation/sampling.py;
+    batch_size: prompts that are answered at once, None for the device's default; form: of the prompts, which decides
+    whether an answer ends with its line, None for the model's own; header: what the text of an answer is without.
+    """
+
+    samples: int
+    max_new_tokens: int
+    max_thoughts: int | None
+    temperature: float
+    top_p: float
+    top_k: int
+    seed: int
+    batch_size: int | None
+    form: Literal["chat", "plain"] | None
+    header: str
+
+
+DEFAULT_OPTIONS: SampleOptions = {
+    "samples": 10, "max_new_tokens": 20, "max_thoughts": None, "temperature": 0.5, "top_p": 1.0, "top_k": 0, "seed": 0,
+    "batch_size": None, "form": None, "header": "",
+}  # fmt: skip
 
 
 class Speaker(Protocol):
@@ -124,22 +151,9 @@ class Samples(Model, Protocol):
     """Sampled and greedy answers."""
 
     def sample_answers(
-        self,
-        prompts: Sequence[Tokens],
-        identities: Sequence[tuple[str, ...]],
-        *,
-        samples: int = 10,
-        max_new_tokens: int = 20,
-        max_thoughts: int | None = None,
-        temperature: float = 0.5,
-        top_p: float = 1.0,
-        top_k: int = 0,
-        seed: int = 0,
-        batch_size: int | None = None,
-        form: Literal["chat", "plain"] | None = None,
-        header: str = "",
+        self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], **options: Unpack[SampleOptions]
     ) -> list[SampledAnswers]:
-        """The answers to every prompt, in the order of the prompts; generation.sample says what the options are."""
+        """The answers to every prompt, in the order of the prompts."""
 
     def engine_of_answers(self, prompts: Sequence[Tokens], *, to_come: int) -> str:
         """What reads the answers to these prompts, of so many tokens, for the rows of scores."""

@@ -1,5 +1,6 @@
 """The weights and the tokenizer of a language model, and what is learnt about both while they are used."""
 
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,15 @@ class Network:
     def __post_init__(self) -> None:
         self.model.train(False)
         self.model.register_forward_pre_hook(self._count)
+
+    @property
+    def takes(self) -> Mapping[str, Any]:
+        """The parameters of the network's forward pass, by their names."""
+        return inspect.signature(self.model.forward).parameters
+
+    def keeping(self, count: int) -> dict[str, int]:
+        """The option of a forward pass with which only the last `count` logits are computed, where it has one."""
+        return {"logits_to_keep": count} if "logits_to_keep" in self.takes else {}
 
     @property
     def has_chat_template(self) -> bool:

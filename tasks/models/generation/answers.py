@@ -1,8 +1,7 @@
 """Where an answer ends, where thoughts end in the tokens of a reply, and the distributions along a known answer."""
 
-import inspect
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 import torch
@@ -53,25 +52,13 @@ class Ends:
 def mean_distribution(model: Network, prompt: Sequence[int], answer: Sequence[int]) -> NDArray[np.float32]:
     """The mean of the unscaled softmax over a known answer's steps, its end step included, at least one: (V,)."""
     ids = torch.tensor([[*prompt, *answer[:-1]]], device=model.device)
-    known = inspect.signature(model.model.forward).parameters
-    options = {"logits_to_keep": len(answer)} if "logits_to_keep" in known else {}
-    logits = model.model(input_ids=ids, use_cache=False, **options).logits[0, -len(answer) :]
+    logits = model.model(input_ids=ids, use_cache=False, **model.keeping(len(answer))).logits[0, -len(answer) :]
     mean: NDArray[np.float32] = torch.softmax(logits.float(), dim=-1).mean(dim=0).cpu().numpy()
     return mean
 
 
 _LONGEST = 40  # letters that a reply begins with, among which the mark is that opens thoughts
 _Place = Literal["before", "within", "closed", "answer"]
-
-
-class Split(NamedTuple):
-    """The tokens of a reply that are thoughts, and whether they end.
-
-    Where the token that ends them begins the answer, too, they end with the tokens of its first part alone.
-    """
-
-    tokens: tuple[int, ...]
-    finished: bool
 
 
 class Thoughts:
@@ -95,16 +82,23 @@ class Thoughts:
         """The reply of these tokens, its thoughts included."""
         return Answer("", tokens, log_probs, mean_distribution, self.ends(tokens))
 
-    def split(self, tokens: tuple[int, ...]) -> Split:
-        """The thoughts of a reply; none where it has no mark that opens them."""
+    def split(self, tokens: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
+        """The tokens of a reply that are thoughts, none where it has no mark that opens them; and whether they end.
+
+        Where the token that ends them begins the answer, too, they end with the tokens of its first part alone.
+        """
         reply = tokens[:-1] if tokens[-1] in self._ends else tokens
         if not reply or (marks := self._of(reply)) is None:
-            return Split((), finished=self._opened is None)
-        for count in range(self._before_close(reply, marks) + 1, len(reply) + 1):
+            return (), self._opened is None
+        # Tokens before the window in which the thoughts end; all where they do not end.
+        starts = range(0, len(reply), WINDOW)
+        windows = (self._text(reply[max(0, start - WINDOW) : start + WINDOW]) for start in starts)
+        before = (start for start, part in zip(starts, windows, strict=True) if marks.close.search(part))
+        for count in range(next(before, len(reply)) + 1, len(reply) + 1):
             if self._place(reply[:count]) == "answer":
                 is_closed = self._place(reply[: count - 1]) == "closed"
-                return Split(reply[: count - 1], True) if is_closed else self._ended_within(reply[:count], marks)
-        return Split(reply, finished=self._place(reply) == "closed")
+                return (reply[: count - 1], True) if is_closed else self._ended_within(reply[:count], marks)
+        return reply, self._place(reply) == "closed"
 
     def unfinished(self, reply: Answer, tokens: tuple[int, ...]) -> Answer:
         """A reply that is nothing but thoughts, of these tokens."""
@@ -132,7 +126,7 @@ class Thoughts:
             return "within"
         return "answer" if text[closed.end() :].strip() else "closed"
 
-    def _ended_within(self, tokens: tuple[int, ...], marks: Marks) -> Split:
+    def _ended_within(self, tokens: tuple[int, ...], marks: Marks) -> tuple[tuple[int, ...], bool]:
         """Thoughts that end within their last token; unfinished where no tokens have the letters up to there."""
         text, before = self._text(tokens), tokens[:-1]
         closed = marks.close.search(text)
@@ -140,13 +134,7 @@ class Thoughts:
         letters = text[len(self._text(before)) : closed.end()]
         rest = (self._tokenizer.convert_tokens_to_ids(letter) for letter in letters)
         whole = (*before, *(token for token in rest if isinstance(token, int)))  # None: not in the vocabulary
-        return Split(whole, True) if self._text(whole) == text[: closed.end()] else Split(tokens, False)
-
-    def _before_close(self, reply: tuple[int, ...], marks: Marks) -> int:
-        """How many tokens of a reply stand before the window in which its thoughts end; all where they do not end."""
-        starts = range(0, len(reply), WINDOW)
-        parts = (self._text(reply[max(0, start - WINDOW) : start + WINDOW]) for start in starts)
-        return next((start for start, part in zip(starts, parts, strict=True) if marks.close.search(part)), len(reply))
+        return (whole, True) if self._text(whole) == text[: closed.end()] else (tokens, False)
 
     def _of(self, tokens: tuple[int, ...]) -> Marks | None:
         """The marks of the thoughts that a reply begins with, or its prompt ends with; None where there are none."""

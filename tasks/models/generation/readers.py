@@ -5,6 +5,7 @@ Which of them reads a model is decided as for every way of reading: tasks/models
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -12,7 +13,7 @@ import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.generation.slots import Slots
-from swaymeter.tasks.models.generation.tree import Node, Tree, live
+from swaymeter.tasks.models.generation.tree import Node, Tree
 from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import CannotRead, Probe, way_of
@@ -28,26 +29,25 @@ _SHARE = 8  # a prefix of at least an eighth of the prompts is worth a prefill o
 _LEAST = 4  # prompts, and tokens
 
 
+@dataclass(frozen=True)
 class PlainReader:
     """Every prompt with the tokens of its answers so far, read completely at every step."""
 
-    def __init__(self, model: Network) -> None:
-        self._model = model
+    model: Network
 
     def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
         """The logits after the prompts of trees with new slots: (n, V)."""
-        return read_plain(self._model, [tree.prompt for tree in trees], to_come=trees[0].points.shape[1])
+        return read_plain(self.model, [tree.prompt for tree in trees], to_come=trees[0].points.shape[1])
 
     def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
         """The logits after all live nodes of some prefilled trees: (n, V); a tree's nodes are consecutive."""
-        return read_plain(self._model, [node.prompt for node in nodes], to_come=nodes[0].tree.points.shape[1])
+        return read_plain(self.model, [node.prompt for node in nodes], to_come=nodes[0].tree.points.shape[1])
 
 
 class SlotReader:
     """In cache slots; prefixes that many prompts share are prefilled once."""
 
     def __init__(self, model: Network, prompts: Sequence[Tokens], slots: int, slot_tokens: int) -> None:
-        self._model = model
         self._prefixes = shared_prefixes(prompts)[-(slots // 4) :] if slots >= 4 else []  # the longest of many
         self._first = slots  # the slots of the prefixes are behind those of the prompts
         self._slots = Slots(model, slots + len(self._prefixes), slot_tokens)
@@ -61,11 +61,12 @@ class SlotReader:
             self._known = True
         starts = [0] * len(trees)
         for number, prefix in enumerate(self._prefixes):
-            alike = [place for place, tree in enumerate(trees) if _begins(tree.prompt, prefix)]
+            length = len(prefix)
+            begun = ((place, tree.prompt) for place, tree in enumerate(trees))
+            alike = [place for place, of in begun if len(of) > length and tuple(of[:length]) == prefix]
             if alike:
                 self._slots.copy(self._first + number, [trees[place].slot for place in alike], len(prefix))
-            for place in alike:
-                starts[place] = len(prefix)
+                starts = [length if place in alike else start for place, start in enumerate(starts)]
         return self._slots.prefill([tree.slot for tree in trees], [tree.prompt for tree in trees], starts)
 
     def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
@@ -100,11 +101,11 @@ def _of_probe(model: Network, probe: Probe) -> torch.Tensor:
         reader.prefill(trees)
         for tree in trees:
             tree.live = [Node(tree, [0], torch.empty(0), tail[:1]) for tail in probe.tails]
-        reader.decode(live(trees))
-        for tree in trees:
-            for node, tail in zip(tree.live, probe.tails, strict=True):
-                node.tokens = tail
-        return reader.decode(live(trees))
+        nodes = [node for tree in trees for node in tree.live]
+        reader.decode(nodes)
+        for node, tail in zip(nodes, probe.tails * len(trees), strict=True):
+            node.tokens = tail
+        return reader.decode(nodes)
 
 
 def shared_prefixes(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:
@@ -119,7 +120,3 @@ def shared_prefixes(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:
     counts = Counter(ordered[place][:length] for place, length in longest.items() if length >= _LEAST)
     worth = [prefix for prefix, places in counts.items() if 2 * places >= many]
     return sorted(worth, key=lambda prefix: (len(prefix), prefix))
-
-
-def _begins(prompt: Tokens, prefix: Tokens) -> bool:
-    return len(prompt) > len(prefix) and list(prompt[: len(prefix)]) == list(prefix)

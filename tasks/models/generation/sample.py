@@ -9,24 +9,24 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError, UsageError
-from swaymeter.tasks.models.capabilities import Answer, SampledAnswers, Tokens
+from swaymeter.tasks.models.capabilities import DEFAULT_OPTIONS, Answer, SampledAnswers, SampleOptions, Tokens
 from swaymeter.tasks.models.generation.answers import Ends, Thoughts
 from swaymeter.tasks.models.generation.readers import PLAIN, PlainReader, SlotReader, engine_of_answers, rounding
 from swaymeter.tasks.models.generation.sampling import Sampling, generator, step
-from swaymeter.tasks.models.generation.tree import Node, Tree, live
+from swaymeter.tasks.models.generation.tree import Node, Tree
 from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.broken import first_broken, is_broken
 from swaymeter.tasks.models.next_token.plain import read_plain
 from swaymeter.tasks.models.next_token.shared import cache_per_token
-from swaymeter.tasks.models.prompts.template_options import PromptForm, prompt_form
+from swaymeter.tasks.models.prompts.template_options import prompt_form
 from swaymeter.tasks.models.prompts.tokens import check_length, no_distribution, shortened
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
@@ -37,29 +37,18 @@ def sample_answers(
     model: Network,
     prompts: Sequence[Tokens],
     identities: Sequence[tuple[str, ...]],
-    *,
-    samples: int = 10,
-    max_new_tokens: int = 20,
-    max_thoughts: int | None = None,
-    temperature: float = 0.5,
-    top_p: float = 1.0,
-    top_k: int = 0,
-    seed: int = 0,
-    batch_size: int | None = None,
-    form: PromptForm | None = None,
-    header: str = "",
+    **options: Unpack[SampleOptions],
 ) -> list[SampledAnswers]:
-    """Samples answers to every prompt, in the order of the prompts: `samples` of them and a greedy one.
+    """Samples answers to every prompt, in the order of the prompts.
 
     prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
-    the model's name; max_new_tokens: of an answer, its end step included; max_thoughts: tokens of the thoughts before
-    it, None where models are not let think; temperature, top_p, top_k: see `Sampling`;
-    batch_size: prompts that are answered at once, None for the device's default; form: of the prompts, which decides
-    whether an answer ends with its line, None for the model's own; header: what the text of an answer is without, as
-    `answer_header` gives it. UsageError for a parameter that is not valid,
-    ScoreError where a prompt does not fit the context window, or the model gives a NaN.
+    the model's name. UsageError for a parameter that is not valid, ScoreError where a prompt does not fit the context
+    window, or the model gives a NaN.
     """
-    sampling = Sampling(temperature, top_p, top_k)
+    asked: SampleOptions = {**DEFAULT_OPTIONS, **options}
+    samples, max_new_tokens, max_thoughts = asked["samples"], asked["max_new_tokens"], asked["max_thoughts"]
+    sampling = Sampling(asked["temperature"], asked["top_p"], asked["top_k"])
+    batch_size = asked["batch_size"]
     at_once = batch_size if batch_size is not None else PROMPTS_AT_ONCE[torch.device(model.device).type]
     for name, value in (("samples", samples), ("max_new_tokens", max_new_tokens), ("batch_size", at_once)):
         if value < 1:
@@ -69,10 +58,13 @@ def sample_answers(
     if not prompts:
         return []
     first = max_thoughts or max_new_tokens
+    points = []  # the random numbers of each sample, (samples + 1, steps): NaN for the greedy answer, the last row
     for prompt, identity in zip(prompts, identities, strict=True):
         check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens + (max_thoughts or 0))
-    points = [_points(seed, (model.name, *identity), samples, first + max_new_tokens) for identity in identities]
-    ends, thoughts = Ends(model, form or prompt_form(model), header), Thoughts(model, prompts[0])
+        steps, seed, of = first + max_new_tokens, asked["seed"], (model.name, *identity)
+        drawn = [generator(seed, *of, sample).random(steps) for sample in range(samples)]
+        points.append(np.array([*drawn, np.full(steps, np.nan)]))
+    ends, thoughts = Ends(model, asked["form"] or prompt_form(model), asked["header"]), Thoughts(model, prompts[0])
     further = Thoughts(model, ())  # those that a reply begins with behind its thoughts
     decode = partial(_decoded, model, sampling=sampling, at_once=at_once)
     replies = decode(
@@ -105,12 +97,6 @@ def sample_answers(
     return [SampledAnswers(tuple(of_prompt[:samples]), of_prompt[samples]) for of_prompt in replies]
 
 
-def _points(seed: int, identity: tuple[str, ...], samples: int, steps: int) -> NDArray[np.float64]:
-    """The random numbers of each sample, (samples + 1, steps): NaN in the last row, which is the greedy answer's."""
-    drawn = [generator(seed, *identity, sample).random(steps) for sample in range(samples)]
-    return np.array([*drawn, np.full(steps, np.nan)])
-
-
 def _decoded(
     model: Network,
     prompts: Sequence[Tokens],
@@ -129,21 +115,15 @@ def _decoded(
     slot_tokens = max(map(len, prompts)) + most * answers
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
     engine_name = engine_of_answers(model, prompts, to_come=most)
-    if engine_name != PLAIN:
-        at_once = min(at_once, _most_slots(model, slot_tokens, answers))
+    if engine_name != PLAIN:  # as many as the budget allows, a fifth of it left for shared prefixes
+        config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
+        sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # and as much for a step
+        slot = slot_tokens * cache_per_token(config) * size + sums_and_logits
+        at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
     trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
     decoding = _Decoding(model, engine_name, identities, sampling, most, ends)
     ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
     return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
-
-
-def _most_slots(model: Network, slot_tokens: int, answers: int) -> int:
-    """The number of prompts that the budget allows, a fifth of it left for shared prefixes."""
-    budget = memory_budget(model.device)
-    config = model.model.config.get_text_config()
-    size = model.model.dtype.itemsize
-    sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # and as much for a step
-    return max(1, budget * 4 // 5 // (slot_tokens * cache_per_token(config) * size + sums_and_logits))
 
 
 @dataclass(eq=False)
@@ -187,10 +167,10 @@ class _Decoding:
                 for tree in entering:
                     sums = torch.zeros(logits.shape[1], device=logits.device)
                     tree.live = [Node(tree, list(range(len(tree.points))), sums=sums)]
-                self._step(logits, live(entering))
+                self._step(logits, [node for tree in entering for node in tree.live])
             else:
                 growing.sort(key=lambda tree: tree.slot)
-                nodes = live(growing)
+                nodes = [node for tree in growing for node in tree.live]
                 self._step(reader.decode(nodes), nodes)
             for tree in [tree for tree in growing if not tree.live]:
                 growing.remove(tree)
@@ -223,7 +203,9 @@ class _Decoding:
                 if len(node.tokens) + 1 == self.most or self.ends.ends((*node.tokens, token)):
                     over[token] = part
                 else:
-                    on.append(node.child(token, *part, node.sums.clone() if on else node.sums))
+                    sums = node.sums.clone() if on else node.sums
+                    tokens, log_probs = (*node.tokens, token), (*node.log_probs, part.log_prob)
+                    on.append(Node(node.tree, part.members, sums, tokens, log_probs, node.places))
             node.tree.live = [other for other in node.tree.live if other is not node] + on
             if over:
                 ended.append((node, over))
@@ -239,7 +221,7 @@ class _Decoding:
     def _chosen(self, logits: torch.Tensor, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
         """For every answer its node's place, its number, its next token, and that token's log-probability."""
         answers = [(place, member) for place, node in enumerate(nodes) for member in node.members]
-        points = np.array([nodes[place].point(member) for place, member in answers])
+        points = np.array([nodes[place].tree.points[member, len(nodes[place].tokens)] for place, member in answers])
         places, sums = [place for place, _ in answers], [node.sums for node in nodes]
         # Plain reading has been compared, and its rounding is known, since these logits were read.
         drawn = step(logits, places, points, self.sampling, sums=sums, rounding=rounding(self.model))

@@ -5,7 +5,7 @@ answers draws from it with a number of its own, and the node splits where they d
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,14 +33,6 @@ class Node:
     def prompt(self) -> list[int]:
         """All tokens before the next one."""
         return [*self.tree.prompt, *self.tokens]
-
-    def point(self, member: int) -> float:
-        """The uniform number of an answer's next token; NaN for a greedy answer."""
-        return float(self.tree.points[member, len(self.tokens)])
-
-    def child(self, token: int, log_prob: float, members: list[int], sums: torch.Tensor) -> "Node":
-        """The node of those answers that continue with this token."""
-        return Node(self.tree, members, sums, (*self.tokens, token), (*self.log_probs, log_prob), self.places)
 
 
 @dataclass(eq=False)
@@ -71,8 +63,3 @@ class Tree:
             self._free = (place for place in itertools.count(len(self.prompt)) if place not in taken)
         for node in self.live:
             node.places = np.append(node.places, next(self._free))
-
-
-def live(trees: Iterable[Tree]) -> list[Node]:
-    """The live nodes of all trees, those of a tree together."""
-    return [node for tree in trees for node in tree.live]

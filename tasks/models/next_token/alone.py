@@ -7,12 +7,11 @@ the reason is kept beside the scores: an unknown kind of model costs time, but n
 Prompts on either side of where LongRoPE changes its factors (`long_positions`) never share a pass.
 """
 
-import inspect
 import logging
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import cycle, islice
 
 import torch
@@ -39,20 +38,9 @@ class CannotRead(Exception):
 @torch.inference_mode()
 def read_equal(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
     """The logits after prompts of the same length, (n, V), in one pass: as the model reads them, without a mask."""
-    known = inspect.signature(model.model.forward).parameters
-    options = {"logits_to_keep": 1} if "logits_to_keep" in known else {}
     ids = torch.tensor([[*prompt] for prompt in prompts], device=model.device)
-    logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **options).logits
+    logits: torch.Tensor = model.model(input_ids=ids, use_cache=False, **model.keeping(1)).logits
     return logits[:, -1].clone()  # a view would keep the logits of all positions alive
-
-
-def read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
-    """The logits after prompts, (n, V), a pass for each; ScoreError where one does not fit the memory."""
-    rows = []
-    for prompt in prompts:
-        with Halving(model, "prompts are read", 1).attempt(1, smallest=lambda: single(model, prompt)):  # noqa: B023
-            rows.append(read_equal(model, [prompt]))
-    return torch.cat(rows)
 
 
 def single(model: Network, prompt: Tokens) -> str:
@@ -114,16 +102,10 @@ def way_of(
 ) -> str:
     """The first of these ways that reads prompts of the lengths of these as each is read alone, or `otherwise`.
 
-    Without prompts, it is what was decided before. ScoreError where a prompt does not fit the memory.
-
-    Args:
-        model: The language model, which keeps the verdicts.
-        prompts: Prompts, all on one side of where positions change, unless in_parts.
-        ways: Ways of reading by their names, the fastest first.
-        otherwise: What is done where none of them holds.
-        to_come: Most tokens that will follow a prompt.
-        in_parts: Whether the ways read a prompt, and what follows it, in several passes, whose positions must agree;
-            otherwise longer prompts are asked about when they are read.
+    prompts: all on one side of where positions change, unless in_parts; none: what was decided before; ways: by their
+    names, the fastest first; to_come: most tokens that will follow a prompt; in_parts: whether the ways read a prompt,
+    and what follows it, in several passes, whose positions must agree; otherwise longer prompts are asked about when
+    they are read. ScoreError where a prompt does not fit the memory.
     """
     known = model.engine.verdicts
     lengths = sorted(map(len, prompts)) or [0]
@@ -140,7 +122,7 @@ def way_of(
             else:
                 if probe is None:
                     probe = Probe.of(*ends, halved=not long)
-                    alone = Distributions.of(read_alone(model, probe.all))
+                    alone = Distributions.of(_read_alone(model, probe.all))
                 if not torch.isfinite(alone.log_normaliser).all():
                     return otherwise  # nothing to compare with; the caller reports the NaN and its prompt
                 reason, rounding = _compared(model, probe, read, alone)
@@ -151,6 +133,14 @@ def way_of(
         if (way, long) in known and not verdict.reason:
             return way
     return otherwise
+
+
+def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
+    rows = []
+    for prompt in prompts:
+        with Halving(model, "prompts are read", 1).attempt(1, smallest=partial(single, model, prompt)):
+            rows.append(read_equal(model, [prompt]))
+    return torch.cat(rows)
 
 
 def _reached(model: Network, tokens: int, to_come: int, long: bool) -> int:

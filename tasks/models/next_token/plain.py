@@ -4,14 +4,12 @@ Prompts are sorted by length and never cut. They are padded on the left where th
 batches are of prompts of equal length, or of one: tasks/models/next_token/alone.py decides.
 """
 
-import inspect
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving
@@ -72,8 +70,7 @@ def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) 
     padding: the tokens that stand beneath the padding, as far as there are any; the rest are 0.
     """
     longest = max(map(len, tokens))
-    ids: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
-    mask: NDArray[np.int64] = np.zeros((len(tokens), longest), dtype=np.int64)
+    ids, mask = np.zeros((2, len(tokens), longest), dtype=np.int64)
     for row, ids_of_prompt in enumerate(tokens):
         ids[row, : len(padding)] = padding[:longest]
         ids[row, longest - len(ids_of_prompt) :] = ids_of_prompt
@@ -86,13 +83,8 @@ def forward_options(model: Network, mask: torch.Tensor) -> dict[str, object]:
 
     Positions count from each prompt's own first token; a model without them reads the padding as text.
     """
-    known = inspect.signature(model.model.forward).parameters
-    options: dict[str, object] = {"attention_mask": mask}
-    if "position_ids" in known:
-        options["position_ids"] = (mask.cumsum(dim=1) - 1).clamp(min=0)
-    if "logits_to_keep" in known:
-        options["logits_to_keep"] = 1
-    return options
+    positions = {"position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)} if "position_ids" in model.takes else {}
+    return {"attention_mask": mask, **positions, **model.keeping(1)}
 
 
 @torch.inference_mode()

@@ -5,7 +5,6 @@ and its position is the context's length plus its depth, so that every path is r
 additive and four-dimensional, which is exact in eager and sdpa attention alike; it includes a sliding window.
 """
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,7 +60,7 @@ class PrefixTree:
 
 def unreadable(model: Network) -> str | None:
     """Why this model cannot read trees, as far as its configuration and forward show; None where it can."""
-    known = inspect.signature(model.model.forward).parameters
+    known = model.takes
     lacking = [name for name in ("position_ids", "past_key_values", "logits_to_keep") if name not in known]
     if lacking:
         return f"its forward pass does not take {', '.join(lacking)}"

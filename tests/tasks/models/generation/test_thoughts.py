@@ -149,10 +149,10 @@ def reply(model: LanguageModel, text: str) -> tuple[int, ...]:
 def test_thoughts_end_at_their_token(text: str, thoughts: str, behind: str, finished: bool) -> None:
     model = thinking_model(CHAT, special=True)
     reader, tokens = Thoughts(model, prompts_of(model)[0]), reply(model, text)
-    split = reader.split(tokens)
-    assert (reader.text(split.tokens), split.finished) == (thoughts, finished)
+    within, is_finished = reader.split(tokens)
+    assert (reader.text(within), is_finished) == (thoughts, finished)
     if finished:
-        assert _decoded(model, tokens[len(split.tokens) :]) == behind
+        assert _decoded(model, tokens[len(within) :]) == behind
 
 
 def _decoded(model: LanguageModel, tokens: Sequence[int]) -> str:
@@ -170,14 +170,14 @@ def test_each_token_of_long_thoughts_is_decoded_few_times(end: str, monkeypatch:
         return str(decode(ids, **options))
 
     monkeypatch.setattr(model.tokenizer, "decode", counted)
-    assert reader.split(tokens).finished is bool(end)
+    assert reader.split(tokens)[1] is bool(end)
     assert sum(decoded) < 5 * len(tokens)
 
 
 def test_prompt_may_have_opened_the_thoughts() -> None:
     model = thinking_model(OPENED)
     reader = Thoughts(model, prompts_of(model)[0])
-    assert reader.split(reply(model, "So.\n</think>\nOslo")).finished
+    assert reader.split(reply(model, "So.\n</think>\nOslo"))[1]
     assert reader.split(reply(model, "Oslo.")) == (reply(model, "Oslo."), False)
     closed = thinking_model(CHAT.replace("<turn>assistant\n", "<turn>assistant\n<think>\n\n</think>\n\n"))
     assert Thoughts(closed, prompts_of(closed)[0]).split(reply(closed, "Oslo.")) == ((), True)
