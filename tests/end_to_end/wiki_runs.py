@@ -10,15 +10,14 @@ from pathlib import Path
 from tests.data.sources.servers import wiki_world
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import Served, Views, World, serving_world
-from tests.data.sources.servers.wiki_world.trouble import ENDING
 from tests.end_to_end.tiny_study import Run, TinyStudy, until
 from tests.end_to_end.wiki_studies import Holding, WikiStudies, kind_of, of_disputes, rows
 
 SKIRMISH, LEVY, VELM = "Skirmish of Ostrel", "Tidewater levy", 'Who owns "Velm"? / Question & answer'
 BROKEN: Mapping[str, tuple[str, Say, str]] = {
     "director": ("Q401", Say("It is broken.", status=500), "answered 500 Internal Server Error"),
-    LEVY: (LEVY, ENDING["HTML"], "answered with something that is not JSON"),
-    VELM: (VELM, ENDING["half a JSON"], "answered with JSON cut short"),
+    LEVY: (LEVY, Say("<!DOCTYPE html><title>Wikimedia Error</title>"), "answered with something that is not JSON"),
+    VELM: (VELM, Say('{"batchcomplete":true,"query":{"pages":[{"pageid":1,"ns'), "answered with JSON cut short"),
 }
 """Parts that fail at first: the page whose history cannot be had, what is answered in its place, and the reason."""
 KILLED_AT = ((4, "items"), (3, "history", "page"), (4, "views"))

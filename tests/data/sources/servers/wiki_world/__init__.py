@@ -9,17 +9,16 @@
     serving_world(made, after=lambda asked, said: replace(said, hold=event))
     made.items["Q501"].changes("P106", "Q101", "Q103")        # at any time: the fact is temporal from now on
 
-Everything in it is invented, and the same in every process. `trouble` has what goes wrong with services, `asking` the
-project's clients for a world.
+Everything in it is invented, and the same in every process. `asking` has the project's clients for a world.
 """
 
-from tests.data.sources.servers.wiki_world import births, films, occupations
+from tests.data.sources.servers.wiki_world import occupations, things
 from tests.data.sources.servers.wiki_world.action_api import Limits
 from tests.data.sources.servers.wiki_world.expected import EMBEDDINGS, Fact, Fought, Kept, Left, Outcome, War, as_csv
-from tests.data.sources.servers.wiki_world.other_services import Views
+from tests.data.sources.servers.wiki_world.items import World
+from tests.data.sources.servers.wiki_world.pages import Views
 from tests.data.sources.servers.wiki_world.server import Served, service_of, serving_world
-from tests.data.sources.servers.wiki_world.state import World
-from tests.data.sources.servers.wiki_world.things import make_things
+from tests.data.sources.servers.wiki_world.things import make_births, make_films, make_things
 from tests.data.sources.servers.wiki_world.wars import LIST, LISTED, WARS, make_wars
 
 __all__ = [
@@ -27,7 +26,7 @@ __all__ = [
     "War", "World", "as_csv", "service_of", "serving_world", "world",
 ]  # fmt: skip
 
-OUTCOME: Outcome = {**occupations.OUTCOME, **births.OUTCOME, **films.OUTCOME}
+OUTCOME: Outcome = {**occupations.OUTCOME, **things.OUTCOME}
 """Every fact that a list may name, and what becomes of it."""
 
 
@@ -35,7 +34,7 @@ def world() -> World:
     made = World()
     make_things(made)
     occupations.make_people(made)
-    births.make_births(made)
-    films.make_films(made)
+    make_births(made)
+    make_films(made)
     make_wars(made)
     return made

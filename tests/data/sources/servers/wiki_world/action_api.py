@@ -1,19 +1,54 @@
-"""The Action API of a wiki, as far as the project asks it, in the shapes of a real MediaWiki 1.39.
-
-Continuation comes early, since the limits are small.
-"""
+"""The Action API of a wiki, as far as the project asks it, in the shapes of MediaWiki 1.39, and what wikitext says."""
 
 import html
 import json
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from tests.data.sources.servers.wiki_world import wikitext
 from tests.data.sources.servers.wiki_world.pages import Page, Revision, Wiki
+
+_NOT_READ = (r"<!--.*?-->", r"<ref[^>/]*/>", r"<ref.*?</ref>", r"\{\|.*?\n\|\}", r"\[\[Category:[^\]]*\]\]")
+_TAG = re.compile(r"</?(?:b|i|small|sub|sup|span|div|u)\b[^>]*>")
+_TEMPLATE = re.compile(r"\{\{[^{}]*\}\}")
+_LINK = re.compile(r"\[\[([^|\]]*)\|?([^\]]*)\]\]")
+_HEADING = re.compile(r"\n*^(=+) *(.*?) *\1$\n*", re.MULTILINE)
+_ENTRY = re.compile(r"^[*#:;]+ *", re.MULTILINE)
+NAMESPACES = {"Talk": 1, "User": 2, "User talk": 3, "Wikipedia": 4, "Wikipedia talk": 5, "Template": 10, "Category": 14}
+
+
+def plain(wikitext: str) -> str:
+    """The running text: paragraphs on lines of their own, headings between signs of equality after two empty lines."""
+    text = wikitext
+    for pattern in _NOT_READ:
+        text = re.sub(pattern, "", text, flags=re.DOTALL)
+    while _TEMPLATE.search(text):
+        text = _TEMPLATE.sub("", text)
+    text = _LINK.sub(lambda link: link[2] or link[1].removeprefix(":"), text).replace("'''", "").replace("''", "")
+    text = re.sub(r"\n{2,}(?!=)", "\n", text.strip())
+    text = re.sub(r"^([^*#:;\n].*)\n(?=[*#:;])", r"\1\n\n", text, flags=re.MULTILINE)
+    text = _HEADING.sub(lambda heading: f"\n\n\n{heading[1]} {heading[2]} {heading[1]}\n", _ENTRY.sub("", text))
+    return html.unescape(_TAG.sub("", text)).strip()
+
+
+def written(text: str) -> str:
+    """A line of wikitext that says just this, whatever signs of markup are in it."""
+    return re.sub(r"[&<>\[\]{}|'*#:;=~_-]", lambda sign: f"&#{ord(sign[0])};", text)
+
+
+def links(wikitext: str) -> Iterator[tuple[int, str]]:
+    """Namespace and title of each page that is linked to, sorted and once each, as the wiki lists them."""
+    found = {link[1].removeprefix(":").split("#")[0].replace("_", " ").strip() for link in _LINK.finditer(wikitext)}
+    yield from sorted((namespace_of(title), title[:1].upper() + title[1:]) for title in found if title)
+
+
+def namespace_of(title: str) -> int:
+    """The namespace that a title's beginning names; 0, of articles, where it names none."""
+    return NAMESPACES.get(title.split(":", 1)[0], 0) if ":" in title else 0
+
 
 Form = Mapping[str, str]
 _UNREADABLE = re.compile(r"[<>\[\]{}|\x00-\x1f\x7f\ufffd]|%[0-9A-Fa-f]{2}|~~~|(^|/)\.\.?(/|$)")
@@ -68,7 +103,7 @@ def _by_title(wiki: Wiki, form: Form, limits: Limits, site: str) -> tuple[dict[s
         answer["redirects"] = [{"from": title, "to": wiki.redirects[title]}]
         title = wiki.redirects[title]
     if title not in wiki.pages:
-        return {**answer, "pages": [{"ns": wikitext.namespace_of(title), "title": title, "missing": True}]}, {}
+        return {**answer, "pages": [{"ns": namespace_of(title), "title": title, "missing": True}]}, {}
     page, more = wiki.pages[title], {}
     shown = _shown(page)
     for prop in form["prop"].split("|"):
@@ -99,7 +134,7 @@ def _revisions(wiki: Wiki, form: Form, limits: Limits, page: Page, shown: dict[s
 
 
 def _extracts(wiki: Wiki, form: Form, limits: Limits, page: Page, shown: dict[str, Any], site: str) -> dict[str, str]:
-    shown["extract"] = wikitext.plain(page.latest.content)
+    shown["extract"] = plain(page.latest.content)
     return {}
 
 
@@ -115,7 +150,7 @@ def _info(wiki: Wiki, form: Form, limits: Limits, page: Page, shown: dict[str, A
 
 
 def _links(wiki: Wiki, form: Form, limits: Limits, page: Page, shown: dict[str, Any], site: str) -> dict[str, str]:
-    titles = [title for space, title in wikitext.links(page.latest.content) if space == 0]
+    titles = [title for space, title in links(page.latest.content) if space == 0]
     begin = titles.index(form["plcontinue"]) if "plcontinue" in form else 0
     end = begin + limits.links
     shown["links"] = [{"ns": 0, "title": title} for title in titles[begin:end]]

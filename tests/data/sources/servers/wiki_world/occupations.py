@@ -2,8 +2,7 @@
 
 from swaymeter.data import reasons
 from tests.data.sources.servers.wiki_world.expected import EMBEDDINGS, Kept, Left, Outcome
-from tests.data.sources.servers.wiki_world.items import PASSER_BY, Item
-from tests.data.sources.servers.wiki_world.state import World
+from tests.data.sources.servers.wiki_world.items import PASSER_BY, Item, World
 from tests.data.sources.servers.wiki_world.things import (
     BELL_TUNER,
     CLOUD_CARTOGRAPHER,

@@ -51,24 +51,28 @@ class Page:
 
 
 class Wiki:
-    """A wiki's pages by title, and redirects from title to title; `users` numbers whoever has an account."""
+    """A wiki's pages by title, and redirects from title to title; `users` numbers whoever has an account.
 
-    def __init__(self, model: str, content_format: str) -> None:
+    first: the number of its first revision.
+    """
+
+    def __init__(self, model: str, content_format: str, first: int = 1001) -> None:
         self.model, self.content_format = model, content_format
         self.pages: dict[str, Page] = {}
         self.redirects: dict[str, str] = {}
         self.users: dict[str, int] = {}
-        self._saved = 0
+        self._first, self._saved = first, 0
 
     def save(
         self, title: str, content: str, *, user: str, comment: str = "", tags: Iterable[str] = (), namespace: int = 0
     ) -> Revision:
         """A new revision of a page, an hour after the last of the wiki; the page's first one makes the page."""
         page = self.pages.setdefault(title, Page(len(self.pages) + 1, namespace, title))
+        number = self._first + self._saved
         self._saved += 1
         timestamp = f"{_BEGAN + timedelta(hours=self._saved):%Y-%m-%dT%H:%M:%SZ}"
         parent = page.latest.revision_id if page.revisions else 0
-        revision = Revision(1000 + self._saved, parent, content, user, comment, tuple(tags), timestamp)
+        revision = Revision(number, parent, content, user, comment, tuple(tags), timestamp)
         page.revisions.append(revision)
         if not revision.anonymous:
             self.users.setdefault(user, len(self.users) + 1)
@@ -91,3 +95,11 @@ class Wiki:
 
     def numbers(self, title: str, places: Iterable[int]) -> tuple[int, ...]:
         return tuple(self.pages[title].revisions[place - 1].revision_id for place in places)
+
+
+@dataclass(frozen=True)
+class Views:
+    """How often a page is read: so often in a month, and in only one of so many months."""
+
+    a_month: int
+    one_in: int = 1

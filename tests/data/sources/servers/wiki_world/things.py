@@ -1,6 +1,13 @@
-"""What the facts are about: kinds, occupations, towns and directors, what each is called and what each is like."""
+"""Kinds, occupations, towns and directors: what each is called and like; and who was born or directs there.
 
-from tests.data.sources.servers.wiki_world.state import World
+Names of people and towns are difficult ones, too.
+"""
+
+from swaymeter.data import reasons
+from tests.data.sources.servers.wiki_world.action_api import written
+from tests.data.sources.servers.wiki_world.expected import Kept, Left, Outcome
+from tests.data.sources.servers.wiki_world.items import Item, World
+from tests.data.sources.servers.wiki_world.pages import Views
 
 OCCUPATION, TOWN, HUMAN, FILM, HILL, COLLECTIVE = "Q901", "Q902", "Q903", "Q904", "Q905", "Q906"
 NAMES = {OCCUPATION: "occupation", TOWN: "town", HUMAN: "human", FILM: "film", HILL: "hill", COLLECTIVE: "collective"}
@@ -101,3 +108,85 @@ def _directors(world: World) -> None:
     world.item(NAMESAKE, "Thornquist the Younger", aliases=["ILVA THORNQUIST"], claims=[("P31", HUMAN)])
     world.item(NAMELESS, "The Nameless Collective", description="a group of directors", claims=[("P31", COLLECTIVE)])
     world.most_similar |= {ILVA: (NAMESAKE, MAREK), MAREK: (ILVA, OSWIN), PERPETUA: (OSWIN,), NAMELESS: (MAREK, OSWIN)}
+
+
+BORN = "P19"
+
+HOSTILE_PEOPLE = {
+    "Q551": ('Kit "Ace" O\'Nim', 'Kit "Ace" O\'Nim', QUOTED),
+    "Q552": ("{subject} {0} {{x}}", "Braces (poet)", BRACED),
+    "Q553": ("فريدة الخيال", "فريدة الخيال", HEBREW),
+    "Q554": ("<script>alert(1)</script>", "Bold & Co? 50%/2+2", MARKUP),
+    "Q555": ("../../../secret/x", "Etc/passwd.../x", PATH),
+    "Q556": ("Line\nBreak\r\n\tTab", "Line break; DROP TABLE facts", REGEX),
+}
+"""Item -> its label, the title of its article, the town."""
+
+
+def make_births(world: World) -> None:
+    """All people with a place of birth, in the order of `OUTCOME`."""
+    for item_id, (label, title, town) in HOSTILE_PEOPLE.items():
+        world.item(item_id, label, article=title, claims=[("P31", HUMAN), (BORN, town)])
+        name = " ".join(label.split())
+        text = f"{name} was born in {HOSTILE_TOWNS[town]} and stayed there. The rest is silence."
+        world.article(title, written(text), item_id=item_id, views=12)
+    world.item("Q557", "Out There", article="../../etc/passwd", claims=[("P31", HUMAN), (BORN, QUILLHAVEN)])
+    world.item("Q558", "Ansel Brook", article="Ansel Brook", claims=[("P31", HUMAN), (BORN, OSTREL)])
+    text = "'''Ansel Brook''' sang.\nHe was born in [[Ostrel]], not in Lower Ostrel, in winter. He never said why."
+    world.article("Ansel Brook", text, item_id="Q558", views=Views(60, one_in=3))
+    moved = world.item("Q559", "Berta Quay", article="Berta Quay", claims=[("P31", HUMAN)])
+    moved.adds(BORN, DUNMARROW)
+    moved.changes(BORN, DUNMARROW, QUILLHAVEN)
+    text = "'''Berta Quay''' was born in [[Quillhaven|Port Quill]]. QUILLHAVEN made her a citizen."
+    world.article("Berta Quay", text, item_id="Q559")
+    itself = world.items[DUNMARROW]
+    itself.adds(BORN, DUNMARROW, user="Danbot")
+
+
+DIRECTOR = "P57"
+
+
+def make_films(world: World) -> None:
+    paper = _film(world, "Q401", "The Paper Lighthouse", "Ilva Thornquist")
+    paper.bulk(adds=[(DIRECTOR, ILVA)], labels={"fr": "Le Phare de papier"})
+
+    ledger = _film(world, "Q402", "The Salt Ledger", "Marek Dovelund")
+    ledger.adds(DIRECTOR, PERPETUA)
+    ledger.changes(DIRECTOR, PERPETUA, MAREK)
+    ledger.cites(DIRECTOR, MAREK)
+
+    _film(world, "Q403", "Nobody's Picture", "The Nameless Collective").adds(DIRECTOR, NAMELESS)
+
+    unknown = _film(world, "Q404", "A Year of Fridays", "Oswin Galt")
+    unknown.adds(DIRECTOR, "somevalue")
+    unknown.adds(DIRECTOR, OSWIN)
+    unknown.removes(DIRECTOR, "somevalue")
+
+    _film(world, "Q405", "Two Doors Down", "Perpetua Naxley").adds(DIRECTOR, PERPETUA)
+
+
+def _film(world: World, item_id: str, title: str, director: str) -> Item:
+    text = f"''{title}'' is a film that [[{director}]] directed. It was shown for one night."
+    world.article(title, text, item_id=item_id, views=30)
+    return world.item(item_id, title, article=title, claims=[("P31", FILM)])
+
+
+OUTCOME: Outcome = {
+    ("Q551", BORN, QUOTED): Kept("static", (1,), REGEX, (12, None), page='Kit "Ace" O\'Nim'),
+    ("Q552", BORN, BRACED): Kept("static", (1,), QUOTED, (12, None), page="Braces (poet)"),
+    ("Q553", BORN, HEBREW): Kept("static", (1,), BRACED, (12, None), page="فريدة الخيال"),
+    ("Q554", BORN, MARKUP): Kept("static", (1,), HEBREW, (12, None), page="Bold & Co? 50%/2+2"),
+    ("Q555", BORN, PATH): Kept("static", (1,), MARKUP, (12, None), page="Etc/passwd.../x"),
+    ("Q556", BORN, REGEX): Kept("static", (1,), PATH, (12, None), page="Line break; DROP TABLE facts"),
+    ("Q557", BORN, QUILLHAVEN): Left(reasons.PAGE_MISSING),  # no article can be called ../../etc/passwd
+    # Most similar are a property, a hill, a town whose name holds the answer, and the answer; read every third month.
+    ("Q558", BORN, OSTREL): Kept("static", (1,), DUNMARROW, (20, 80)),
+    ("Q559", BORN, QUILLHAVEN): Kept("temporal", (2, 3), DUNMARROW, (0, 240)),  # nobody reads of her
+    (DUNMARROW, BORN, DUNMARROW): Left(reasons.OBJECT_IS_SUBJECT),
+    ("Q401", DIRECTOR, ILVA): Kept("static", (2,), MAREK, (30, 40)),  # not her namesake, who shares her name
+    ("Q402", DIRECTOR, MAREK): Kept("temporal", (2, 3), ILVA, (30, 40)),
+    ("Q403", DIRECTOR, NAMELESS): Left(reasons.NO_REPLACEMENT),  # there is no other collective
+    ("Q404", DIRECTOR, OSWIN): Kept("temporal", (2, 3, 4), "by embeddings", (30, 40)),
+    ("Q405", DIRECTOR, PERPETUA): Kept("static", (2,), OSWIN, (30, 40)),
+}
+"""What becomes of each fact."""

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from swaymeter.data import reasons
 from tests.data.sources.servers.wiki_world.expected import Fought, War
-from tests.data.sources.servers.wiki_world.other_services import Views
-from tests.data.sources.servers.wiki_world.state import World
+from tests.data.sources.servers.wiki_world.items import World
+from tests.data.sources.servers.wiki_world.pages import Views
 
 LIST = "Wikipedia:List of controversial issues"
 ALICE, BOB, CLEO = "Alice Editor", "Bob Reverter", "Cleo Patroller"

@@ -1,6 +1,5 @@
 """Pages and what they link to, from recorded answers."""
 
-import json
 import re
 from datetime import UTC, datetime
 from typing import Any
@@ -9,9 +8,9 @@ import pytest
 
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
-from tests.data.sources.servers.faults import ANSWERS, Asked, FaultServer, Say, recorded, says, serving
-from tests.data.sources.wikimedia.mediawiki.conftest import Asking
-from tests.data.sources.wikimedia.mediawiki.small_wiki import page
+from tests.data.sources.servers.faults import Asked, FaultServer, Say, recorded, serving
+from tests.data.sources.wikimedia.conftest import Asking
+from tests.data.sources.wikimedia.small_wiki import page, page_in
 
 TEXT = (
     "Ada Example (born 1 January 1970) is a British chemist and politician. She was born in Leeds.\n\n\n"
@@ -24,7 +23,7 @@ def recorded_page() -> dict[str, Any]:
     """What recorded answers to each part of the question say of the page, as one answer says it."""
     whole: dict[str, Any] = {}
     for name in ("extracts_info_redirect", "extracts_full_plaintext", "pageprops_ppprop"):
-        whole |= json.loads((ANSWERS / f"wikipedia/{name}.json").read_text())["query"]["pages"][0]
+        whole |= page_in(f"wikipedia/{name}.json")
     return whole | {"revisions": [{"revid": 17, "parentid": 16}]}
 
 
@@ -47,9 +46,7 @@ def test_a_page_is_asked_for_in_one_request(asking: Asking) -> None:
 
 
 def test_a_page_that_comes_in_parts_is_put_together(asking: Asking) -> None:
-    more = {"continue": {"excontinue": 1, "continue": "||info"}}
-    first = page(revisions=[{"revid": 17}], pageprops={"wikibase_item": "Q2"})
-    first = says({**json.loads(first.body), **more})
+    first = page({"excontinue": 1, "continue": "||info"}, revisions=[{"revid": 17}], pageprops={"wikibase_item": "Q2"})
     with serving(first, page(extract=TEXT, fullurl=URL)) as server:
         found = asking(server).page("Ada Example")
     assert found is not None
@@ -119,8 +116,7 @@ def test_parts_of_a_page_are_never_of_different_days(asking: Asking) -> None:
         day = (len(server.asked) + 1) // 2
         if "excontinue" in asked.form:
             return page(extract=f"day {day}")
-        more = {"continue": {"excontinue": "1", "continue": "||info"}}
-        return says({**json.loads(page(revisions=[{"revid": day}]).body), **more})
+        return page({"excontinue": "1", "continue": "||info"}, revisions=[{"revid": day}])
 
     with serving(play=parts) as server:
         pages = [for_good(asking, server).page("Ada Example") for _ in range(2)]
@@ -131,9 +127,9 @@ def test_parts_of_a_page_are_never_of_different_days(asking: Asking) -> None:
 
 
 def links(asked: Asked) -> Say:
-    first = {"continue": {"plcontinue": "4|0|Climate_change", "continue": "||"}}
     if "plcontinue" not in asked.form:
-        return says({**first, **json.loads(page(links=[{"ns": 0, "title": "Abortion"}, {"ns": 0, "title": "B"}]).body)})
+        more = {"plcontinue": "4|0|Climate_change", "continue": "||"}
+        return page(more, links=[{"ns": 0, "title": "Abortion"}, {"ns": 0, "title": "B"}])
     assert asked.form["plcontinue"] == "4|0|Climate_change"
     return page(links=[{"ns": 0, "title": "B"}, {"ns": 0, "title": 'Climate "change"\n'}, {"ns": 0, "title": "../x"}])
 

@@ -7,8 +7,8 @@ import pytest
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.sources.wikimedia.wikidata import BATCH, Item, statements_of
 from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says, serving
-from tests.data.sources.wikimedia.wikidata.conftest import Asking
-from tests.data.sources.wikimedia.wikidata.item_wiki import snak
+from tests.data.sources.wikimedia.conftest import AskingItems
+from tests.data.sources.wikimedia.small_wiki import page_in, snak
 
 HOSTILE = ['"quoted"', "{0} {slot}", "two\nlines", "\u202eright to left", "<script>", "../../etc/passwd", "[ENTITY]"]
 
@@ -34,18 +34,15 @@ def answering(*entities: dict[str, Any]) -> Callable[[Asked], Say]:
     return play
 
 
-def only(asking: Asking, said: dict[str, Any]) -> Item:
+def only(asking_items: AskingItems, said: dict[str, Any]) -> Item:
     with serving(play=answering(said)) as server:
-        (item,) = asking(server).items([said["id"]]).values()
+        (item,) = asking_items(server).items([said["id"]]).values()
     return item
 
 
-# Answers that a real wiki gave
-
-
-def test_an_item_has_names_revision_and_address(asking: Asking) -> None:
+def test_an_item_has_names_revision_and_statements(asking_items: AskingItems) -> None:
     with serving(recorded("wikidata/wbgetentities.json")) as server:
-        found = asking(server).items(["Q1", "P1"])
+        found = asking_items(server).items(["Q1", "P1"])
     item, head = found["Q1"], found["P1"]
     assert (item.item_id, item.revision, item.label, item.description, item.aliases, item.wikipedia) == (
         "Q1", 33, "Utopia", "Utopia of the loopback world", ("Utopian Republic", "Utopialand"), None,
@@ -53,13 +50,7 @@ def test_an_item_has_names_revision_and_address(asking: Asking) -> None:
     assert item.retrieved_at.utcoffset() is not None
     assert (head.item_id, head.label, head.statements) == ("P1", "head of government", {})
     (asked,) = server.asked
-    assert asked.form["ids"] == "Q1|P1"
-    assert asked.form["maxlag"] == "5"
-
-
-def test_statements_keep_rank_and_value(asking: Asking) -> None:
-    with serving(recorded("wikidata/wbgetentities.json")) as server:
-        item = asking(server).items(["Q1", "P1"])["Q1"]
+    assert (asked.form["ids"], asked.form["maxlag"]) == ("Q1|P1", "5")
     assert [(one.item_id, one.rank) for one in item.statements["P1"]] == [
         ("Q4", "preferred"), (None, "normal"), ("Q3", "deprecated"),
     ]  # fmt: skip
@@ -70,68 +61,56 @@ def test_statements_keep_rank_and_value(asking: Asking) -> None:
     assert item.values("P1") == ("Q4",)
     assert item.values("P1", deprecated=True) == ("Q4", "Q3")
     assert item.values("P2") == item.values("P9") == ()
+    versions = page_in("wikidata/revisions_item_content_all.json")["revisions"]
+    first, *_, last = (said["slots"]["main"]["content"] for said in versions)
+    assert statements_of(json.loads(last)) == item.statements
+    assert '"claims":[]' in first
+    assert statements_of(json.loads(first)) == {}
 
 
-def test_the_stored_item_states_what_the_answer_does(asking: Asking) -> None:
-    with serving(recorded("wikidata/wbgetentities.json")) as server:
-        item = asking(server).items(["Q1", "P1"])["Q1"]
-    stored = json.loads((ANSWERS / "wikidata" / "revisions_item_content_all.json").read_text())
-    versions = [said["slots"]["main"]["content"] for said in stored["query"]["pages"][0]["revisions"]]
-    assert statements_of(json.loads(versions[-1])) == item.statements
-    assert '"claims":[]' in versions[0]
-    assert statements_of(json.loads(versions[0])) == {}
-
-
-def test_a_merged_item_is_found_under_both_ids(asking: Asking) -> None:
+def test_a_merged_item_is_found_under_both_ids(asking_items: AskingItems) -> None:
     said = json.loads((ANSWERS / "wikidata" / "wbgetentities_redirect.json").read_text())
     said["entities"]["Q5"] = entity("Q2") | said["entities"]["Q5"]
     with serving(says(said)) as server:
-        found = asking(server).items(["Q5"])
+        found = asking_items(server).items(["Q5"])
     assert {asked: (item.item_id, item.label) for asked, item in found.items()} == {"Q5": ("Q2", "Ada Example")}
 
 
-def test_an_item_that_is_not_there_is_absent(asking: Asking) -> None:
+def test_an_item_that_is_not_there_is_absent(asking_items: AskingItems) -> None:
     said = json.loads((ANSWERS / "wikidata" / "wbgetentities_missing.json").read_text())
     said["entities"]["Q1"] = entity("Q1") | said["entities"]["Q1"]
     with serving(says(said)) as server:
-        assert asking(server).items(["Q1", "Q999"]).keys() == {"Q1"}
+        assert asking_items(server).items(["Q1", "Q999"]).keys() == {"Q1"}
 
 
-# How they are asked for
-
-
-def test_items_are_requested_fifty_at_a_time(asking: Asking) -> None:
+def test_items_are_requested_fifty_at_a_time(asking_items: AskingItems) -> None:
     wanted = [f"Q{number}" for number in range(1, 121)]
     with serving(play=answering(*(entity(one) for one in wanted))) as server:
-        found = asking(server).items([*wanted, "Q1", "Q60"])
+        found = asking_items(server).items([*wanted, "Q1", "Q60"])
     assert list(found) == wanted
     assert [len(asked.form["ids"].split("|")) for asked in server.asked] == [BATCH, BATCH, 20]
 
 
 @pytest.mark.parametrize("asked", ["", "Q0", "L1", "Q1|Q2", "Q1\n"])
-def test_what_is_no_id_is_refused_and_nothing_is_asked(asked: str, asking: Asking) -> None:
+def test_what_is_no_id_is_refused_and_nothing_is_asked(asked: str, asking_items: AskingItems) -> None:
     with serving(play=answering()) as server, pytest.raises(InputError, match="not a Wikidata id"):
-        asking(server).items(["Q1", asked])
+        asking_items(server).items(["Q1", asked])
     assert server.asked == []
 
 
-# What items may hold
-
-
-def test_the_label_for_all_languages_stands_in(asking: Asking) -> None:
+def test_the_label_for_all_languages_stands_in(asking_items: AskingItems) -> None:
     everywhere = {"mul": {"language": "mul", "value": "Ada Lovelace"}}
-    assert only(asking, entity("Q7259", labels=everywhere)).label == "Ada Lovelace"
-    assert only(asking, entity("Q7259", labels=everywhere | english("Ada King"))).label == "Ada King"
-    assert only(asking, entity("Q7259")).label is None
+    assert only(asking_items, entity("Q7259", labels=everywhere)).label == "Ada Lovelace"
+    assert only(asking_items, entity("Q7259", labels=everywhere | english("Ada King"))).label == "Ada King"
+    assert only(asking_items, entity("Q7259")).label is None
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_name_is_kept_letter_by_letter(name: str, asking: Asking) -> None:
+def test_a_name_is_kept_letter_by_letter(name: str, asking_items: AskingItems) -> None:
     links = {"enwiki": {"title": name}}
     aliases = {"en": [{"value": name}]}
-    item = only(
-        asking, entity("Q7259", labels=english(name), descriptions=english(name), aliases=aliases, sitelinks=links)
-    )
+    names = english(name)
+    item = only(asking_items, entity("Q7259", labels=names, descriptions=names, aliases=aliases, sitelinks=links))
     assert (item.label, item.description, item.aliases, item.wikipedia) == (name, name, (name,), name)
 
 
@@ -150,6 +129,6 @@ def test_a_name_is_kept_letter_by_letter(name: str, asking: Asking) -> None:
     ],
     ids=lambda said: json.dumps(said)[:40],
 )  # fmt: skip
-def test_an_invalid_answer_is_an_error(said: Any, asking: Asking) -> None:
+def test_an_invalid_answer_is_an_error(said: Any, asking_items: AskingItems) -> None:
     with serving(says(said)) as server, pytest.raises(ServiceError, match=r"Wikidata \(http://127.* JSON that is"):
-        asking(server).items(["Q1"])
+        asking_items(server).items(["Q1"])
