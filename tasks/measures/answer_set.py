@@ -12,8 +12,8 @@ from pydantic import Field, field_validator
 
 from swaymeter.data.records import Query, QueryType
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, cut_by_form
-from swaymeter.tasks.measures.persuasion import weighted_mean
+from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
+from swaymeter.tasks.measures.persuasion import means_over_contexts
 from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, pair_rows
 from swaymeter.tasks.models.capabilities import AnswerScores
 
@@ -65,16 +65,10 @@ def complete_answers(inputs: Inputs, query_type: QueryType) -> list[str]:
 
 
 ANSWER_SET_PERSUASION = Measure(
-    row=AnswerSetPersuasion,
-    version=1,
-    unit="nats",
+    row=AnswerSetPersuasion, version=1, unit="nats", about="contexts", capability="answer_scores",
+    compute=_answer_set_persuasion, needs_answers=True, parameters=AnswerSetParameters,
     meaning="how far a context moves a query's distribution over the relation's complete answers",
-    about="contexts",
-    compute=_answer_set_persuasion,
-    capability="answer_scores",
-    needs_answers=True,
-    parameters=AnswerSetParameters,
-)
+)  # fmt: skip
 
 
 @table("answer_set_susceptibility", "a query", key=QUERY_KEY)
@@ -91,30 +85,17 @@ class AnswerSetSusceptibility(QueryScore):
 
 def _answer_set_susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean of every query's answer-set persuasion, and of the probability of its answers."""
+    answers = {kind: len(complete_answers(inputs, kind)) for kind in {query.query_type for query in queries}}
     stored = inputs.scores["answer_set_persuasion"]
     origins = inherited(stored, "query_id")
-    answers = {kind: len(complete_answers(inputs, kind)) for kind in {query.query_type for query in queries}}
-    for chunk in cut_by_form(queries, inputs.contexts_a_query):
-        for _, grouped in groupby(chunk, key=lambda query: query.query_type):
-            for some, contexts in inputs.asked(list(grouped)):
-                columns = ("answer_set_persuasion", "mass")
-                scores, masses = (matrix(stored, some, contexts, column) for column in columns)
-                for query, score, mass in zip(some, weighted_mean(scores, contexts), masses, strict=True):
-                    yield {
-                        **origins[query.query_id],
-                        "contexts": len(contexts),
-                        "answers": answers[query.query_type],
-                        "answer_set_susceptibility": float(score),
-                        "mass": float(mass.mean()),
-                    }
+    for some, contexts, means in means_over_contexts(inputs, queries, "answer_set_persuasion", by_type=True):
+        for query, score, mass in zip(some, means, matrix(stored, some, contexts, "mass"), strict=True):
+            own = {"contexts": len(contexts), "answers": answers[query.query_type], "mass": float(mass.mean())}
+            yield {**origins[query.query_id], **own, "answer_set_susceptibility": float(score)}
 
 
 ANSWER_SET_SUSCEPTIBILITY = Measure(
-    row=AnswerSetSusceptibility,
-    version=1,
-    unit="nats",
-    meaning="how far contexts move a query's distribution over the relation's complete answers on average",
-    about="contexts",
+    row=AnswerSetSusceptibility, version=1, unit="nats", about="contexts", needs=("answer_set_persuasion",),
     compute=_answer_set_susceptibility,
-    needs=("answer_set_persuasion",),
-)
+    meaning="how far contexts move a query's distribution over the relation's complete answers on average",
+)  # fmt: skip

@@ -52,6 +52,10 @@ class Answer(QuestionScore):
     ]
 
 
+_STORED = ("text", "token_ids", "token_log_probs", "finished", "thoughts", "thought_ids", "unfinished_thoughts")
+"""What is stored of an answer as it is."""
+
+
 def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Question]]) -> Computed:
     """Samples answers to every question in each of its cases; clusters and scores them where asked to."""
     judge = load_judge(inputs) if inputs.outputs & {"clusters", "coherent_persuasion"} else None
@@ -63,19 +67,9 @@ def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Que
 
 def _rows(case: Sampled) -> Iterator[Row]:
     for number, answer in (*enumerate(case.answers.samples), (None, case.answers.greedy)):
-        yield {
-            **case.columns,
-            "sample": number,
-            "text": answer.text,
-            "token_ids": list(answer.token_ids),
-            "token_log_probs": list(answer.token_log_probs),
-            "finished": answer.finished,
-            "context_cut": case.prompt.context_cut,
-            "thoughts": answer.thoughts,
-            "thought_ids": list(answer.thought_ids),
-            "unfinished_thoughts": answer.unfinished_thoughts,
-            "thinking": case.thinking,
-        }
+        stored = {name: getattr(answer, name) for name in _STORED}
+        own = {"sample": number, "context_cut": case.prompt.context_cut, "thinking": case.thinking}
+        yield {**case.columns, **own, **stored}
 
 
 def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Mapping[str, list[Row]]:
@@ -98,14 +92,9 @@ def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Ma
 
 
 ANSWERS = Measure(
-    row=Answer,
-    version=5,
-    meaning="sampled answers and the greedy one, which every later score of answers is computed from",
-    about="questions",
-    compute_chunks=compute_chunks,
-    capability="samples",
+    row=Answer, version=5, about="questions", capability="samples", compute_chunks=compute_chunks, unfit=too_long,
     parameters=AnswersParameters,
-    unfit=too_long,
+    meaning="sampled answers and the greedy one, which every later score of answers is computed from",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
-)
+)  # fmt: skip

@@ -16,7 +16,7 @@ from pydantic import Field
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none, cut_questions
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions, rows_of
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions
 from swaymeter.tasks.models.entailment import Entailment, identify_entailment, load_entailment
 from swaymeter.tasks.models.loading import BALANCED
 
@@ -63,7 +63,7 @@ def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
 def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Judges the stored answers to every question in each of its cases."""
     judge, answers = load_judge(inputs), of_questions(inputs, "answers", questions, "text")
-    origins = of_cases(rows_of(inputs.scores["answers"], questions))
+    origins = of_cases(inputs.scores["answers"], questions)
     cases = [(question, (question.question_id, case.context_id)) for question in questions for case in question.cases]
     texts = [[row["text"] for row in answers[key]] for _, key in cases]
     equivalent = judge.equivalent_in_bulk(texts, prefixes(inputs, (question for question, _ in cases)))
@@ -125,17 +125,11 @@ def standard_error_of(score: str) -> Meaning:
 
 
 CLUSTERS = Measure(
-    row=ClusteredAnswer,
-    version=1,
-    meaning="which sampled answers say the same",
-    about="questions",
-    compute=_clusters,
-    needs=("answers",),
-    pass_of="answers",
-    parameters=ClustersParameters,
+    row=ClusteredAnswer, version=1, about="questions", needs=("answers",), pass_of="answers", compute=_clusters,
+    chunks=cut_questions, parameters=ClustersParameters,
     depends_on=lambda parameters: {"entailment": identify_entailment(parameters.entailment)},
-    chunks=cut_questions,
-)
+    meaning="which sampled answers say the same",
+)  # fmt: skip
 
 
 KINDS = {
@@ -170,7 +164,7 @@ def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]
     from swaymeter.tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
 
     answers = of_questions(inputs, "answers", questions, "token_log_probs")
-    origins = of_cases(inputs.scores["clusters"])
+    origins = of_cases(inputs.scores["clusters"], questions)
     equivalent = equivalences(inputs, questions)
     for key in ((question.question_id, case.context_id) for question in questions for case in question.cases):
         if not answers[key]:  # no answer got past its thoughts
@@ -186,12 +180,7 @@ def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]
 
 
 SEMANTIC_ENTROPY = Measure(
-    row=SemanticEntropy,
-    version=2,
-    unit="nats",
+    row=SemanticEntropy, version=2, unit="nats", about="questions", needs=("answers", "clusters"),
+    compute=_semantic_entropy, parameters=HalfSampleParameters,
     meaning="how many meanings the sampled answers spread over",
-    about="questions",
-    compute=_semantic_entropy,
-    needs=("answers", "clusters"),
-    parameters=HalfSampleParameters,
-)
+)  # fmt: skip

@@ -15,14 +15,9 @@ from numpy.typing import NDArray
 
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.clusters import (
-    HalfSampleParameters,
-    clusters_of,
-    equivalences,
-    standard_error_of,
-)
+from swaymeter.tasks.measures.clusters import HalfSampleParameters, clusters_of, equivalences, standard_error_of
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
-from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_cases, of_questions, rows_of
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_cases, of_questions
 from swaymeter.tasks.measures.sampled import Sampled, sample
 from swaymeter.tasks.models.capabilities import Samples
 
@@ -56,7 +51,7 @@ def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> It
     """Samples the stored answers once more, for the distributions along them."""
     sampled, stored = sample(inputs, model, questions), equivalences(inputs, questions)
     answers = of_questions(inputs, "answers", questions, "token_ids", "thought_ids")
-    origins = of_cases(rows_of(inputs.scores["clusters"], questions))
+    origins = of_cases(inputs.scores["clusters"], questions)
     along = [_along_stored(model, case, answers[case.key]) for case in sampled]
     for row in persuasion_rows(inputs, sampled, along, [stored[case.key] for case in sampled]):
         yield {**row, "stand_in": origins[row["question_id"], row["context_id"]]["stand_in"]}
@@ -126,14 +121,7 @@ def _scores(
 
 
 COHERENT_PERSUASION = Measure(
-    row=CoherentPersuasion,
-    version=3,
-    unit="nats",
+    row=CoherentPersuasion, version=3, unit="nats", about="questions", capability="samples",
+    needs=("answers", "clusters"), pass_of="answers", compute=compute, parameters=HalfSampleParameters,
     meaning="how far a context moves the distributions of clusters of answers",
-    about="questions",
-    compute=compute,
-    capability="samples",
-    needs=("answers", "clusters"),
-    pass_of="answers",
-    parameters=HalfSampleParameters,
-)
+)  # fmt: skip

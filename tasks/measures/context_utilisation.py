@@ -5,7 +5,7 @@ irrelevant context, the model's own first token without it. A relevant context t
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from swaymeter.data import catalog
@@ -21,7 +21,6 @@ from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 
 @table("context_utilisation", "a context of a question", key=QUESTION_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ContextUtilisation(QuestionScore):
     """A row of context utilisation."""
 
@@ -58,8 +57,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
     from swaymeter.tasks.models.next_token.by_query import PLAIN
     from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
     from swaymeter.tasks.models.prompts.thoughts import begins_thoughts, opened_thoughts
-    from swaymeter.tasks.scoring.first_token import first_tokens, next_tokens
-    from swaymeter.tasks.scoring.utilisation import binary_utilisation, continuous_utilisation
+    from swaymeter.tasks.scoring.first_token import continuous_utilisation, first_tokens, next_tokens
 
     cases = [(question, case) for question in questions for case in question.cases]
     texts = _prompts(inputs)
@@ -87,7 +85,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         without, with_context = read.probability(before, promoted), read.probability(place, promoted)
         yield {
             **of_case(question, case),
-            "binary_utilisation": binary_utilisation(read.likeliest(place), promoted),
+            "binary_utilisation": read.likeliest(place) in promoted,
             "continuous_utilisation": continuous_utilisation(without, with_context),
             "promoted": [str(model.tokenizer.decode([token])) for token in dict.fromkeys(promoted)],
             "probability_without": without,
@@ -100,14 +98,9 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
 
 
 CONTEXT_UTILISATION = Measure(
-    row=ContextUtilisation,
-    version=1,
-    unit="share",
-    meaning="whether, and how far, a context moves the next token to the answer that it states",
-    about="questions",
-    compute=compute,
+    row=ContextUtilisation, version=1, unit="share", about="questions", capability="next_token_logits", compute=compute,
     unfit=lambda inputs, model, question: unfit(model, _prompts(inputs), question),
-    capability="next_token_logits",
+    meaning="whether, and how far, a context moves the next token to the answer that it states",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
-)
+)  # fmt: skip

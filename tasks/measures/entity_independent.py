@@ -12,7 +12,7 @@ from swaymeter.data.records import Query, QueryType
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.data.records.score import Score
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row, by_form
-from swaymeter.tasks.measures.rows import inherited, matrix, of_queries
+from swaymeter.tasks.measures.rows import inherited, matrix, rows_of
 
 FORM_KEY = ("model", "dtype", "relation", "query_type", "form")
 
@@ -34,37 +34,6 @@ class EntityIndependentPersuasion(FormScore):
     entity_independent_persuasion: Annotated[float, Meaning("mean persuasion over the form's entities", "nats")]
 
 
-def _entity_independent_persuasion(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """The mean persuasion of every context over the entities of every form."""
-    from swaymeter.tasks.scoring.entity_independent import entity_independent_persuasion
-
-    for common, scores in of_forms(inputs, queries):
-        for context, score in zip(inputs.contexts, entity_independent_persuasion(scores), strict=True):
-            yield {**common, "context_id": context.context_id, "entity_independent_persuasion": float(score)}
-
-
-def of_forms(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[Row, NDArray[np.float64]]]:
-    """What the rows of a form share, and its persuasion scores, (n_entities, n_contexts) in nats; form by form."""
-    for (query_type, form), grouped in groupby(by_form(queries), key=lambda query: (query.query_type, query.form)):
-        of_form = list(grouped)
-        stored = of_queries(inputs.scores["persuasion"], of_form)
-        origin = inherited(stored, "relation")[inputs.relation]
-        scores = matrix(stored, of_form, inputs.contexts, "persuasion")
-        yield {**origin, "query_type": query_type, "form": form, "entities": len(of_form)}, scores
-
-
-ENTITY_INDEPENDENT_PERSUASION = Measure(
-    row=EntityIndependentPersuasion,
-    version=1,
-    unit="nats",
-    meaning="how far a context moves a query form, whichever entity it asks about",
-    about="contexts",
-    compute=_entity_independent_persuasion,
-    needs=("persuasion",),
-    every_context=True,
-)
-
-
 @table("entity_independent_susceptibility", "a query form", key=FORM_KEY)
 class EntityIndependentSusceptibility(FormScore):
     """A row of entity-independent susceptibility."""
@@ -75,22 +44,37 @@ class EntityIndependentSusceptibility(FormScore):
     ]
 
 
-def _entity_independent_susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """The mean over contexts and entities of every form."""
-    from swaymeter.tasks.scoring.entity_independent import entity_independent_susceptibility
+def _of_forms(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[Row, NDArray[np.float64]]]:
+    """What the rows of a form share, and the mean persuasion of each context, (n_contexts,) in nats; form by form."""
+    for (query_type, form), grouped in groupby(by_form(queries), key=lambda query: (query.query_type, query.form)):
+        of_form = list(grouped)
+        stored = rows_of(inputs.scores["persuasion"], of_form)
+        origin = inherited(stored, "relation")[inputs.relation]
+        means = matrix(stored, of_form, inputs.contexts, "persuasion").mean(axis=0)
+        yield {**origin, "query_type": query_type, "form": form, "entities": len(of_form)}, means
 
-    for common, scores in of_forms(inputs, queries):
-        score = entity_independent_susceptibility(scores)
+
+def _persuasion(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
+    """The mean persuasion of every context over the entities of every form."""
+    for common, means in _of_forms(inputs, queries):
+        for context, score in zip(inputs.contexts, means, strict=True):
+            yield {**common, "context_id": context.context_id, "entity_independent_persuasion": float(score)}
+
+
+def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
+    """The mean over contexts and entities of every form; equal contexts count as often as they occur."""
+    for common, means in _of_forms(inputs, queries):
+        score = float(means.mean())
         yield {**common, "contexts": len(inputs.contexts), "entity_independent_susceptibility": score}
 
 
+ENTITY_INDEPENDENT_PERSUASION = Measure(
+    row=EntityIndependentPersuasion, version=1, unit="nats", about="contexts", needs=("persuasion",),
+    compute=_persuasion, every_context=True,
+    meaning="how far a context moves a query form, whichever entity it asks about",
+)  # fmt: skip
 ENTITY_INDEPENDENT_SUSCEPTIBILITY = Measure(
-    row=EntityIndependentSusceptibility,
-    version=1,
-    unit="nats",
+    row=EntityIndependentSusceptibility, version=1, unit="nats", about="contexts", needs=("persuasion",),
+    compute=_susceptibility, every_context=True,
     meaning="how far contexts move a query form on average, whichever entity it asks about",
-    about="contexts",
-    compute=_entity_independent_susceptibility,
-    needs=("persuasion",),
-    every_context=True,
-)
+)  # fmt: skip

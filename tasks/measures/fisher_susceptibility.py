@@ -65,13 +65,7 @@ def _chunks(inputs: Inputs, model: Differentiable) -> Sequence[Sequence[Query]]:
 
 
 FISHER_SUSCEPTIBILITY = Measure(
-    row=FisherSusceptibility,
-    version=1,
-    unit=UNIT,
+    row=FisherSusceptibility, version=1, unit=UNIT, about="queries", capability="gradients", compute=compute,
+    chunks=_chunks, parameters=FisherParameters,
     meaning="how far small changes of its embeddings would move a query's answer; no context is read",
-    about="queries",
-    compute=compute,
-    capability="gradients",
-    parameters=FisherParameters,
-    chunks=_chunks,
-)
+)  # fmt: skip

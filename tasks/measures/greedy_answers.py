@@ -48,25 +48,17 @@ def _greedy_answers(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Qu
         )
         for query, of_query in zip(some, answers, strict=True):
             for context, text in zip(contexts, of_query, strict=True):
-                yield {
-                    **of_pair(query, context),
-                    "conflict": conflict(context.kind, context.entity == query.entity, context.object, query.answer),
-                    "text": text,
-                    "follows": follows(text, query.query_type, query.answer, context.kind, context.object),
-                    "engine": engine,
-                }
+                conflicts = conflict(context.kind, context.entity == query.entity, context.object, query.answer)
+                whose = follows(text, query.query_type, query.answer, context.kind, context.object)
+                common = {**of_pair(query, context), "engine": engine}
+                yield {**common, "text": text, "conflict": conflicts, "follows": whose}
 
 
 GREEDY_ANSWERS = Measure(
-    row=GreedyAnswer,
-    version=1,
+    row=GreedyAnswer, version=1, about="contexts", capability="next_token_logits", compute=_greedy_answers,
+    needs_answers=True, parameters=GreedyAnswersParameters,
     meaning="the greedy continuation of a query after a context, and whose answer it gives",
-    about="contexts",
-    compute=_greedy_answers,
-    capability="next_token_logits",
-    needs_answers=True,
-    parameters=GreedyAnswersParameters,
-)
+)  # fmt: skip
 
 
 @table("memorization_ratio", "a query", key=QUERY_KEY)
@@ -101,10 +93,6 @@ def _memorization_ratio(inputs: Inputs, model: None, queries: Sequence[Query]) -
 
 
 MEMORIZATION_RATIO = Measure(
-    row=MemorizationRatio,
-    version=1,
+    row=MemorizationRatio, version=1, about="contexts", needs=("greedy_answers",), compute=_memorization_ratio,
     meaning="how often a model holds on to a query's answer although contexts conflict with it",
-    about="contexts",
-    compute=_memorization_ratio,
-    needs=("greedy_answers",),
-)
+)  # fmt: skip

@@ -12,6 +12,7 @@ Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 4
 import contextlib
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
 from typing import Annotated, Literal, TypeVar
 
 import numpy as np
@@ -77,14 +78,9 @@ def computed_ahead(make: Callable[[Item], Result], items: Iterable[Item]) -> Gen
 
 
 PERSUASION = Measure(
-    row=Persuasion,
-    version=1,
-    unit="nats",
-    meaning="how far a context moves the next-token distribution of a query",
-    about="contexts",
-    compute_chunks=compute_chunks,
-    capability="next_token_logits",
-)
+    row=Persuasion, version=1, unit="nats", about="contexts", capability="next_token_logits",
+    compute_chunks=compute_chunks, meaning="how far a context moves the next-token distribution of a query",
+)  # fmt: skip
 
 
 @table("susceptibility", "a query", key=QUERY_KEY)
@@ -97,35 +93,35 @@ class Susceptibility(QueryScore):
 
 def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
     """The mean of every query's persuasion, weighed by how often a context occurs."""
-    stored = inputs.scores["persuasion"]
-    origins = inherited(stored, "query_id")
-    # The matrices that persuasion was computed in: a product of larger ones may be rounded otherwise.
-    for chunk in cut_by_form(queries, inputs.contexts_a_query):
-        for some, contexts in inputs.asked(chunk):
-            scores = matrix(stored, some, contexts, "persuasion")
-            for query, score in zip(some, weighted_mean(scores, contexts), strict=True):
-                yield {**origins[query.query_id], "contexts": len(contexts), "susceptibility": float(score)}
+    origins = inherited(inputs.scores["persuasion"], "query_id")
+    for some, contexts, means in means_over_contexts(inputs, queries, "persuasion"):
+        for query, score in zip(some, means, strict=True):
+            yield {**origins[query.query_id], "contexts": len(contexts), "susceptibility": float(score)}
 
 
-def weighted_mean(scores: NDArray[np.float64], contexts: Sequence[Context]) -> NDArray[np.float64]:
-    """The mean of scores (n_queries, n_contexts) over contexts, equal texts as often as they occur: (n_queries,)."""
+def means_over_contexts(
+    inputs: Inputs, queries: Sequence[Query], measure: str, *, by_type: bool = False
+) -> Iterator[tuple[Sequence[Query], Sequence[Context], NDArray[np.float64]]]:
+    """Queries, their contexts, and the means of a stored measure over these, (n_queries,).
+
+    Contexts of equal texts count as often as they occur. by_type: whether each type was scored by itself.
+    """
     from swaymeter.tasks.scoring.persuasion import counted
 
-    distinct, weights, places = counted([context.text for context in contexts])
-    first = [places.index(number) for number in range(len(distinct))]
-    means: NDArray[np.float64] = np.ascontiguousarray(scores[:, first]) @ weights
-    return means
+    # The matrices that the scores were computed in: a product of larger ones may be rounded otherwise.
+    for chunk in cut_by_form(queries, inputs.contexts_a_query):
+        for _, grouped in groupby(chunk, key=lambda query: query.query_type if by_type else ""):
+            for some, contexts in inputs.asked(list(grouped)):
+                distinct, weights, places = counted([context.text for context in contexts])
+                first = [places.index(number) for number in range(len(distinct))]
+                scores = np.ascontiguousarray(matrix(inputs.scores[measure], some, contexts, measure)[:, first])
+                yield some, contexts, scores @ weights
 
 
 SUSCEPTIBILITY = Measure(
-    row=Susceptibility,
-    version=1,
-    unit="nats",
+    row=Susceptibility, version=1, unit="nats", about="contexts", needs=("persuasion",), compute=_susceptibility,
     meaning="how far contexts move a query on average",
-    about="contexts",
-    compute=_susceptibility,
-    needs=("persuasion",),
-)
+)  # fmt: skip
 
 
 ALONE = "none"
@@ -195,16 +191,11 @@ def _extremes(
 
 
 LIKELIEST_TOKENS = Measure(
-    row=LikeliestToken,
-    version=1,
-    meaning="the likeliest tokens after a query, alone and after the contexts that persuade most and least",
-    about="contexts",
-    compute=_likeliest_tokens,
-    capability="next_token_logits",
-    needs=("persuasion",),
-    parameters=LikeliestTokensParameters,
+    row=LikeliestToken, version=1, about="contexts", capability="next_token_logits", needs=("persuasion",),
+    compute=_likeliest_tokens, parameters=LikeliestTokensParameters,
     prompts=lambda parameters, queries, contexts: queries * (1 + min(contexts, parameters.most + parameters.least)),
-)
+    meaning="the likeliest tokens after a query, alone and after the contexts that persuade most and least",
+)  # fmt: skip
 
 
 class PrecisionParameters(Parameters):
@@ -238,15 +229,11 @@ def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query])
         own, other = (persuasion(scorer, *texts, start_token=inputs.start_token) for scorer in (model, reference))
         for number, (query, differences) in enumerate(zip(some, np.abs(own.scores - other.scores), strict=True)):
             yield {
-                "query_id": query.query_id,
-                "contexts": len(contexts),
-                "reference": reference.dtype,
-                "susceptibility": float(own.susceptibility[number]),
+                "query_id": query.query_id, "contexts": len(contexts), "engine": own.engine,
+                "reference": reference.dtype, "susceptibility": float(own.susceptibility[number]),
                 "susceptibility_reference": float(other.susceptibility[number]),
-                "largest_difference": float(differences.max()),
-                "mean_difference": float(differences.mean()),
-                "engine": own.engine,
-            }
+                "largest_difference": float(differences.max()), "mean_difference": float(differences.mean()),
+            }  # fmt: skip
 
 
 def _reference(inputs: Inputs, model: NextTokenLogits) -> NextTokenLogits:
@@ -264,16 +251,9 @@ def _chunks(inputs: Inputs, model: NextTokenLogits) -> Sequence[Sequence[Query]]
 
 
 PRECISION = Measure(
-    row=Precision,
-    version=1,
-    unit="nats",
-    meaning="how far the model's dtype moves the scores of a sample of queries",
-    about="contexts",
-    compute=_precision,
-    capability="next_token_logits",
-    parameters=PrecisionParameters,
+    row=Precision, version=1, unit="nats", about="contexts", capability="next_token_logits", compute=_precision,
+    other_model=_reference, chunks=_chunks, parameters=PrecisionParameters,
     applies=lambda parameters, dtype: dtype != parameters.reference,
-    other_model=_reference,
-    chunks=_chunks,
+    meaning="how far the model's dtype moves the scores of a sample of queries",
     prompts=lambda parameters, queries, contexts: 2 * min(parameters.queries, queries) * contexts,
-)
+)  # fmt: skip

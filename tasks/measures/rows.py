@@ -83,28 +83,21 @@ def inherited(scores: pa.Table, *by: str) -> dict[Any, Row]:
     }
 
 
-def of_cases(scores: pa.Table) -> dict[QuestionKey, Row]:
-    """The provenance of stored rows about questions, with the columns that name question and context."""
-    return {
-        (question, context): row
-        for (question, context, _), row in inherited(scores, "question_id", "context_id", "condition").items()
-    }
+def of_cases(scores: pa.Table, questions: Sequence[Question]) -> dict[QuestionKey, Row]:
+    """The provenance of stored rows about these questions, with the columns that name question and context."""
+    rows = inherited(rows_of(scores, questions), "question_id", "context_id", "condition")
+    return {(question, context): row for (question, context, _), row in rows.items()}
 
 
-def of_queries(scores: pa.Table, queries: Sequence[Query]) -> pa.Table:
-    """The rows of these queries."""
-    return scores.filter(pc.is_in(scores["query_id"], pa.array([query.query_id for query in queries], pa.string())))
-
-
-def rows_of(scores: pa.Table, questions: Sequence[Question]) -> pa.Table:
-    """The rows of these questions."""
-    ids = pa.array([question.question_id for question in questions], pa.string())
-    return scores.filter(pc.is_in(scores["question_id"], ids))
+def rows_of(scores: pa.Table, asked: Sequence[Query] | Sequence[Question]) -> pa.Table:
+    """The rows of these queries or questions."""
+    column = "query_id" if "query_id" in scores.column_names else "question_id"
+    return scores.filter(pc.is_in(scores[column], pa.array([getattr(one, column) for one in asked], pa.string())))
 
 
 def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Context], column: str) -> NDArray[np.float64]:
     """A column of stored scores of pairs, (n_queries, n_contexts); ScoreError where a pair of them is not stored."""
-    stored = of_queries(scores, queries).select(["query_id", "context_id", column]).to_pandas()
+    stored = rows_of(scores, queries).select(["query_id", "context_id", column]).to_pandas()
     by_pair = stored.pivot(index="query_id", columns="context_id", values=column)
     ids = {"index": [query.query_id for query in queries], "columns": [context.context_id for context in contexts]}
     values = np.ascontiguousarray(by_pair.reindex(**ids).to_numpy(np.float64))

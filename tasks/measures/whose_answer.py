@@ -12,7 +12,6 @@ has none that could be followed.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
@@ -45,7 +44,6 @@ class AccuracyParameters(Parameters):
 
 
 @table("accuracy", "a question alone, or with a context", key=QUESTION_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Accuracy(QuestionScore):
     """A row of accuracy."""
 
@@ -59,43 +57,33 @@ def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Ite
     from swaymeter.tasks.scoring.accuracy import answers_match
 
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
-    greedy = greedy_answers(inputs, questions)
-    for question in questions:
-        for case in question.cases[question.is_disputable :]:
-            if (question.question_id, case.context_id) not in greedy:
-                continue
-            answer, origin = greedy[question.question_id, case.context_id]
-            expected = case.answers[0] if case.answers else question.object
-            accurate = answers_match(parameters.compared(answer), expected, threshold=parameters.rouge_threshold)
-            yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
+    for question, case, answer, _, origin in _greedy_answers(inputs, questions):
+        if question.is_disputable and case is ALONE:
+            continue
+        expected = case.answers[0] if case.answers else question.object
+        accurate = answers_match(parameters.compared(answer), expected, threshold=parameters.rouge_threshold)
+        yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
 
 
-def greedy_answers(inputs: Inputs, questions: Sequence[Question]) -> dict[QuestionKey, tuple[str, Row]]:
-    """The stored greedy answer to each question in each of its cases, and the first and last columns of its scores.
+def _greedy_answers(
+    inputs: Inputs, questions: Sequence[Question]
+) -> Iterator[tuple[Question, QuestionContext, str, str | None, Row]]:
+    """Each question in each of its cases with the greedy answer, that without a context, and columns of its score.
 
-    One that did not get past its thoughts is left out.
+    An answer that did not get past its thoughts is left out.
     """
-    origins = of_cases(inputs.scores["answers"])
-    return {
-        key: (row["text"], {**origins[key], "engine": "rouge-l"})
-        for key, rows in of_questions(inputs, "answers", questions, "text", greedy=True).items()
-        for row in rows
-    }
-
-
-ACCURACY = Measure(
-    row=Accuracy,
-    version=1,
-    meaning="whether the greedy answer is the expected one",
-    about="questions",
-    compute=_accuracy,
-    needs=("answers",),
-    parameters=AccuracyParameters,
-)
+    origins = of_cases(inputs.scores["answers"], questions)
+    stored = of_questions(inputs, "answers", questions, "text", greedy=True)
+    greedy: dict[QuestionKey, str] = {key: row["text"] for key, rows in stored.items() for row in rows}
+    for question in questions:
+        for case in question.cases:
+            key = question.question_id, case.context_id
+            if key in greedy:
+                alone = greedy.get((question.question_id, ALONE.context_id))
+                yield question, case, greedy[key], alone, {**origins[key], "engine": "rouge-l"}
 
 
 @table("persuaded", "a question with a context that states an answer", key=QUESTION_KEY)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Persuaded(QuestionScore):
     """A row of persuaded answers."""
 
@@ -113,32 +101,22 @@ def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> It
     from swaymeter.tasks.scoring.accuracy import compare_answers
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
-    greedy = greedy_answers(inputs, questions)
-    for question in questions:
-        alone = greedy.get((question.question_id, "none"))
-        if alone is None:
+    for _, case, answer, alone, origin in _greedy_answers(inputs, questions):
+        if alone is None or not case.answers:
             continue
-        without, _ = alone
-        for case in question.cases:
-            if not case.answers or (question.question_id, case.context_id) not in greedy:
-                continue
-            answer, origin = greedy[question.question_id, case.context_id]
-            expected = case.answers[0]
-            pair = parameters.compared(without), parameters.compared(answer)
-            compared = compare_answers(*pair, expected, threshold=parameters.rouge_threshold)
-            texts = {"answer_without": without, "answer_with": answer, "context_answer": expected}
-            yield {**origin, **texts, **compared}
+        pair, expected = (parameters.compared(alone), parameters.compared(answer)), case.answers[0]
+        compared = compare_answers(*pair, expected, threshold=parameters.rouge_threshold)
+        yield {**origin, "answer_without": alone, "answer_with": answer, "context_answer": expected, **compared}
 
 
+ACCURACY = Measure(
+    row=Accuracy, version=1, about="questions", needs=("answers",), compute=_accuracy, parameters=AccuracyParameters,
+    meaning="whether the greedy answer is the expected one",
+)  # fmt: skip
 PERSUADED = Measure(
-    row=Persuaded,
-    version=1,
+    row=Persuaded, version=1, about="questions", needs=("answers",), compute=_persuaded, parameters=AccuracyParameters,
     meaning="whether the context changed the greedy answer to its own, or not at all",
-    about="questions",
-    compute=_persuaded,
-    needs=("answers",),
-    parameters=AccuracyParameters,
-)
+)  # fmt: skip
 
 
 class WhoseAnswerParameters(Parameters):
@@ -149,7 +127,6 @@ class WhoseAnswerParameters(Parameters):
 
 
 @table("whose_answer", "an answer")
-@dataclass(frozen=True, slots=True, kw_only=True)
 class WhoseAnswer(QuestionScore):
     """A row of whose answer it is."""
 
@@ -180,7 +157,7 @@ class WhoseAnswer(QuestionScore):
 
 def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
     """Judges every stored answer; thoughts that did not end are none."""
-    origins = of_cases(inputs.scores["answers"])
+    origins = of_cases(inputs.scores["answers"], questions)
     samples = of_questions(inputs, "answers", questions, "text")
     greedy = of_questions(inputs, "answers", questions, "text", greedy=True)
     for question in questions:
@@ -194,18 +171,11 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
                 text, moved = row["text"], None
                 if alone is not None and row["sample"] is None and case.text is not None:
                     moved = outcome(alone, text, stated[alone].verdict, stated[text].verdict)
-                yield {
-                    **origins[key],
-                    "engine": stated[text].engine,
-                    "sample": row["sample"],
-                    "verdict": stated[text].verdict,
-                    "reason": stated[text].reason,
-                    "outcome": moved,
-                }
+                yield {**origins[key], "sample": row["sample"], **stated[text]._asdict(), "outcome": moved}
 
 
 class _Stated(NamedTuple):
-    """Whose answer a text states, why none, and what decided it."""
+    """Whose answer a text states, why none, and what decided it: columns of its row."""
 
     verdict: Verdict
     reason: Reason | None
@@ -215,31 +185,24 @@ class _Stated(NamedTuple):
 def _stated(inputs: Inputs, question: Question, case: QuestionContext, texts: Collection[str]) -> dict[str, _Stated]:
     """Whose answer each text states in a case: by its words, else by what it entails where a model is named."""
     stated = {text: _Stated(*verdict(question, case, text), "words") for text in texts}
-    judge = _judge(inputs)
-    undecided = sorted(text for text, answer in stated.items() if answer.verdict == "neither" and text.strip())
-    if judge is None or not undecided:
+    name = inputs.parameters["whose_answer"].entailment
+    if name is None:
         return stated
-    pairs = [
-        (text, side, (f"{question.question} {text.strip()}", f"{question.question} {answer}"))
-        for text in undecided
-        for side, answers in zip(_SIDES, _sides(question, case), strict=True)
-        for answer in answers
-    ]
-    entailed = judge.entailing(list(dict.fromkeys(pair for *_, pair in pairs)))
-    for text in undecided:
-        sides = sorted({side for of_text, side, pair in pairs if of_text == text and pair in entailed})
-        if sides:
-            stated[text] = _Stated(sides[0] if len(sides) == 1 else "both", None, f"entailment by {judge.name}")
+    judge, asked = _judge(inputs, name), question.question
+    pairs = {
+        text: [[(f"{asked} {text.strip()}", f"{asked} {answer}") for answer in side] for side in _sides(question, case)]
+        for text in sorted(text for text, answer in stated.items() if answer.verdict == "neither" and text.strip())
+    }
+    entailed = judge.entailing(list(dict.fromkeys(pair for of in pairs.values() for side in of for pair in side)))
+    for text, of_sides in pairs.items():
+        original, context = (not entailed.isdisjoint(side) for side in of_sides)
+        if original or context:
+            found: Verdict = "both" if original and context else "original" if original else "context"
+            stated[text] = _Stated(found, None, f"entailment by {judge.name}")
     return stated
 
 
-_SIDES: tuple[Verdict, ...] = ("original", "context")
-
-
-def _judge(inputs: Inputs) -> EntailmentModel | None:
-    name = inputs.parameters["whose_answer"].entailment
-    if name is None:
-        return None
+def _judge(inputs: Inputs, name: str) -> EntailmentModel:
     judge = load_entailment(name, device="auto" if inputs.device == BALANCED else inputs.device)
     if not isinstance(judge, EntailmentModel):
         raise UsageError(
@@ -283,14 +246,8 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 
 WHOSE_ANSWER = Measure(
-    row=WhoseAnswer,
-    version=7,
-    meaning="whose answer each answer states, and what the context did to the greedy one",
-    about="questions",
-    compute=_whose_answer,
-    needs=("answers",),
+    row=WhoseAnswer, version=7, about="questions", needs=("answers",), compute=_whose_answer,
     parameters=WhoseAnswerParameters,
-    depends_on=lambda parameters: (
-        {"entailment": identify_entailment(parameters.entailment)} if parameters.entailment else {}
-    ),
-)
+    depends_on=lambda given: {"entailment": identify_entailment(given.entailment)} if given.entailment else {},
+    meaning="whose answer each answer states, and what the context did to the greedy one",
+)  # fmt: skip

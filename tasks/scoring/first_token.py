@@ -1,8 +1,23 @@
-"""What a model says first: its next token after a prompt for an answer, and the token that a given answer begins with.
+"""What a model says first: its next token after a prompt, the token that an answer begins with; context utilisation.
 
 An answer begins as it stands behind the prompt: as the chat template writes the assistant's turn, or in the plain form
 behind a space, unless the prompt ends with one. Prompt and answer are tokenized as one text.
 What it is not: the whole answer. Answers with the same first token (New York and New Delhi) are the same here.
+
+Context utilisation, with t the token that a relevant context promotes or, of an irrelevant context, the likeliest token
+without it, and P(t) the model's probability of t as its next token:
+    binary       BCU = 1 where t is the likeliest token with the context, else 0
+    continuous   CCU = (P(t|Q,C) - P(t|Q)) / (1 - P(t|Q))   where P(t|Q,C) >= P(t|Q), else
+                       (P(t|Q,C) - P(t|Q)) / P(t|Q)
+CCU is the change of the probability as a share of the change that was possible in its direction, from -1, nothing is
+left, to 1, nothing is lacking. P(t|Q) = 0 can only rise: 0 where it stays 0. P(t|Q) = 1 can only fall, and where it
+stays 1, the ratio is 0/0 and there is no score.
+What it is not: accuracy. A context is followed whether it is right or wrong, and an irrelevant one is ignored where the
+model keeps its first answer, right or wrong. Nor is it a difference: close to P(t|Q) = 1 a rise of 0.001 may be all
+that was possible, a fall of 0.001 is next to nothing.
+Source: Hagström et al. 2025, CUB: Benchmarking Context Utilisation Techniques for Language Models, section 3.3 (BCU)
+and appendix C, Eq. 1 (CCU). Ours: no score for 0/0, and where the context states several forms of its answer, t is any
+of their first tokens and P(t) the sum.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -78,6 +93,18 @@ def first_tokens(model: Model, answers: Iterable[str], prompts: AnswerPrompts | 
             )
         tokens[answer] = whole[len(before)]
     return tokens
+
+
+def continuous_utilisation(without: float, with_context: float) -> float | None:
+    """The change of a probability as a share of the possible change, in [-1, 1]; None where it is 1 and stays 1.
+
+    without, with_context: P(t|Q) and P(t|Q,C); ScoreError where one of them is not a probability.
+    """
+    for probability in (without, with_context):
+        if not 0 <= probability <= 1:
+            raise ScoreError(f"{probability} is not a probability; the model's distribution is broken")
+    possible = 1 - without if with_context >= without else without
+    return (with_context - without) / possible if possible else None
 
 
 def _space(model: Model, turns: Turns, prompt: str) -> str:

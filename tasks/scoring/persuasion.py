@@ -3,11 +3,13 @@
     mixture          p(a|q)  = sum_c p(c) p(a|c,q)
     persuasion       pi(c,q) = KL(p(.|c,q) || p(.|q)), in nats, 0 <= pi(c,q) <= -log p(c)
     susceptibility   sigma(q) = sum_c p(c) pi(c,q) = I(C;A|q), in nats, 0 <= sigma <= min(H(p(c)), H(p(.|q)))
+    of a query form  kappa(c) = 1/|E| sum_e pi(c, q(e)),   gamma = sum_c p(c) kappa(c), in nats
 
 p(c) is a context's frequency in the sample. a runs over the whole vocabulary: it is an answer's first token.
 What it is not: p(.|q) is not the model's answer without a context, and an estimate from n contexts is at most log n,
-so scores from different n are not comparable.
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4.
+so scores from different n are not comparable. Nor is kappa, the entity-independent persuasion over the entities E of a
+form's queries, a mean over relevant contexts alone: a context about one entity precedes every query.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Eq. 2-4 and Appendix B.
 """
 
 from collections import Counter

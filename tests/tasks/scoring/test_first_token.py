@@ -9,7 +9,7 @@ from swaymeter.data.catalog import prompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-from swaymeter.tasks.scoring.first_token import first_tokens, next_tokens
+from swaymeter.tasks.scoring.first_token import continuous_utilisation, first_tokens, next_tokens
 from tests.tasks.models.chat_templates import FAMILIES, family_model
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 
@@ -77,3 +77,26 @@ def test_a_prompt_without_a_distribution_is_named() -> None:
     model.model.lm_head.weight.data[9] = math.nan
     with pytest.raises(ScoreError, match=r"no distribution .* after the prompt 'Q: Who"):
         next_tokens(model, [answer_prompt(model, "Who?").tokens])
+
+
+@pytest.mark.parametrize(
+    ("without", "with_context", "utilisation"),
+    [
+        (0.2, 0.6, 0.5),  # 0.4 of the 0.8 that it lacked
+        (0.8, 0.2, -0.75),  # 0.6 of the 0.8 that it had
+        (0.5, 0.5, 0.0),
+        (0.0, 0.25, 0.25), (0.0, 1.0, 1.0), (0.0, 0.0, 0.0),
+        (1.0, 0.25, -0.75), (1.0, 0.0, -1.0), (1.0, 1.0, None),
+    ],
+)  # fmt: skip
+def test_a_change_is_a_share_of_the_possible_one(
+    without: float, with_context: float, utilisation: float | None
+) -> None:
+    assert continuous_utilisation(without, with_context) == pytest.approx(utilisation)
+
+
+@pytest.mark.parametrize("nonsense", [math.nan, -0.1, 1.5])
+def test_what_is_no_probability_is_refused(nonsense: float) -> None:
+    for pair in ((nonsense, 0.5), (0.5, nonsense)):
+        with pytest.raises(ScoreError, match="not a probability"):
+            continuous_utilisation(*pair)
