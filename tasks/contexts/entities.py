@@ -60,12 +60,10 @@ def choose_entities(
         )
         for fact in map(by_subject.__getitem__, _chosen(relation, by_subject, real, seed, choice))
     ]  # fmt: skip
-    unknown = unknown_names(relation, names, by_subject, invented)
-    pool = objects(facts)
+    unknown, pool = unknown_names(relation, names, by_subject, invented), objects(facts)
     if len(pool) < 2:
         raise InputError(f"relation {relation}: the facts have {len(pool)} different objects; contexts need at least 2")
-    from_a_graph = any(fact.subject_degree is not None for fact in facts)
-    degree = 0 if from_a_graph else None
+    degree = 0 if any(fact.subject_degree is not None for fact in facts) else None
     for name in drawn_first(unknown, invented, seed, relation, "invented"):
         drawn = generator(seed, relation, name, "answer").integers(len(pool))
         entities.append(Entity(name, True, pool[drawn], degree=degree, relation_degree=degree))

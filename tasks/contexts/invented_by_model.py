@@ -82,7 +82,8 @@ def names_by_model(
         proper = not shown[0][0].islower()  # names begin with a capital where the examples do
         for answer in answers.samples:
             for name in names_in(answer.text, ended=answer.finished, proper=proper):
-                if folded(name) not in taken and f" {_words(name)} " not in f" {_words(prompt)} ":
+                name_words, prompt_words = (" ".join(re.findall(r"\w+", folded(text))) for text in (name, prompt))
+                if folded(name) not in taken and f" {name_words} " not in f" {prompt_words} ":
                     taken.add(folded(name))
                     names.append(name)
     if len(names) >= count:
@@ -91,10 +92,6 @@ def names_by_model(
         f"class {entity_class}: {count} invented names are requested, {model.name} gave {len(names)} in {rounds} "
         "rounds; use another model, or generate them with `invented: names` under `facts`"
     )
-
-
-def _words(text: str) -> str:
-    return " ".join(re.findall(r"\w+", folded(text)))
 
 
 def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[str]:
@@ -108,7 +105,7 @@ def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[s
     if not ended:
         pieces = pieces[:-1]
     names = (_name(piece) for piece in pieces)
-    return [name for name in names if name and (_is_proper(name) or not proper)]
+    return [name for name in names if name and (not proper or _is_proper(name))]
 
 
 def _parted(line: str) -> list[str]:
@@ -123,29 +120,24 @@ def _parted(line: str) -> list[str]:
 
 
 def _name(line: str) -> str | None:
-    if not line or _is_greeting(line) or _is_sentence(line):
+    if not line or _is_greeting(line):
+        return None
+    is_long = line[-1] in ".!?" and len(line.split()) > _MOST_WORDS_OF_A_SENTENCE
+    if (is_long or _SAYS.search(line)) and not _MARK.match(line):  # a sentence
         return None
     line = _MARK.sub("", line.replace("**", "").replace("`", ""))
     quoted = _QUOTED.match(line)
     text = " ".join((quoted[1] if quoted else _ABOUT.split(line, maxsplit=1)[0]).split()).strip(_AROUND)
-    return text if _is_sound(text) else None
-
-
-def _is_greeting(line: str) -> bool:
-    return line[-1] == ":" or _TALK.match(line) is not None
-
-
-def _is_sentence(line: str) -> bool:
-    long = line[-1] in ".!?" and len(line.split()) > _MOST_WORDS_OF_A_SENTENCE
-    return (long or _SAYS.search(line) is not None) and not _MARK.match(line)
-
-
-def _is_sound(text: str) -> bool:
     words = text.casefold().split()
     repeats = len(words) >= 4 and 2 * len(set(words)) <= len(words)
     seen = all(unicodedata.category(c)[0] != "C" for c in text) and not _FORBIDDEN & set(text)
     letters = sum(c.isalpha() for c in text)
-    return seen and not repeats and letters >= 2 and len(text) in LENGTHS and len(words) <= _MOST_WORDS
+    is_sound = seen and not repeats and letters >= 2 and len(text) in LENGTHS and len(words) <= _MOST_WORDS
+    return text if is_sound else None
+
+
+def _is_greeting(line: str) -> bool:
+    return line[-1] == ":" or _TALK.match(line) is not None
 
 
 def _is_proper(name: str) -> bool:

@@ -86,9 +86,7 @@ def _maker(options: FactsOptions, entity_class: str, seed: int) -> Callable[[int
         return lambda count: list(catalog.invented_entities(entity_class))
     if options.invented == "names":
         return partial(invented_names, entity_class, seed=seed)
-    from swaymeter.tasks.contexts.invented_by_model import (
-        names_by_model,  # imports torch, which most studies do not need
-    )
+    from swaymeter.tasks.contexts.invented_by_model import names_by_model  # torch, which most studies do not need
     from swaymeter.tasks.models import load_language_model
 
     assert options.invented_model is not None

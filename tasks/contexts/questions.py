@@ -62,7 +62,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
             "there as an alias, or correct the kind",
             len(stated), textwrap.shorten("; ".join(stated), 1000),
         )  # fmt: skip
-    if long := [question.question_id for question in askable.values() if _is_long(question)]:
+    if long := [question.question_id for question in askable.values() if question.is_own and _is_long(question)]:
         log.warning(
             "%d questions have answers of more than %d words: %s; words decide whose answer a reply states, and long "
             "ones are not repeated; name an entailment model at measures.whose_answer.entailment (audit: --entailment)",
@@ -86,9 +86,8 @@ def _lacking(question: Question) -> list[str]:
 
 
 def _is_long(question: Question) -> bool:
-    """Whether an answer to a question of one's own has so many words that replies will not repeat them."""
     answers = [question.object, *(case.answers[0] for case in question.cases if case.answers)]
-    return question.is_own and any(len(words(answer)) > LONGEST for answer in answers)
+    return any(len(words(answer)) > LONGEST for answer in answers)
 
 
 def _alike(question: Question) -> str:

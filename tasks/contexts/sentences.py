@@ -56,16 +56,17 @@ def write_contexts(
     """
     contexts: list[Context] = []
     repeating: set[str] = set()
+    name = relation.name
     for entity in entities:
         true = {entity.object, *entity.other_objects}
-        others = [name for name in pool if not _is_true(relation, name, true)]
+        others = [other for other in pool if not _is_true(relation, other, true)]
         for kind, count in per_kind.items():
             if count and not others:
                 raise InputError(
-                    f"relation {relation.name}: {count} {kind} contexts an entity are requested, and every object of "
-                    f"the facts is true of {entity.name}; leave the relation out"
+                    f"relation {name}: {count} {kind} contexts an entity are requested, and every object of the facts "
+                    f"is true of {entity.name}; leave the relation out"
                 )
-            order = generator(seed, relation.name, entity.name, kind).permutation(len(others))
+            order = generator(seed, name, entity.name, kind).permutation(len(others))
             own = [entity.object] if kind == "negation" else []
             stated = [*own, *(others[index] for index in order)]
             if count > len(stated):
@@ -75,14 +76,17 @@ def write_contexts(
                 first = number - turn * len(others)
                 # Drawn for the first context with an object; in each later turn the next one.
                 templates = relation.contexts[kind]
-                drawn = generator(seed, relation.name, entity.name, kind, first, "template").integers(len(templates))
-                template = templates[(drawn + turn) % len(templates)]
-                contexts.append(_context(relation, entity, kind, number, stated[first], template))
+                drawn = generator(seed, name, entity.name, kind, first, "template").integers(len(templates))
+                template, answer = templates[(drawn + turn) % len(templates)], stated[first]
+                text = catalog.fill(template, entity=entity.name, answer=answer)
+                key = identity(name, entity.name, entity.invented, kind, number, answer, template)
+                about = RelationName(name), kind, entity.name, entity.invented
+                contexts.append(Context(key, *about, object=answer, text=text))
     if repeating:
         log.warning(
             "relation %s: the facts have fewer false objects than contexts of a kind for %d of %d entities; "
             "objects repeat",
-            relation.name, len(repeating), len(entities),
+            name, len(repeating), len(entities),
         )  # fmt: skip
     return contexts
 
@@ -107,15 +111,6 @@ def _is_true(relation: Relation, name: str, true: Collection[str]) -> bool:
     return any(f" {name}".endswith(f" {date}") or f" {date}".endswith(f" {name}") for date in true)
 
 
-def _context(relation: Relation, entity: Entity, kind: ContextKind, number: int, stated: str, template: str) -> Context:
-    name = relation.name
-    return Context(
-        context_id=identity(name, entity.name, entity.invented, kind, number, stated, template),
-        relation=RelationName(name), kind=kind, entity=entity.name, invented=entity.invented, object=stated,
-        text=catalog.fill(template, entity=entity.name, answer=stated),
-    )  # fmt: skip
-
-
 def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
     """Every form about every entity, in the order of the entities."""
     types: tuple[tuple[QueryType, tuple[str, ...]], ...] = (("open", group.open), ("closed", group.closed))
@@ -134,17 +129,16 @@ def labelled_queries(relation: RelationName, group: Group) -> list[Query]:
 def labelled_contexts(relation: RelationName, group: Group) -> list[Context]:
     """Every sentence about every entity, then those that are about none."""
     about_each = [sentence for sentence in group.sentences if "{" in sentence.text]
-    return [
-        *(_labelled_context(relation, sentence, entity) for entity in group.entities for sentence in about_each),
-        *(_labelled_context(relation, sentence, None) for sentence in group.sentences if sentence not in about_each),
+    about: list[tuple[LabelledEntity | None, Sentence]] = [
+        *((entity, sentence) for entity in group.entities for sentence in about_each),
+        *((None, sentence) for sentence in group.sentences if sentence not in about_each),
     ]
-
-
-def _labelled_context(relation: RelationName, sentence: Sentence, entity: LabelledEntity | None) -> Context:
-    names, slots = (entity.names, entity.slots) if entity else ((), {})
-    return Context(
-        context_id=identity(relation, "labelled", sentence.text, *names), relation=relation, kind="base",
-        entity=entity.name if entity else "", invented=False, object="",
-        text=f"{catalog.fill(sentence.text, **slots)}\n", template=sentence.text,
-        label=sentence.label, strength=sentence.strength,
-    )  # fmt: skip
+    return [
+        Context(
+            context_id=identity(relation, "labelled", sentence.text, *(entity.names if entity else ())),
+            relation=relation, kind="base", entity=entity.name if entity else "", invented=False, object="",
+            text=f"{catalog.fill(sentence.text, **(entity.slots if entity else {}))}\n", template=sentence.text,
+            label=sentence.label, strength=sentence.strength,
+        )
+        for entity, sentence in about
+    ]  # fmt: skip

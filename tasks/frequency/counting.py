@@ -50,13 +50,7 @@ class Counts:
 
 
 def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
-    """Counts names in a stream of documents.
-
-    Args:
-        pieces: the text, each piece with whether a document begins with it.
-        names: what is looked for.
-        window: how many words an answer may be away from its entity.
-    """
+    """Counts names in a stream of documents; window: how many words an answer may be away from its entity."""
     stream = _Stream(names, window)
     for piece in pieces:
         stream.add(piece)

@@ -36,12 +36,9 @@ _AMPLE = 8
 
 
 class IndexCounts:
-    """Counts in an index.
+    """Counts in an index; window: how many words an answer may be away from its entity.
 
-    Attributes:
-        index: what is counted in.
-        window: how many words an answer may be away from its entity.
-        fetch: the most places of a name around which passages are read.
+    fetch: the most places of a name around which passages are read.
     """
 
     def __init__(self, index: "InfiniGramApi | LocalIndex", window: int, fetch: int) -> None:

@@ -94,10 +94,7 @@ class CommonWords:
     def excluded(self, names: Sequence[str], capitals: int, lower_case: int) -> str | None:
         """Why the counts of an entity say nothing of it; None where they do.
 
-        Args:
-            names: its name, and its aliases.
-            capitals: occurrences of those of one word that have capitals.
-            lower_case: occurrences of those of one word in small letters.
+        names: with its aliases; capitals, lower_case: occurrences of those of one word, with capitals and without.
         """
         cleaned = [words(name.encode()).decode() for name in names]
         if not any(cleaned):

@@ -114,10 +114,8 @@ def _squares_of_batch(
             log_p, embeddings, directions.part(start, stop), is_grads_batched=True, retain_graph=stop < directions.count
         )
         squares.append(gradients[:, :, begin:].float().square().sum(dim=(2, 3)))
-    broken = ~torch.isfinite(log_p).all(dim=1)  # the derivatives of an infinite logit may be finite
-    result: NDArray[np.float64] = (
-        torch.cat(squares).T.masked_fill(broken.unsqueeze(1), torch.nan).double().cpu().numpy()
-    )
+    broken = ~torch.isfinite(log_p).all(dim=1, keepdim=True)  # the derivatives of an infinite logit may be finite
+    result: NDArray[np.float64] = torch.cat(squares).T.masked_fill(broken, torch.nan).double().cpu().numpy()
     return result
 
 

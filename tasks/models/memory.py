@@ -12,13 +12,11 @@ from swaymeter.tasks.models.network import Network
 
 log = logging.getLogger(__name__)
 
-GIB = 1 << 30
-
 
 def memory_budget(device: str) -> int:
     """The bytes that a scoring pass may fill beside the model: 2 GiB on a CPU, half of what torch can get on a GPU."""
     if torch.device(device).type != "cuda":
-        return 2 * GIB
+        return 2 << 30
     free, _ = torch.cuda.mem_get_info(torch.device(device))
     return (free + torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)) // 2
 
@@ -42,11 +40,10 @@ class Halving:
     """How much of some work is done at once; halved wherever memory runs out.
 
     The caller loops until its work is done: it takes `amounts` of it (such as queries, and derivatives of each) inside
-    `attempt`, and does it again where it `ran_out` of memory.
+    `attempt`, and does it again where it `ran_out` of memory. work: such as "prompts are read", for the warning.
     """
 
     def __init__(self, model: Network, work: str, *amounts: int) -> None:
-        """Starts with these amounts; work: what is done, such as "prompts are read", for the warning."""
         self.amounts = amounts
         self.ran_out = False
         self._model, self._work, self._warned = model, work, False

@@ -11,12 +11,8 @@ from swaymeter.data import catalog
 from swaymeter.data.errors import ModelError, UsageError
 from swaymeter.tasks.models.loading import BALANCED, QUANTISED, chosen_device, chosen_dtype
 
-BYTES = {"float32": 4.0, "bfloat16": 2.0, "float16": 2.0, "8bit": 1.0, "4bit": 0.5}
-"""Of a parameter, by dtype."""
-
 SMALL = 2 << 30
 """Bytes of weights that any GPU holds."""
-
 GB = 1e9
 
 
@@ -31,37 +27,34 @@ def parameters_of(name: str) -> int | None:
         return None
 
 
-def weights_of(name: str, dtype: str) -> float:
-    """The bytes of a model's weights; 0 where its size is not known. dtype: auto is the smaller one, of a GPU."""
-    return (parameters_of(name) or 0) * BYTES.get(dtype, BYTES["bfloat16"])
-
-
 def why_not_here(name: str, dtype: str, device: str) -> str | None:
     """Why this machine cannot hold a model as a study asks for it; None where it can, or nothing speaks against it."""
-    if device == "cpu" or (device == "auto" and dtype not in QUANTISED and weights_of(name, dtype) <= SMALL):
+    parameters = 0 if device == "cpu" else parameters_of(name) or 0
+    if device == "cpu" or (device == "auto" and dtype not in QUANTISED and parameters * _bytes_of(dtype) <= SMALL):
         return None  # torch, which knows the devices, takes seconds to import
     try:
-        place = chosen_device(device, spread=True)
-        check_fits(name, chosen_dtype(dtype, place), place)
+        device = chosen_device(device, spread=True)
+        dtype = chosen_dtype(dtype, device)
     except (ModelError, UsageError) as error:
         return str(error)
-    return None
-
-
-def check_fits(name: str, dtype: str, device: str) -> None:
-    """Raises ModelError for a model whose weights are larger than what it is to lie on; both as chosen for loading."""
     if device == "cpu":
-        return
+        return None
     import torch
 
     numbers = range(torch.cuda.device_count()) if device == BALANCED else [int(device.partition(":")[2])]
     has = sum(torch.cuda.get_device_properties(number).total_memory for number in numbers)
-    if (needs := weights_of(name, dtype)) > has:
-        where = "the GPUs of this machine have" if device == BALANCED else f"{device} has"
-        raise ModelError(
-            f"model {name!r} in {dtype} has {needs / GB:.0f} GB of weights, and {where} {has / GB:.0f} GB; use "
-            f"{'' if device == BALANCED else 'device balanced, '}dtype 8bit or 4bit, or more GPUs"
-        )
+    if (needs := parameters * _bytes_of(dtype)) <= has:
+        return None
+    where = "the GPUs of this machine have" if device == BALANCED else f"{device} has"
+    return (
+        f"model {name!r} in {dtype} has {needs / GB:.0f} GB of weights, and {where} {has / GB:.0f} GB; use "
+        f"{'' if device == BALANCED else 'device balanced, '}dtype 8bit or 4bit, or more GPUs"
+    )
+
+
+def _bytes_of(dtype: str) -> float:
+    """Of a parameter; auto: the smaller one, of a GPU."""
+    return {"float32": 4.0, "8bit": 1.0, "4bit": 0.5}.get(dtype, 2.0)
 
 
 def _files_of(folder: Path) -> list[Path]:

@@ -13,10 +13,9 @@ from swaymeter.tasks.models.loading import loaded_once, pretrained
 
 
 class Tokenizer:
-    """Texts as the numbers of their tokens, and back."""
+    """Texts as the numbers of their tokens, and back, by a tokenizer of transformers."""
 
     def __init__(self, tokenizer: Any) -> None:
-        """A tokenizer of transformers."""
         self._tokenizer = tokenizer
 
     def spellings(self, name: str) -> tuple[tuple[int, ...], ...]:

@@ -55,7 +55,9 @@ def looks_like_formula(text: str) -> bool:
 
 def guarded(text: str) -> str:
     """The text as a cell of a .csv file that every program shows as it is; `unguarded` gives the text again."""
-    cell = _SIGN_AFTER_BLANKS.sub(_harmless_in_another_cell, coded(text))
+    cell = _SIGN_AFTER_BLANKS.sub(
+        lambda match: match[1] + (match[2] if _ENDS_A_CELL.isdisjoint(match[1]) else _code_of(match[2])), coded(text)
+    )
     return f"'{cell}" if _needs_guard(cell) else cell
 
 
@@ -73,17 +75,8 @@ def plain(text: str) -> str:
 
 def fits(text: str) -> bool:
     """Whether a cell of .xlsx and one of .csv can hold the text."""
-    return _size(text) <= LARGEST_CELL and max(_size(coded(text)), _size(guarded(text))) <= LARGEST_CELL
-
-
-def _size(cell: str) -> int:
-    """The length of a cell's text in UTF-16 code units."""
-    return len(cell.encode("utf-16-le", "surrogatepass")) // 2
-
-
-def _harmless_in_another_cell(match: re.Match[str]) -> str:
-    blanks, sign = match.groups()
-    return blanks + (sign if _ENDS_A_CELL.isdisjoint(blanks) else _code_of(sign))
+    cells = (text, coded(text), guarded(text))
+    return max(len(cell.encode("utf-16-le", "surrogatepass")) for cell in cells) <= 2 * LARGEST_CELL
 
 
 def _needs_guard(cell: str) -> bool:

@@ -4,11 +4,10 @@ Two annotators judge a question independently: the first two whose sheets are im
 in the same words, decide; otherwise a third decides. A judgement is about the texts that were shown, and the newest of
 an annotator counts.
 
-Their agreement is Krippendorff's alpha: 1 where they agree in all, 0 where no better than by chance.
-alpha = 1 - D_o / D_e for nominal data: the observed disagreement of the pairs of judgements of one question over that
-of all pairs whatever their question. It is not the share of equal choices: where nearly all are the same, one
-difference weighs much. Only independent judgements count: of the first annotator of a question, the last before the
-other's, and of the other, the first.
+Their agreement is Krippendorff's alpha = 1 - D_o / D_e for nominal data: the observed disagreement of the pairs of
+judgements of one question over that of all pairs. It is not the share of equal choices: where nearly all are the same,
+one difference weighs much. Only independent judgements count: of the first annotator of a question, the last before
+the other's, and of the other, the first.
 Source: Krippendorff 2004, Content Analysis, chapter 11; computed by the library krippendorff.
 """
 
@@ -60,7 +59,7 @@ class Judgement:
     @property
     def is_conflict(self) -> bool:
         """Whether two have judged differently."""
-        return len(self.independent) == INDEPENDENT and decision(self.independent[0]) != decision(self.independent[1])
+        return len(self.independent) == INDEPENDENT and len(set(map(decision, self.independent))) > 1
 
     @property
     def decided(self) -> Annotation | None:
@@ -138,8 +137,8 @@ def judgements(annotations: Iterable[Annotation]) -> dict[Shown, Judgement]:
     """The judgements of each question: the first two annotators, and the third; further annotators do not count."""
     judged = {}
     for about, by_annotator in newest(annotations).items():
-        independent, others = [*by_annotator.values()][:INDEPENDENT], [*by_annotator.values()][INDEPENDENT:]
-        judged[about] = Judgement(tuple(independent), others[0] if others else None)
+        first = tuple(by_annotator.values())
+        judged[about] = Judgement(first[:INDEPENDENT], first[INDEPENDENT] if len(first) > INDEPENDENT else None)
     return judged
 
 
@@ -209,11 +208,8 @@ def annotator_name(name: str, annotations: Iterable[Annotation]) -> str:
 
 
 def _summary(judgement: Judgement) -> str | None:
-    opinions = [
-        f"{annotation.annotator}: {annotation.choice}{f' ({annotation.note})' if annotation.note else ''}"
-        for annotation in judgement.annotations
-    ]
-    return "; ".join(opinions) or None
+    notes = [(one, f" ({one.note})" if one.note else "") for one in judgement.annotations]
+    return "; ".join(f"{one.annotator}: {one.choice}{note}" for one, note in notes) or None
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,9 @@ class _SheetReader:
             problem = f"{_short(row.cells['choice'])} is not a choice{hint}; choose {', '.join(choices)} or {last}"
             self._report(row, "choice", problem)
             return
-        question, answer, other_answer, context = (_or_none(new[name], row.cells[name[4:]]) for name in _NEW)
+        question, answer, other_answer, context = (
+            new[name] if new[name] and new[name].split() != row.cells[name[4:]].split() else None for name in _NEW
+        )
         changed = [name for name in _NEW if new[name]]
         if choice != "change" and changed:
             problem = f"is filled in, and the choice is {choice}; choose change, or empty that cell"
@@ -208,10 +210,6 @@ class _SheetReader:
 
     def _report(self, row: SheetRow, column: str, problem: str) -> None:
         self.problems.append(f"row {row.number}, column {column}: {problem}")
-
-
-def _or_none(new: str, old: str) -> str | None:
-    return new if new and new.split() != old.split() else None
 
 
 def _short(text: str) -> str:

@@ -22,15 +22,8 @@ from openpyxl.worksheet.datavalidation import DataValidation
 
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
 from swaymeter.data.storage.files import put, unfinished
-from swaymeter.tasks.contexts.annotation.cells import (
-    SheetColumn,
-    coded,
-    decoded,
-    fits,
-    guarded,
-    looks_like_formula,
-    unguarded,
-)
+from swaymeter.tasks.contexts.annotation import cells
+from swaymeter.tasks.contexts.annotation.cells import SheetColumn, fits
 
 TITLE, GUIDE_TITLE = "questions", "what to do"
 FORMATS = (".xlsx", ".csv")
@@ -121,14 +114,14 @@ def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
         raise InputError(f"{path} has no column {', '.join(map(repr, missing))}; its first row must have the names")
     rows, others = [], set()
     for number, values in read[1:]:
-        cells = {
+        texts = {
             name: _text(values[place], f"{path}, row {number}, column {name}") if place < len(values) else ""
             for name, place in places.items()
         }
         foreign = {place for place, value in enumerate(values) if value not in (None, "")} - set(places.values())
         others |= {header[place] if place < len(header) and header[place] else f"no. {place + 1}" for place in foreign}
-        if any(text.strip() for text in cells.values()):
-            rows.append(SheetRow(number, cells))
+        if any(text.strip() for text in texts.values()):
+            rows.append(SheetRow(number, texts))
     return Sheet(path, tuple(rows), tuple(sorted(others)))
 
 
@@ -143,7 +136,7 @@ def _csv(columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]]) -> b
     written = io.StringIO(newline="")
     writer = csv.writer(written, quoting=csv.QUOTE_ALL)
     writer.writerow([column.name for column in columns])
-    writer.writerows([[guarded(row[column.name]) for column in columns] for row in rows])
+    writer.writerows([[cells.guarded(row[column.name]) for column in columns] for row in rows])
     return written.getvalue().encode("utf-8-sig")  # without the sign of UTF-8, Excel reads another encoding
 
 
@@ -162,7 +155,7 @@ def _rows_of_csv(path: Path, names: set[str]) -> list[tuple[int, list[str]]]:
         by_separator = {sign: next(csv.reader([text.partition("\n")[0]], delimiter=sign), []) for sign in ",;\t"}
         separator = max(by_separator, key=lambda sign: len(names.intersection(by_separator[sign])))
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-        return [(number, [unguarded(cell) for cell in row]) for number, row in enumerate(rows, start=1)]
+        return [(number, [cells.unguarded(cell) for cell in row]) for number, row in enumerate(rows, start=1)]
     except csv.Error as error:
         raise InputError(f"{path} is not CSV: {error}; save it again as `CSV UTF-8`, or as .xlsx") from None
 
@@ -272,9 +265,9 @@ def _rows_of_workbook(file: IO[bytes], names: set[str]) -> list[tuple[int, list[
 
 def _write(cell: Any, text: str, *, locked: bool = True) -> None:
     if text:
-        cell.value = coded(text)
+        cell.value = cells.coded(text)
         cell.data_type = "s"  # openpyxl takes what begins with = for a formula, and #N/A for an error
-        cell.quotePrefix = looks_like_formula(text)  # keeps it a text where somebody edits it
+        cell.quotePrefix = cells.looks_like_formula(text)  # keeps it a text where somebody edits it
     cell.number_format = "@"  # a text
     cell.alignment = _TOP
     cell.protection = Protection(locked=locked)
@@ -289,4 +282,4 @@ def _names(sheet: Any) -> set[str]:
 def _value(cell: Any) -> Any:
     if cell.data_type in ("f", "e"):
         return _NO_TEXT
-    return decoded(cell.value) if isinstance(cell.value, str) else cell.value
+    return cells.decoded(cell.value) if isinstance(cell.value, str) else cell.value

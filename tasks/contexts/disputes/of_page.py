@@ -60,7 +60,7 @@ class RevertedPair:
         return self.edited.revision_id, self.restored.revision_id
 
     @property
-    def texts(self) -> frozenset[str | None]:
+    def texts(self) -> Texts:
         """The SHA-1 of its two texts."""
         return frozenset({self.edited.sha1, self.restored.sha1})
 

@@ -55,8 +55,7 @@ _WORD = re.compile(
 _HIDDEN = {ord(sign): chr(0xE000 + ord(sign)) for sign in "<>[]{}|!"}
 _SHOWN = {ord(hidden): chr(sign) for sign, hidden in _HIDDEN.items()}
 
-FEWEST_WORDS = 5
-MOST_WORDS = 100
+WORDS = range(5, 101)  # of a sentence
 MOST_LETTERS = 2_000
 DEEPEST = 100
 MOST_COMMENTS = 20  # in a heading, where the parser's time grows with the square of their number
@@ -75,8 +74,12 @@ def running_text(wikitext: str) -> list[str]:
         shown = "".join(_shown(mwparserfromhell.parse(sound).nodes))
     except (ParserError, RecursionError):
         return []
-    lines = (line for line in shown.split("\n") if not _OF_A_TABLE.match(line) and not _MARKUP.search(line))
-    return [line for line in (_tidied(line.translate(_SHOWN)) for line in lines) if line.strip(f"{GAP} ")]
+    lines = []
+    for line in shown.split("\n"):
+        if not _OF_A_TABLE.match(line) and not _MARKUP.search(line):
+            text = _SPACE.sub(" ", _MAGIC.sub("", line.translate(_SHOWN))).strip()
+            lines.append(_EMPTY_BRACKETS.sub("", _BEHIND_BRACKET.sub("(", _BEFORE_MARK.sub("", text))))
+    return [line for line in lines if line.strip(f"{GAP} ")]
 
 
 def words_of(text: str) -> list[re.Match[str]]:
@@ -102,16 +105,11 @@ def sentence_at(paragraph: str, start: int, end: int) -> PlacedSentence | None:
         if begin <= start and end <= begin + len(sentence):
             text = sentence.lstrip()
             place = start - begin - (len(sentence) - len(text))
-            result = PlacedSentence(text.rstrip(f"{GAP} "), place)
-            return result if _is_whole(result.text) else None
+            text = text.rstrip(f"{GAP} ")
+            is_whole = GAP not in text and len(text) <= MOST_LETTERS and _ENDS.search(text)
+            return PlacedSentence(text, place) if is_whole and len(words_of(text)) in WORDS else None
         begin += len(sentence)
     return None
-
-
-def _is_whole(sentence: str) -> bool:
-    if GAP in sentence or len(sentence) > MOST_LETTERS or not _ENDS.search(sentence):
-        return False
-    return FEWEST_WORDS <= len(words_of(sentence)) <= MOST_WORDS
 
 
 def _is_readable(wikitext: str) -> bool:
@@ -162,8 +160,3 @@ def _character(entity: HTMLEntity) -> str:
         return " "
     seen = all(letter.isprintable() and letter != "\ufffd" for letter in character)
     return character.translate(_HIDDEN) if seen else " "
-
-
-def _tidied(line: str) -> str:
-    text = _SPACE.sub(" ", _MAGIC.sub("", line)).strip()
-    return _EMPTY_BRACKETS.sub("", _BEHIND_BRACKET.sub("(", _BEFORE_MARK.sub("", text)))

@@ -39,7 +39,7 @@ class Span:
         return self.paragraph[self.start : self.end]
 
     def sentence(self) -> PlacedSentence | None:
-        """The sentence that holds the span; None where the span is not within one."""
+        """As `sentence_at`."""
         return sentence_at(self.paragraph, self.start, self.end)
 
 
@@ -80,15 +80,15 @@ def likeness(first: Replacement, second: Replacement) -> float:
     In the same place, half of the words on either side are the same, in the same order; an empty side does not count.
     """
     sides = ((first.before, second.before), (first.behind, second.behind))
-    shares = [_share(mine, theirs) for mine, theirs in sides if mine and theirs]
+
+    def share(mine: Sequence[str], theirs: Sequence[str]) -> float:
+        blocks = SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks()
+        return sum(block.size for block in blocks) / max(len(mine), len(theirs))
+
+    shares = [share(mine, theirs) for mine, theirs in sides if mine and theirs]
     if not shares:
         return float(all(mine == theirs for mine, theirs in sides))
     return sum(shares) / len(shares) if min(shares) >= _ALIKE else 0.0
-
-
-def _share(mine: Sequence[str], theirs: Sequence[str]) -> float:
-    blocks = SequenceMatcher(None, mine, theirs, autojunk=False).get_matching_blocks()
-    return sum(block.size for block in blocks) / max(len(mine), len(theirs))
 
 
 def _sections(first: Sequence[str], second: Sequence[str], number: int) -> tuple[str, str]:

@@ -44,10 +44,6 @@ class _Sentence:
         """Whether it ends as a sentence does, unlike an entry of a list."""
         return _END.search(self.text) is not None
 
-    @property
-    def is_informative(self) -> bool:
-        return self.is_whole and len(self.with_slots().replace(SLOT, " ").split()) >= _FEWEST_WORDS
-
     def with_slots(self) -> str:
         parts, after = [], 0
         for mention in self.mentions:
@@ -74,7 +70,9 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
         mentioned = mentions(paragraph, names, inside=subject)
         sentences = _sentences(paragraph, mentioned) if mentioned else []
         for place, sentence in enumerate(sentences):
-            if sentence.mentions and sentence.is_informative:
+            if not (sentence.mentions and sentence.is_whole):
+                continue
+            if len(sentence.with_slots().replace(SLOT, " ").split()) >= _FEWEST_WORDS:
                 return _snippet(sentences, place, words)
     return None
 
@@ -84,18 +82,14 @@ def _paragraphs(text: str) -> Iterator[str]:
     passed_over: int | None = None
     for line in text.splitlines():
         line = CONTROL.sub(" ", line).strip()
-        level = _level_of_heading(line)
+        # The number of equals signs on both sides of a heading; 0 for other lines.
+        before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
+        level = min(before, after, len(line) // 2, _DEEPEST_HEADING)
         if level == 0:
             if line and passed_over is None:
                 yield line
         elif passed_over is None or level <= passed_over:
             passed_over = level if line[level:-level].strip().casefold() in _ABOUT_THE_TEXT else None
-
-
-def _level_of_heading(line: str) -> int:
-    """The number of equals signs on both sides of a heading; 0 for other lines."""
-    before, after = len(line) - len(line.lstrip("=")), len(line) - len(line.rstrip("="))
-    return min(before, after, len(line) // 2, _DEEPEST_HEADING)
 
 
 def _sentences(paragraph: str, mentioned: Sequence[NameSpan]) -> list[_Sentence]:

@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -58,7 +59,9 @@ def draw(
     error of a logit.
     """
     weights, whole = _weights(logits, sampling, rounding)
-    blocks = _in_blocks(weights)
+    lacking = -weights.shape[1] % _BLOCK
+    padded = torch.nn.functional.pad(weights, (0, lacking)) if lacking else weights
+    blocks = padded.view(len(weights), -1, _BLOCK)
     ends = blocks.sum(dim=2).double().cumsum(dim=1)[rows]
     total = ends[:, -1:]
     aimed = torch.minimum(points.unsqueeze(1) * total, torch.nextafter(total, torch.zeros_like(total)))
@@ -99,17 +102,10 @@ def _weights(logits: torch.Tensor, sampling: Sampling, rounding: float) -> tuple
     return weights, whole
 
 
-def _in_blocks(weights: torch.Tensor) -> torch.Tensor:
-    lacking = -weights.shape[1] % _BLOCK
-    padded = torch.nn.functional.pad(weights, (0, lacking)) if lacking else weights
-    return padded.view(len(weights), -1, _BLOCK)
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
+class Step(NamedTuple):
     """For every answer the token that it draws, its log-probability in nats, and whether rounding cannot change it.
 
-    broken: nodes without a distribution, since a logit is NaN or infinite; then the other fields are not valid.
+    broken: nodes without a distribution, since a logit is not finite; then the other fields are not valid.
     """
 
     tokens: list[int]

@@ -49,8 +49,7 @@ class Slots:
             places = np.arange(start, len(prompt))
             seen = np.arange(len(prompt)) <= places[:, None]
             news.append(_New(slot, list(prompt[start:]), places, places, seen))
-        ends = np.cumsum([len(new.tokens) for new in news]) - 1
-        return self._read(news, ends.tolist())
+        return self._read(news, (np.cumsum([len(new.tokens) for new in news]) - 1).tolist())
 
     def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
         """Reads the last token of every node, those of a slot one after the other: the logits after it, (n, V)."""
@@ -110,6 +109,16 @@ class _New:
     seen: NDArray[np.bool_]
 
 
+class _Indices(NamedTuple):
+    """The slots of a call; and row, column, slot and place in the slot of every token: (n,) each."""
+
+    slots: torch.Tensor
+    row: torch.Tensor
+    column: torch.Tensor
+    slot: torch.Tensor
+    place: torch.Tensor
+
+
 class _Call:
     """A call of attention for a few slots: its tokens of the pass, and (rows, columns, places) what each has seen."""
 
@@ -118,7 +127,8 @@ class _Call:
         slots = [new.slot for new in news]
         rows, columns = len(news), max(counts)
         self.tokens = slice(start, start + sum(counts))
-        self._in_line = slice(slots[0], slots[0] + rows) if slots == [*range(slots[0], slots[0] + rows)] else None
+        # A slice where the slots follow each other, so that no key is copied.
+        self.in_line = slice(slots[0], slots[0] + rows) if slots == [*range(slots[0], slots[0] + rows)] else None
         indices = (
             np.array(slots),
             np.repeat(np.arange(rows), counts),
@@ -134,11 +144,7 @@ class _Call:
             self.seen[row, : len(new.tokens), : new.seen.shape[1]] = new.seen
         self._positions = [(new.positions, positions[new.slot, :places].copy()) for new in news]
 
-    def slots(self, device: torch.device) -> slice | torch.Tensor:
-        """The slots: a slice where they follow each other, so that no key is copied."""
-        return self._in_line or self.on(device).slots
-
-    def on(self, device: torch.device) -> "_Indices":
+    def on(self, device: torch.device) -> _Indices:
         """Where its tokens are, on a device."""
         if device not in self._indices:
             self._indices[device] = _Indices(*(tensor.to(device) for tensor in self._indices[torch.device("cpu")]))
@@ -159,31 +165,18 @@ class _Call:
         return self._masks[key]
 
 
-class _Indices(NamedTuple):
-    """The slots of a call; and row, column, slot and place in the slot of every token: (n,) each."""
-
-    slots: torch.Tensor
-    row: torch.Tensor
-    column: torch.Tensor
-    slot: torch.Tensor
-    place: torch.Tensor
-
-
 def _calls(news: Sequence[_New], at_once: int, positions: NDArray[np.int64]) -> list[_Call]:
     calls, start = list[_Call](), 0
     together: list[_New] = []
     for new in [*news, None]:
-        if together and (new is None or len(together) == at_once or _entries([*together, new]) > _MASK):
+        more = [*together, *([new] if new else ())]
+        entries = len(more) * max(len(one.tokens) for one in more) * max(len(one.seen[0]) for one in more)
+        if together and (new is None or len(together) == at_once or entries > _MASK):
             calls.append(_Call(together, start, positions))
             together, start = [], calls[-1].tokens.stop
         if new is not None:
             together.append(new)
     return calls
-
-
-def _entries(news: Sequence[_New]) -> int:
-    columns, places = max(len(new.tokens) for new in news), max(len(new.seen[0]) for new in news)
-    return len(news) * columns * places
 
 
 @contextmanager
@@ -224,8 +217,7 @@ class _Pass:
         return keys, values
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
-        """Unused by models that receive positions."""
-        return 0
+        return 0  # unused by models that receive positions
 
     def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
         """Attention of the new tokens, query (1, heads, n, size), to their slots: (1, n, heads, size of a value)."""
@@ -238,7 +230,8 @@ class _Pass:
         for call in self._calls:
             rows, columns, places = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
-            at, slots = call.on(query.device), call.slots(query.device)
+            at = call.on(query.device)
+            slots = call.in_line or at.slots
             padded[at.row, at.column] = query[0, :, call.tokens].transpose(0, 1)
             # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
             by_key = padded.view(rows, columns, -1, shared, size).permute(0, 2, 3, 1, 4).flatten(2, 3)

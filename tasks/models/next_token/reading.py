@@ -80,11 +80,6 @@ class ContextBatch:
     keys: LayerCache
 
     @property
-    def longest(self) -> int:
-        """Tokens of the longest context, to which the others are padded."""
-        return int(self.keys[0][0].shape[2]) if self.keys else 0
-
-    @property
     def bytes(self) -> int:
         """The size of the KV cache."""
         return sum(part.numel() * part.element_size() for layer in self.keys for part in layer)
@@ -105,10 +100,8 @@ class _Keys:
         earlier = [layers[layer_idx] for layers in self._before if layers]
         if not earlier:
             return keys, values
-        return (
-            torch.cat([*(pair[0] for pair in earlier), keys], dim=2),
-            torch.cat([*(pair[1] for pair in earlier), values], dim=2),
-        )
+        of_keys, of_values = zip(*earlier, strict=True)
+        return torch.cat([*of_keys, keys], dim=2), torch.cat([*of_values, values], dim=2)
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
         return sum(int(layers[layer_idx][0].shape[2]) for layers in self._before if layers)
@@ -162,13 +155,14 @@ class Reading:
     def _read(
         self, tokens: torch.Tensor, depths: torch.Tensor, between: torch.Tensor, nodes: Sequence[int]
     ) -> torch.Tensor:
-        lengths, longest = self._contexts.lengths.unsqueeze(1), self._contexts.longest
+        lengths, cached = self._contexts.lengths.unsqueeze(1), self._contexts.keys
+        longest = int(cached[0][0].shape[2]) if cached else 0  # tokens of the longest context
         positions = lengths + depths
         places = torch.arange(longest, device=lengths.device).expand(len(lengths), -1)
         back = positions.unsqueeze(2) - places.unsqueeze(1)
         to_context = torch.where((places < lengths).unsqueeze(1), back, -1)
         distance = torch.cat([to_context, between.expand(len(lengths), -1, -1)], dim=2)
-        keys = _Keys([self._contexts.keys, *self._grown], keep=self._keep)
+        keys = _Keys([cached, *self._grown], keep=self._keep)
         logits = _forward(self._model, tokens, positions, distance, keys, nodes)
         if self._keep:
             self._grown.append(keys.new)
@@ -198,11 +192,16 @@ def _forward(
 
 def _masks(model: Network, distance: torch.Tensor) -> torch.Tensor | dict[str, torch.Tensor]:
     """The additive mask (B, 1, n, seen); one for each type of layer where the layers' windows differ."""
-    full = _additive(model, distance >= 0)
+
+    def additive(seen: torch.Tensor) -> torch.Tensor:
+        mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)
+        return mask.masked_fill_(~seen, torch.finfo(mask.dtype).min).unsqueeze(1)
+
+    full = additive(distance >= 0)
     if not has_sliding_window(model):
         return full
     window = model.model.config.get_text_config().sliding_window
-    sliding = _additive(model, (distance >= 0) & (distance < window))
+    sliding = additive((distance >= 0) & (distance < window))
     if set(_layer_types(model)) == {"full_attention", "sliding_attention"}:
         return {"full_attention": full, "sliding_attention": sliding}
     return sliding
@@ -226,11 +225,6 @@ def in_reach(model: Network, prompts: Sequence[Tokens]) -> bool:
     # Through layers with sliding windows, a token's reach grows by one window with every layer.
     alike = min(common_prefix_length([first[::-1], other[::-1]], left=0) for other in others)
     return bool(alike <= config.num_hidden_layers * (config.sliding_window - 1))
-
-
-def _additive(model: Network, seen: torch.Tensor) -> torch.Tensor:
-    mask = torch.zeros(seen.shape, dtype=model.model.dtype, device=seen.device)
-    return mask.masked_fill_(~seen, torch.finfo(mask.dtype).min).unsqueeze(1)
 
 
 def _layer_types(model: Network) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ class SharedPrefixes:
                 yield units
                 continue
             for group in self._groups:
-                group.forget()
+                group.kept.clear()
             most = self._halving.amounts[1]
             self._waiting.extendleft([units[most:], units[:most]] if most < len(units) else [units])
 
@@ -114,24 +114,20 @@ class _Group:
         self._model = model
         self._contexts = sorted(contexts, key=lambda place: lengths[place])
         self._prefixes = [prompts[place][0][: lengths[place]] for place in self._contexts]
-        self._batches: dict[int, ContextBatch] = {}
+        self.kept: dict[int, ContextBatch] = {}
         self.sequences = [prompt[lengths[contexts[0]] :] for prompt in prompts[contexts[0]]]
         self.longest = max(lengths.values())
 
     def batches(self, rows: int, cache_bytes: int) -> Iterator[ContextBatch]:
         """The contexts, `rows` at a time, with their KV cache; about `cache_bytes` bytes of it are kept."""
         for start in range(0, len(self._contexts), rows):
-            batch = self._batches.get(start)
+            batch = self.kept.get(start)
             if batch is None:
                 stop = start + rows
                 batch = read_contexts(self._model, self._prefixes[start:stop], self._contexts[start:stop])
-                if sum(cached.bytes for cached in self._batches.values()) + batch.bytes <= cache_bytes:
-                    self._batches[start] = batch
+                if sum(cached.bytes for cached in self.kept.values()) + batch.bytes <= cache_bytes:
+                    self.kept[start] = batch
             yield batch
-
-    def forget(self) -> None:
-        """Frees the KV cache."""
-        self._batches = {}
 
 
 def unit_batches(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], nodes: int, most: int) -> list[list[int]]:

@@ -13,9 +13,11 @@ template writes in ordinary letters, such as [INST] for Llama 2, cannot be disti
 import inspect
 import json
 import re
+import sys
 from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import transformers
@@ -26,18 +28,8 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models.capabilities import Model
 from swaymeter.tasks.models.network import Conversation
-from swaymeter.tasks.models.prompts.template_options import (
-    PROBE,
-    SWITCHES,
-    Turns,
-    applied,
-    cannot_write,
-    chat_template,
-    opens_thoughts,
-    options_of,
-    prompt_form,
-    rendered,
-)
+from swaymeter.tasks.models.prompts import template_options as templates
+from swaymeter.tasks.models.prompts.template_options import PROBE, Turns, prompt_form, rendered
 from swaymeter.tasks.models.prompts.thoughts import opened_thoughts
 from swaymeter.tasks.models.prompts.tokens import does_not_fit, shortened, start_tokens
 
@@ -64,13 +56,6 @@ class _Fields(NamedTuple):
     about: str = ""
 
 
-class _Cut(NamedTuple):
-    """A place in a text where a token ends: the tokens and characters before it."""
-
-    tokens: int
-    characters: int
-
-
 def answer_prompt(
     model: Model,
     question: str,
@@ -92,12 +77,28 @@ def answer_prompt(
     prompts = prompts or catalog.prompts()
     fields = _Fields(question, context, filled(prompts.about, page=page) if page else "")
     tokens = _tokens(model, prompts, fields)
-    window = model.context_window
-    if window is None or len(tokens) + reserved_tokens <= window:
+    most = sys.maxsize if model.context_window is None else model.context_window - reserved_tokens
+    if len(tokens) <= most:
         return AnswerPrompt(tokens, context_cut=0)
-    if context is not None:
-        return _with_less_context(model, prompts, fields, context, reserved_tokens=reserved_tokens, window=window)
-    raise does_not_fit(model, "questions", question, f"{len(tokens)} tokens", reserved_tokens)
+    if context is None:
+        raise does_not_fit(model, "questions", question, f"{len(tokens)} tokens", reserved_tokens)
+    # The longest context that fits: too many tokens are removed first, then added again.
+    cuts = _cuts(model.tokenizer, context)
+
+    def tokens_at(place: int) -> tuple[int, ...]:
+        return _tokens(model, prompts, fields._replace(context=context[: cuts[place][1]]))
+
+    place = len(cuts) - 1
+    tokens = tokens_at(place)
+    while (excess := len(tokens) - most) > 0:
+        if place == 0:
+            alone = f"{len(tokens)} tokens without its context"
+            raise does_not_fit(model, "questions", question, alone, reserved_tokens)
+        place = max(bisect_right(cuts, cuts[place][0] - excess, key=itemgetter(0)) - 1, 0)
+        tokens = tokens_at(place)
+    while len(more := tokens_at(place + 1)) <= most:
+        place, tokens = place + 1, more
+    return AnswerPrompt(tokens, context_cut=cuts[-1][0] - cuts[place][0])
 
 
 def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
@@ -106,7 +107,7 @@ def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
     ModelError where the chat template opens thoughts before an answer.
     """
     turns = [{"role": "user", "content": text}]
-    tokens = _tokenized(model, _conversation(model, catalog.prompts()), turns, text, text)
+    tokens = _tokenized(model, catalog.prompts(), turns, text, text)
     if prompt_form(model) == "plain":
         return tokens
     if opened_thoughts(model.tokenizer, tokens):
@@ -135,26 +136,16 @@ def answer_header(model: Model, prompts: AnswerPrompts) -> str:
 
 
 def _tokens(model: Model, prompts: AnswerPrompts, fields: _Fields) -> tuple[int, ...]:
-    conversation = _conversation(model, prompts)
-    turns = _turns(model, prompts, conversation.system_turn, fields)
+    turns = _turns(model, prompts, _conversation(model, prompts).system_turn, fields)
     texts = [*(turn["content"] for turn in turns), str(prompts.template_options)]
     own = "" if prompts == catalog.prompts() else "\n".join(texts)
     untrusted = own or f"{fields.question}\n{fields.context or ''}\n{fields.about}"
-    return _tokenized(
-        model, conversation, turns, untrusted, fields.question, generation_prompt=prompts.generation_prompt
-    )
+    return _tokenized(model, prompts, turns, untrusted, fields.question)
 
 
-def _tokenized(
-    model: Model,
-    conversation: Conversation,
-    turns: Turns,
-    untrusted: str,
-    question: str,
-    *,
-    generation_prompt: bool = True,
-) -> tuple[int, ...]:
+def _tokenized(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: str, question: str) -> tuple[int, ...]:
     """The tokens of turns; untrusted: the part whose control tokens stay text; question: for messages."""
+    conversation = _conversation(model, prompts)
     holds_control = any(token in untrusted for token in conversation.control)
     as_text: dict[str, Any] = {"sanitize_control_tokens": True} if holds_control else {}
     if as_text and not _KEEPS_TEXT:
@@ -162,9 +153,10 @@ def _tokenized(
             f"{model.name} cannot answer {shortened(question)}: its prompt has the letters of a control token, "
             f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
         )
-    options = {**conversation.options, "add_generation_prompt": generation_prompt, "return_dict": False, **as_text}
+    own = {"add_generation_prompt": prompts.generation_prompt, "return_dict": False}
+    options = {**conversation.options, **own, **as_text}
     try:
-        ids = applied(model, turns, conversation.template, options)
+        ids = templates.applied(model, turns, conversation.template, options)
     except Exception as error:  # a template can raise anything
         raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
     return (*conversation.start, *ids)
@@ -203,7 +195,8 @@ def _conversation(model: Model, prompts: AnswerPrompts) -> Conversation:
     if prompts not in known:
         control = tuple(token for token in model.tokenizer.added_tokens_encoder if not token.isspace())
         is_chat = prompt_form(model, prompts) == "chat"
-        template, options = (chat_template(model) if is_chat else _AS_IT_IS), options_of(model, prompts)
+        template = templates.chat_template(model) if is_chat else _AS_IT_IS
+        options = templates.options_of(model, prompts)
         system_turn = is_chat and _takes_system_turn(model, prompts, options)
         start = () if is_chat or prompts.start_token == "never" else start_tokens(model)
         known[prompts] = Conversation(template, system_turn, control, options, start)
@@ -217,13 +210,13 @@ def template_options(model: Model, prompts: AnswerPrompts) -> Mapping[str, Any]:
 
 def thinks_always(model: Model, prompts: AnswerPrompts) -> bool:
     """Whether the chat template opens thoughts, and nothing turns them off."""
-    return opens_thoughts(model, prompts, template_options(model, prompts))
+    return templates.opens_thoughts(model, prompts, template_options(model, prompts))
 
 
 def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | None) -> str | None:
     """How a model is asked to think, such as "enable_thinking=false"; None where its template knows of no thoughts."""
     options = template_options(model, prompts)
-    words = [f"{name}={json.dumps(options[name])}" for name in SWITCHES if name in options]
+    words = [f"{name}={json.dumps(options[name])}" for name in templates.SWITCHES if name in options]
     if not words and thinks_always(model, prompts):
         words = ["the chat template has no switch"]
     if max_thoughts is not None:
@@ -233,67 +226,44 @@ def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | Non
 
 def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
     """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
-    required = (_letters(prompts.system), _letters(prompts.system_with_context or ""), PROBE)
+    # Templates change capitals, and how much space there is between words.
+    def letters(text: str) -> str:
+        return " ".join(text.casefold().split())
+
+    required = (letters(prompts.system), letters(prompts.system_with_context or ""), PROBE)
     problem: Exception | str = ""
     probes = (_Fields(PROBE),) if prompts.system_with_context is None else (_Fields(PROBE), _Fields(PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
             written = (rendered(model, _turns(model, prompts, system_turn, one), options=options) for one in probes)
-            text = " ".join(map(_letters, written))
+            text = " ".join(map(letters, written))
         except (TimeoutError, MemoryError) as error:  # that is no refusal of a turn
-            raise cannot_write(model, error) from error
+            raise templates.cannot_write(model, error) from error
         except Exception as error:  # a template can refuse a system turn with any exception
             problem = error
         else:
             if all(text_part in text for text_part in required):
                 return system_turn
             problem = "it leaves out the text of a turn"
-    raise cannot_write(model, problem)
+    raise templates.cannot_write(model, problem)
 
 
-def _letters(text: str) -> str:
-    """A text without what templates change: capitals, and how much space there is between words."""
-    return " ".join(text.casefold().split())
-
-
-def _with_less_context(
-    model: Model, prompts: AnswerPrompts, fields: _Fields, context: str, *, reserved_tokens: int, window: int
-) -> AnswerPrompt:
-    """The prompt with the longest context that fits: too many tokens are removed first, then added again."""
-    cuts = _cuts(model.tokenizer, context)
-
-    def tokens_at(place: int) -> tuple[int, ...]:
-        return _tokens(model, prompts, fields._replace(context=context[: cuts[place].characters]))
-
-    place = len(cuts) - 1
-    tokens = tokens_at(place)
-    while (excess := len(tokens) + reserved_tokens - window) > 0:
-        if place == 0:
-            alone = f"{len(tokens)} tokens without its context"
-            raise does_not_fit(model, "questions", fields.question, alone, reserved_tokens)
-        place = max(bisect_right(cuts, cuts[place].tokens - excess, key=lambda cut: cut.tokens) - 1, 0)
-        tokens = tokens_at(place)
-    while len(more := tokens_at(place + 1)) + reserved_tokens <= window:
-        place, tokens = place + 1, more
-    return AnswerPrompt(tokens, context_cut=cuts[-1].tokens - cuts[place].tokens)
-
-
-def _cuts(tokenizer: Any, text: str) -> list[_Cut]:
-    """Every place where a text can be cut, behind each of its tokens, from its start to its end.
+def _cuts(tokenizer: Any, text: str) -> list[tuple[int, int]]:
+    """Every place where a text can be cut, from its start to its end: the tokens and characters before it.
 
     A token that ends within a character counts as reaching to that character's end. A slow tokenizer has no offsets:
     there a place is where the tokens before it decode to a prefix of the text.
     """
-    cuts = [_Cut(0, 0)]
+    cuts = [(0, 0)]
     if tokenizer.is_fast:
         spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
         count = len(spans)
-        cuts += [_Cut(place, end) for place, (_, end) in enumerate(spans[:-1], start=1)]
+        cuts += [(place, end) for place, (_, end) in enumerate(spans[:-1], start=1)]
     else:
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         count = len(ids)
         for place in range(1, count):
             before = tokenizer.decode(ids[:place], clean_up_tokenization_spaces=False)
-            if len(before) > cuts[-1].characters and text.startswith(before):
-                cuts.append(_Cut(place, len(before)))
-    return [*cuts, _Cut(count, len(text))]
+            if len(before) > cuts[-1][1] and text.startswith(before):
+                cuts.append((place, len(before)))
+    return [*cuts, (count, len(text))]
