@@ -295,11 +295,8 @@ ANSWERS = Finding(
 FINDINGS: tuple[Finding, ...] = (
     Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
     Finding(("persuasion_in_short", "statistics_in_short"), _relevance),
-    Finding(("susceptibility_by_label", "group_comparisons"), _labels),
-    Finding(("group_comparisons",), _tones),
-    Finding(("correlations",), _known),
-    ANSWERS,
-    Finding(("memorization_in_short", "followed_in_short"), _memorization),
+    Finding(("susceptibility_by_label", "group_comparisons"), _labels), Finding(("group_comparisons",), _tones),
+    Finding(("correlations",), _known), ANSWERS, Finding(("memorization_in_short", "followed_in_short"), _memorization),
     Finding(("answer_set_of_queries", "measures_in_short", "correlations"), _answer_sets),
     Finding(("fisher_of_queries", "measures_in_short", "correlations"), _fisher),
     Finding(("precision_of_queries", "precision_in_short"), _precision),

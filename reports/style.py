@@ -139,8 +139,8 @@ def mark(shape: str, label: str, colour: str = MUTED, *, filled: bool = True) ->
     )
 
 
-def legend_above(figure: Figure, marks: list[Line2D]) -> None:
-    figure.legend(handles=marks, loc="outside upper left", ncols=len(marks), handletextpad=0.3, columnspacing=1.6)
+def legend_above(figure: Figure, marks: Sequence[Line2D]) -> None:
+    figure.legend(handles=list(marks), loc="outside upper left", ncols=len(marks), handletextpad=0.3, columnspacing=1.6)
 
 
 def headed(axes: Axes, title: str, *lines: str) -> None:

@@ -7,7 +7,6 @@ model. What it paints is a function of axes and data.
 from swaymeter.data.named import Registry
 from swaymeter.reports.figures import (
     against_susceptibility,
-    both_susceptibilities,
     distributions,
     effects,
     entropy,
@@ -40,9 +39,9 @@ FIGURES: Registry[Figure] = Registry("figure", (
     susceptibility.BY_MEMORIZATION,
     against_susceptibility.ANSWER_SETS,
     against_susceptibility.FISHER,
-    both_susceptibilities.BINNED,
-    both_susceptibilities.BY_ENTITIES,
-    both_susceptibilities.BY_WORDING,
+    against_susceptibility.BINNED,
+    against_susceptibility.BY_ENTITIES,
+    against_susceptibility.BY_WORDING,
     reliability.PRECISION,
     distributions.PERSUASION,
     distributions.ENTROPY,

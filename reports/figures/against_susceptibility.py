@@ -1,8 +1,9 @@
 """Another measure of the same queries against susceptibility: a query a dot, a relation's mean a diamond.
 
 It is susceptibility over a relation's complete answers, or Fisher susceptibility, which needs no context ([L] Figs 1,
-6). The means come ready-made from the table `summaries`, the correlations from `correlations`."""
+6), which also stands beside it by familiarity of the entity, by wording, and in its bins ([L] Figs 2-5)."""
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,8 +15,17 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import FEW_RELATIONS, type_panels
-from swaymeter.reports.frames import Frames, finite, records, unit_of, where
+from swaymeter.reports.figures.panels import (
+    BINS,
+    FEW_RELATIONS,
+    Row,
+    columns_of_bins,
+    columns_of_groups,
+    grid,
+    how_to_read,
+    type_panels,
+)
+from swaymeter.reports.frames import Frames, finite, in_order, present, records, unit_of, where, without_unit
 from swaymeter.reports.models import Model, of_query
 from swaymeter.reports.style import FEW_DOTS, INK, MUTED, QUERY_HUES, dots, headed, legend_above, link, mark, strokes
 
@@ -39,25 +49,6 @@ def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.Dat
     size = 5 if len(means) <= FEW_RELATIONS else 3.2
     at = (means["mean_susceptibility"], means["mean"])
     axes.plot(*at, "D", color=hue, markersize=size, markeredgecolor=INK, markeredgewidth=size / 6)
-
-
-def with_readable(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
-    """The rows with the column `readable`: whether the report shows a query with its contexts."""
-    return rows.assign(readable=rows["query_id"].isin(chosen["query_id"]) if len(chosen) else False)
-
-
-def sorted_means(means: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """The rows of means_beside_susceptibility about a measure, by relation, open queries first."""
-    rows = where(means, measure=measure)
-    rows = rows.sort_values(["relation", "query_type"], ascending=[True, False]) if len(rows) else rows
-    return rows.reset_index(drop=True)
-
-
-def shown_means(means: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The sorted means for the page, with their units; the measure's mean under this name."""
-    shown = means.drop(columns=["model", "dtype", "measure", "unit", "unit_beside"]).rename(columns={"mean": name})
-    shown.attrs["units"] = {"mean_susceptibility": unit_of(means, "unit_beside"), name: unit_of(means)}
-    return shown
 
 
 def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
@@ -99,8 +90,7 @@ def paint(
     first = canvas.axes[0]
     logarithmic = not same_unit and bool((rows["score"] > 0).all())
     for kind, axes in panels.items():
-        of_kind = (frame[frame["query_type"] == kind] for frame in (rows, means))
-        measure_against_susceptibility(axes, *of_kind)
+        measure_against_susceptibility(axes, *(where(frame, query_type=kind) for frame in (rows, means)))
         headed(axes, f"{kind} queries", *(correlation(correlations, level, kind) for level in LEVELS))
         axes.locator_params(axis="x", nbins=4)
         if same_unit:
@@ -129,30 +119,34 @@ def _reason(row: dict[str, Any]) -> str:
     return "" if pd.isna(row["untestable"]) else str(row["untestable"])
 
 
-ANSWER_SET = "answer_set_susceptibility"
-
-
-def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
-    every = frames["answer_set_of_queries"]
-    finite_rows = finite(every.assign(score=every[ANSWER_SET], error=float("nan")), "score", "susceptibility", "mass")
-    rows = with_readable(finite_rows.rows, frames["chosen_queries"])
-    if rows.empty:
+def _draw(
+    model: Model, frames: Frames, query: str, measure: str, words: Callable[[pd.DataFrame, str], str], label: str,
+    shown_as: str, further: Sequence[str] = (), error: pd.Series | float = np.nan,
+) -> Drawing | None:  # fmt: skip
+    """A measure of a query: words: (rows, unit of the measure) -> how to read it; further: columns that rows need."""
+    every, chosen = frames[query], frames["chosen_queries"]
+    result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility", *further)
+    if result.rows.empty:
         return None
-    correlations = where(frames["correlations"], measure_a=ANSWER_SET)
-    means = sorted_means(frames["means_beside_susceptibility"], ANSWER_SET)
-    relations = rows["relation"].nunique()
+    rows = result.rows.assign(readable=result.rows["query_id"].isin(chosen["query_id"]) if len(chosen) else False)
+    correlations = where(frames["correlations"], measure_a=measure)
+    means = where(frames["means_beside_susceptibility"], measure=measure)
+    if len(means):
+        means = means.sort_values(["relation", "query_type"], ascending=[True, False]).reset_index(drop=True)
+    unit, relations = unit_of(means), plural(rows["relation"].nunique(), "relation")
+    sets = f"{span(rows['answers'].min(), rows['answers'].max())} answers a set, " if measure == ANSWER_SET else ""
     caption = (
-        "Each dot is a query: across, its susceptibility over the first token; up, over the complete answers of its "
-        "relation, each with what ends it; a diamond is the mean of a relation's queries. On the dashed line both are "
-        f"equal. The whole set has a mean probability of {masses(frames['measures_in_short'])}: the score says nothing "
-        f"of the rest. {model}; n = {len(rows)} queries in {plural(relations, 'relation')}, "
-        f"{span(rows['answers'].min(), rows['answers'].max())} answers a set, "
-        f"{contexts_of(rows)}{correlation_note(correlations)}{finite_rows.note('queries')}"
+        f"{words(rows, unit)} {model}; n = {len(rows)} queries in {relations}, {sets}{contexts_of(rows)}"
+        f"{correlation_note(correlations)}{result.note('queries')}"
     )
-    shown = shown_means(means, "mean_answer_set_susceptibility")
-    label = "answer-set susceptibility (nats)"
-    painted = partial(paint, rows, means, correlations, label, same_unit=True)
+    shown = means.drop(columns=["model", "dtype", "measure", "unit", "unit_beside"]).rename(columns={"mean": shown_as})
+    shown.attrs["units"] = {"mean_susceptibility": unit_of(means, "unit_beside"), shown_as: unit}
+    painted = partial(paint, rows, means, correlations, label.format(unit), same_unit=measure == ANSWER_SET)
     return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
+
+
+ANSWER_SET = "answer_set_susceptibility"
+_BESIDE = ("means_beside_susceptibility", "measures_in_short", "correlations", "chosen_queries")
 
 
 def masses(measures: pd.DataFrame) -> str:
@@ -161,46 +155,44 @@ def masses(measures: pd.DataFrame) -> str:
     return ", ".join(f"{rows_of_mass[kind]:.2f} for {kind} queries" for kind in QUERY_HUES if kind in rows_of_mass)
 
 
+def _draw_answer_sets(model: Model, frames: Frames) -> Drawing | None:
+    def words(rows: pd.DataFrame, unit: str) -> str:
+        return (
+            "Each dot is a query: across, its susceptibility over the first token; up, over the complete answers of "
+            "its relation, each with what ends it; a diamond is the mean of a relation's queries. On the dashed line "
+            "both are equal. The whole set has a mean probability of "
+            f"{masses(frames['measures_in_short'])}: the score says nothing of the rest."
+        )
+
+    label = "answer-set susceptibility (nats)"
+    query, shown_as = "answer_set_of_queries", "mean_answer_set_susceptibility"
+    return _draw(model, frames, query, ANSWER_SET, words, label, shown_as, further=["mass"])
+
+
 ANSWER_SETS = Figure(
-    "answer-sets-against-first-tokens",
-    "Are queries swayed over whole answers as they are over first tokens?",
+    "answer-sets-against-first-tokens", "Are queries swayed over whole answers as they are over first tokens?",
     "Scatter plots of answer-set susceptibility against first-token susceptibility, both in nats",
-    ("answer_set_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations", "chosen_queries"),
-    _draw_answer_sets,
-    measures=("answer_set_susceptibility", "susceptibility"),
+    ("answer_set_of_queries", *_BESIDE), _draw_answer_sets, measures=("answer_set_susceptibility", "susceptibility"),
 )
 
 
 def _draw_fisher(model: Model, frames: Frames) -> Drawing | None:
-    """A model's queries: over the full vocabulary where that was drawn, else over the top answers."""
+    """A model's queries: over the full vocabulary where any query has that, else over the top answers."""
     every = frames["fisher_of_queries"]
-    measure = _measured(every)
+    measure = "fisher" if every["fisher"].notna().any() else "fisher_top_k"
+
+    def words(rows: pd.DataFrame, unit: str) -> str:
+        scale = "The scale upward is logarithmic. " if (rows["score"] > 0).all() else ""
+        return (
+            "Each dot is a query: further right the study's contexts sway it further, higher up its Fisher "
+            f"susceptibility is larger ({_estimator(measure, rows, frames['measures_in_short'])}); a diamond is the "
+            f"mean of a relation's queries. {scale}Fisher susceptibility is in {unit}: values of different models are "
+            "not comparable, only the order of a model's queries is."
+        )
+
     error = every["fisher_standard_error"] if measure == "fisher" else np.nan
-    result = finite(every.assign(score=every[measure], error=error), "score", "susceptibility")
-    rows = with_readable(result.rows, frames["chosen_queries"])
-    if rows.empty:
-        return None
-    correlations = where(frames["correlations"], measure_a=measure)
-    means = sorted_means(frames["means_beside_susceptibility"], measure)
-    unit = unit_of(means)
-    scale = "The scale upward is logarithmic. " if (rows["score"] > 0).all() else ""
-    relations = rows["relation"].nunique()
-    caption = (
-        "Each dot is a query: further right the study's contexts sway it further, higher up its Fisher susceptibility "
-        f"is larger ({_estimator(measure, rows, frames['measures_in_short'])}); a diamond is the mean of a relation's "
-        f"queries. {scale}Fisher susceptibility is in {unit}: "
-        f"values of different models are not comparable, only the order of a model's queries is. {model}; n = "
-        f"{len(rows)} queries in {plural(relations, 'relation')}, "
-        f"{contexts_of(rows)}{correlation_note(correlations)}{result.note('queries')}"
-    )
-    shown = shown_means(means, "mean_fisher")
-    painted = partial(paint, rows, means, correlations, f"Fisher susceptibility\n({unit})", same_unit=False)
-    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)
-
-
-def _measured(rows: pd.DataFrame) -> str:
-    """Which Fisher susceptibility of a model is shown: `fisher` where any query has it, else `fisher_top_k`."""
-    return "fisher" if rows["fisher"].notna().any() else "fisher_top_k"
+    label = "Fisher susceptibility\n({})"
+    return _draw(model, frames, "fisher_of_queries", measure, words, label, "mean_fisher", error=error)
 
 
 def _estimator(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
@@ -217,9 +209,134 @@ def _estimator(measure: str, rows: pd.DataFrame, measures: pd.DataFrame) -> str:
 FISHER = Figure(
     "fisher-against-susceptibility",
     "Does Fisher susceptibility, which needs no context, find the queries that contexts sway?",
-    "Scatter plots of Fisher susceptibility against susceptibility in nats",
-    ("fisher_of_queries", "means_beside_susceptibility", "measures_in_short", "correlations", "chosen_queries"),
-    _draw_fisher,
-    measures=("fisher_susceptibility", "susceptibility"),
-    items=("liu-fig-1", "liu-fig-6", "liu-table-1"),
+    "Scatter plots of Fisher susceptibility against susceptibility in nats", ("fisher_of_queries", *_BESIDE),
+    _draw_fisher, measures=("fisher_susceptibility", "susceptibility"), items=("liu-fig-1", "liu-fig-6", "liu-table-1"),
+)
+
+
+LABELS = {"susceptibility": "susceptibility over contexts", "fisher": "Fisher susceptibility"}
+"""What each measure is called on its axis; the first is that of contexts."""
+GROUPS = {"entities": ("real", "invented"), "wording": ("question", "completion")}
+HOLLOW = "invented"
+_MEANS = {
+    "susceptibility": "Susceptibility over contexts is how far the study's contexts sway a query.",
+    "fisher": "Fisher susceptibility is how far small changes of a query's embeddings would sway it.",
+}
+_NUMBERS = ["relation", "query_type", "of_group", "entity", "query_id", "susceptibility", "fisher"]
+_SHOWN_OF_GROUPS = [
+    "measure", "query_type", "of_group", "queries", "entities", "mean", "low", "high", "lower_quartile", "median",
+    "upper_quartile", "unit",
+]  # fmt: skip
+
+
+def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> Drawing | None:
+    """A model's queries; there is a panel for each measure that they have."""
+    every = frames["both_susceptibilities_of_queries"]
+    every = every.assign(entities=every["invented"].astype(bool).map({True: "invented", False: "real"}))
+    rows = every.assign(of_group=every[grouped_by].astype(str))
+    known = where(frames["both_susceptibilities_in_short"], grouped_by=grouped_by)
+    if not (known.groupby("query_type")["of_group"].nunique() > 1).any():  # nothing is compared
+        return None
+    groups = in_order(known, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
+    measures = present(groups, "measure", [*LABELS])
+    counted = {measure: finite(rows, measure).rows for measure in measures}
+    n = " and ".join(f"{len(of_one)} queries ({LABELS[measure]})" for measure, of_one in counted.items())
+    contexts = f" {contexts_of(counted['susceptibility'])}" if "susceptibility" in counted else ""
+    relations = plural(rows["relation"].nunique(), "relation")
+    caption = (
+        f"{words} {' '.join(_MEANS[measure] for measure in measures)}{_only(groups)} {how_to_read('entities')}. "
+        "The measures have different units, and Fisher susceptibilities of different models are not comparable. "
+        f"{model}; n = {n} in {relations}.{contexts}"
+    )
+    shown = groups[_SHOWN_OF_GROUPS].rename(columns={"of_group": "group"})
+    shown.attrs["units"] = {}
+    numbers = rows[_NUMBERS].rename(columns={"of_group": grouped_by})
+
+    def panel(axes: Axes, _: object, measure: str) -> None:
+        rows, of_measure = counted[measure], where(groups, measure=measure)
+        logarithmic = measure == "fisher" and bool((rows[measure] > 0).all())
+        axes.set_yscale("log" if logarithmic else "linear")
+        columns_of_groups(axes, rows, of_measure, measure, "of_group", _name, HOLLOW)
+        axes.set(title=LABELS[measure], ylabel=f"({of_measure['unit'].iloc[0]})")
+        if logarithmic:
+            logarithmic_upward(axes, *axes.get_ylim())
+        else:
+            axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]) if (rows[measure] < 0).any() else 0)
+
+    return Drawing(caption, numbers, shown, partial(grid, "-", measures, 3.5, panel, share_y=False))
+
+
+def _only(groups: pd.DataFrame) -> str:
+    """The caption's sentences on query types that have one group, which is compared with nothing."""
+    kinds = {kind: set(groups.loc[groups["query_type"] == kind, "of_group"]) for kind in QUERY_HUES}
+    return "".join(f" All {kind} queries are of one group: {min(of)}." for kind, of in kinds.items() if len(of) == 1)
+
+
+def _name(row: Row) -> str:
+    return f"{row['query_type']}\n{row['of_group']}\nn = {row['queries']}"
+
+
+BY_ENTITIES, BY_WORDING = (
+    Figure(
+        f"both-susceptibilities-by-{grouped_by}", question,
+        f"Box plots of susceptibility in nats and of Fisher susceptibility by query type and {grouped_by}",
+        ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"),
+        partial(_draw_groups, grouped_by, words), measures=("susceptibility", "fisher_susceptibility"), items=(item,),
+    )
+    for grouped_by, question, words, item in (
+        ("entities", "Do both susceptibilities tell real from invented entities?",
+         "Queries about real and about invented entities.", "liu-fig-3"),
+        ("wording", "Does it matter to both susceptibilities whether a query is a question or a sentence to complete?",
+         "Queries that are questions (with a question mark that is not of the entity's name) and sentences to "
+         "complete.",
+         "liu-fig-4"),
+    )
+)  # fmt: skip
+
+
+_SHOWN = [
+    "query_type", "bin", "queries", "share_queries", "mean", "low", "high", "lower_quartile", "median",
+    "upper_quartile",
+]  # fmt: skip
+
+
+def _draw_bins(model: Model, frames: Frames) -> Drawing | None:
+    every = frames["both_susceptibilities_of_queries"]
+    rows = finite(every, "susceptibility", "fisher").rows
+    bins = where(frames["both_susceptibilities_in_short"], measure="fisher", grouped_by="susceptibility")
+    if rows.empty or bins.empty:
+        return None
+    unit = unit_of(bins)
+    bins = without_unit(bins).rename(columns={"of_group": "bin"})
+    bins = in_order(bins, query_type=[*QUERY_HUES, "all"], bin=BINS)
+    over = int((rows["susceptibility"] > 1).sum())
+    caption = (
+        f"From left to right, queries that the study's contexts sway further. {how_to_read('entities')}; below it the "
+        f"bin's share and number of queries. A bin holds its lower edge, the last up to 1 both; {over} of {len(rows)} "
+        f"queries are over 1 nat. Fisher susceptibility is in {unit}: values of different models are not comparable. "
+        f"{model}; n = {len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}, {contexts_of(rows)}"
+    )
+
+    def paint() -> Canvas:
+        label = f"Fisher susceptibility\n({unit})"
+        of_types = where(bins, query_type=[*QUERY_HUES])
+        canvas, panels = type_panels(of_types, 3.4, share_x=False, x="susceptibility (nats)", y=label)
+        last = len(BINS) if (bins["bin"] == BINS[-1]).any() else len(BINS) - 1
+        first = canvas.axes[0]
+        first.set_yscale("log" if (rows["fisher"] > 0).all() else "linear")
+        for kind, axes in panels.items():
+            data = where(rows, query_type=kind)
+            columns_of_bins(axes, data["fisher"], data["susceptibility"], where(bins, query_type=kind), "bin", last)
+        if first.get_yscale() == "log":
+            logarithmic_upward(first, *first.get_ylim())
+        return canvas
+
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), bins[_SHOWN], paint)
+
+
+BINNED = Figure(
+    "fisher-in-bins-of-susceptibility", "Is Fisher susceptibility larger where contexts sway a query further?",
+    "Box plots of Fisher susceptibility in bins of susceptibility in nats",
+    ("both_susceptibilities_of_queries", "both_susceptibilities_in_short"), _draw_bins,
+    measures=("fisher_susceptibility", "susceptibility"), items=("liu-fig-2", "liu-fig-5"),
 )

@@ -109,10 +109,9 @@ def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | No
     has_violins = drawn.groupby(["condition", "partition"]).size().max() >= FEWEST
     violin = f"a violin the density of {FEWEST} or more, " if has_violins else ""
     caption = (
-        f"Each point is {score.thing}, {violin}a diamond their mean with its "
-        f"{interval_over('subjects')}; {score.reading}. "
-        f"{model}; n = {len(rows)} values of "
-        f"{plural(rows['question_id'].nunique(), 'question')}, by {kind} below.{few}{scored.note('values')}"
+        f"Each point is {score.thing}, {violin}a diamond their mean with its {interval_over('subjects')}; "
+        f"{score.reading}. {model}; n = {len(rows)} values of {plural(rows['question_id'].nunique(), 'question')}, by "
+        f"{kind} below.{few}{scored.note('values')}"
     )
     means = _means(frames[score.means], score)
     points = every[["partition", "relation", "question_id", "condition", score.column]]
@@ -247,11 +246,9 @@ MOST_EDITED = Figure(
     "entropy-of-most-edited",
     "Are facts that are often edited, or often looked up, the ones on which the model gives in?",
     "Violin plots of semantic entropy in nats without and with the context by outcome",
-    ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"),
-    _draw_most_edited,
+    ("marked_instances", "most_edited_and_viewed", "entropy_by_outcome"), _draw_most_edited,
     measures=("answers", "semantic_entropy", "whose_answer"),
-    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())),
-    items=("marjanovic-fig-4",),
+    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())), items=("marjanovic-fig-4",),
 )
 
 
@@ -344,21 +341,15 @@ def _paint_marked(rows: pd.DataFrame, marked: Marked) -> Canvas:
 
 
 SCATTER_OF_MOST_EDITED = Figure(
-    "persuasion-of-most-edited",
-    "Are facts that are often edited, or often looked up, moved further by a context?",
+    "persuasion-of-most-edited", "Are facts that are often edited, or often looked up, moved further by a context?",
     "Scatter plots of semantic entropy against coherent persuasion in nats, the most edited marked",
-    ("marked_instances", "most_edited_and_viewed"),
-    _draw_marked,
+    ("marked_instances", "most_edited_and_viewed"), _draw_marked,
     measures=("answers", "semantic_entropy", "coherent_persuasion"),
-    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())),
-    items=("marjanovic-fig-14",),
+    expected=lambda frames: not are_own(frames.get("marked_instances", pd.DataFrame())), items=("marjanovic-fig-14",),
 )
 ENTROPY_CLASSES = Figure(
-    "entropy-classes",
-    "Are the questions whose answers stay spread with a context those that it moves most?",
+    "entropy-classes", "Are the questions whose answers stay spread with a context those that it moves most?",
     "Scatter plots of semantic entropy against coherent persuasion in nats by class of entropy",
-    ("classed_instances", "entropy_classes"),
-    _draw_classes,
-    measures=("answers", "semantic_entropy", "coherent_persuasion"),
-    items=("marjanovic-fig-15",),
+    ("classed_instances", "entropy_classes"), _draw_classes,
+    measures=("answers", "semantic_entropy", "coherent_persuasion"), items=("marjanovic-fig-15",),
 )

@@ -14,7 +14,7 @@ from matplotlib.ticker import NullLocator
 from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports.estimates import span
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import query_types, relation_panels, relations_by
+from swaymeter.reports.figures.panels import by_relation, query_types, relations_by
 from swaymeter.reports.frames import Frames, as_published, by_entity, in_order, records, unit_of, units, where
 from swaymeter.reports.models import RUNS, Model, models, sizes
 from swaymeter.reports.published import aliases, significant
@@ -35,7 +35,6 @@ def effect_of_relations(axes: Axes, data: pd.DataFrame, relations: list[str]) ->
         axes.plot(*strokes(0 * effect, effect, y, y), color=hue, linewidth=1.6 if hit else 0.9)
         shape, size = ("D", 5) if hit else ("|", 7)
         axes.plot(effect, y, shape, color=hue, markersize=size, markeredgewidth=1.4)
-    axes.set_xlabel("effect size (Cohen's d, no unit)")
 
 
 def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | None:
@@ -63,7 +62,9 @@ def _draw_forest(comparison: str, model: Model, frames: Frames) -> Drawing | Non
         f"{rows['unit_of_analysis'].iloc[0]}, and those of an entity depend on each other: {_significant(drawn)}; "
         f"untestable: {_untestable(rows)}. Sorted by the open queries' d."
     )
-    return Drawing(caption, table, table[list(SHOWN)], partial(_paint_forest, drawn, relations))
+    label, marks = "effect size (Cohen's d, no unit)", [mark("D", "significant"), mark("|", "not significant")]
+    paint = partial(by_relation, effect_of_relations, [drawn], relations, (0.22, 0.16), label, marks, left=None)
+    return Drawing(caption, table, table[list(SHOWN)], paint)
 
 
 def _significant(drawn: pd.DataFrame) -> str:
@@ -74,14 +75,6 @@ def _significant(drawn: pd.DataFrame) -> str:
 def _untestable(rows: pd.DataFrame) -> str:
     reasons = [str(reason) for reason in rows["untestable"].dropna()] if len(rows) else []
     return f"{len(reasons)} ({'; '.join(sorted(set(reasons)))})" if reasons else "none"
-
-
-def _paint_forest(drawn: pd.DataFrame, relations: list[str]) -> Canvas:
-    canvas, panels = relation_panels(drawn, relations, 0.22, 0.16)
-    for kind, axes in panels.items():
-        effect_of_relations(axes, drawn[drawn["query_type"] == kind], relations)
-    legend_above(canvas, [mark("D", "significant"), mark("|", "not significant")])
-    return canvas
 
 
 FAMILIARITY, RELEVANCE, ASSERTIVENESS, NEGATION = (
@@ -164,9 +157,8 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
         "significant (p ≤ 0.05 after Benjamini-Hochberg), with Wilson's 95% interval over relations; below, their mean "
         "of the signed effect size (Cohen's d, above zero where the first group is larger), with 1.96 standard errors "
         f"on either side; fewer than {FEWEST_FOR_INTERVAL} relations have none. Filled marks are the paper's tests, "
-        "whose rows are queries (of followed contexts: "
-        f"answers); hollow ones have entities as rows. n = {span(rows['tested'].min(), rows['tested'].max())} "
-        "relations a comparison and query type."
+        "whose rows are queries (of followed contexts: answers); hollow ones have entities as rows. n = "
+        f"{span(rows['tested'].min(), rows['tested'].max())} relations a comparison and query type."
     )
     known_as = aliases((model.name for model in of_models), frames[RUNS])
     keys = zip(rows["model"].map(known_as), rows["comparison"], rows["query_type"], strict=True)
@@ -234,12 +226,8 @@ def _size(size: int) -> str:
 
 
 BY_MODEL = Figure(
-    "tests-by-model",
-    "In how many relations does each comparison hold, and how large is its effect, model by model?",
-    "Shares of significant relations and mean effect sizes (Cohen's d) along the models",
-    ("statistics_in_short", RUNS),
-    _draw_models,
-    measures=("persuasion", "susceptibility"),
-    items=("du-fig-5", "du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1"),
-    of_models=True,
+    "tests-by-model", "In how many relations does each comparison hold, and how large is its effect, model by model?",
+    "Shares of significant relations and mean effect sizes (Cohen's d) along the models", ("statistics_in_short", RUNS),
+    _draw_models, measures=("persuasion", "susceptibility"),
+    items=("du-fig-5", "du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1"), of_models=True,
 )

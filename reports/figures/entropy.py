@@ -221,8 +221,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     row = records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))[0]
     caption = (
         "Each mark is the mean of semantic entropy with the context minus that without it, with its "
-        f"{interval_over('subjects')}; left of zero the context made "
-        "the answers agree more. Circle: all instances; "
+        f"{interval_over('subjects')}; left of zero the context made the answers agree more. Circle: all instances; "
         "triangle: those whose greedy answer newly states the context's (persuaded); square: those whose answer stays, "
         "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: by the paper's rule, ROUGE-L. "
         f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, "
@@ -254,13 +253,9 @@ def _paint_change(rows: pd.DataFrame, groups: list[str], contexts: list[str]) ->
 
 
 CHANGED = Figure(
-    "entropy-change",
-    "Does a context make the model surer of its answers?",
-    "Means of the change of semantic entropy in nats by partition, context and outcome",
-    ("entropy_by_outcome",),
-    _draw_change,
-    measures=("answers", "semantic_entropy", "whose_answer"),
-    items=("marjanovic-fig-2",),
+    "entropy-change", "Does a context make the model surer of its answers?",
+    "Means of the change of semantic entropy in nats by partition, context and outcome", ("entropy_by_outcome",),
+    _draw_change, measures=("answers", "semantic_entropy", "whose_answer"), items=("marjanovic-fig-2",),
 )
 
 
@@ -311,12 +306,8 @@ def _paint_edits(rows: pd.DataFrame, contexts: list[str]) -> Canvas:
 
 
 BY_EDITS = Figure(
-    "persuasion-by-edits",
-    "Are facts that are edited more often harder to move?",
-    "Means of coherent persuasion in nats by number of edits",
-    ("persuasion_by_edits", "instance_correlations"),
-    _draw_edits,
-    measures=("answers", "coherent_persuasion"),
-    expected=lambda frames: False,
+    "persuasion-by-edits", "Are facts that are edited more often harder to move?",
+    "Means of coherent persuasion in nats by number of edits", ("persuasion_by_edits", "instance_correlations"),
+    _draw_edits, measures=("answers", "coherent_persuasion"), expected=lambda frames: False,
     items=("marjanovic-section-6.5",),
 )

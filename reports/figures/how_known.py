@@ -164,20 +164,17 @@ COUNTS = {"entity_count": "occurrences in the corpus", "pair_count": "occurrence
 """What is counted of an entity, in a graph and in a corpus, with the labels of axes."""
 
 DEGREE = Figure(
-    "susceptibility-by-degree",
-    "Are the entities that a graph knows most of the hardest to sway?",
+    "susceptibility-by-degree", "Are the entities that a graph knows most of the hardest to sway?",
     "Scatter plots of susceptibility in nats against an entity's degree",
     ("degree_of_entities", "degree_of_queries", "envelopes", "correlations"),
     partial(
         _draw_entities,
         Known(DEGREES, "triples", "the graph has", "degree_of_queries", "degree_of_entities"),
     ),
-    measures=("susceptibility",),
-    items=("du-fig-10", "du-fig-19"),
+    measures=("susceptibility",), items=("du-fig-10", "du-fig-19"),
 )  # fmt: skip
 FREQUENCY = Figure(
-    "susceptibility-by-frequency",
-    "Are the entities that a corpus names most often the hardest to sway?",
+    "susceptibility-by-frequency", "Are the entities that a corpus names most often the hardest to sway?",
     "Scatter plots of susceptibility in nats against an entity's occurrences in a corpus",
     ("frequency_of_entities", "frequency_of_queries", "envelopes", "correlations", "corpus_in_short",
      "excluded_entities", "kinds_of_counts"),
@@ -185,8 +182,7 @@ FREQUENCY = Figure(
         _draw_entities,
         Known(COUNTS, "occurrences", "the corpus has", "frequency_of_queries", "frequency_of_entities", counted_in),
     ),
-    measures=("susceptibility",),
-    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
+    measures=("susceptibility",), expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
     items=("du-fig-9", "du-fig-18"),
 )  # fmt: skip
 
@@ -216,9 +212,8 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
         "Each diamond is a relation: further right the corpus has its real entities more often (mean over entities of "
         "log10 of one more than the count), higher up its invented entities are swayed further than its real ones "
         f"(Cohen's d of susceptibility, a row a query); a filled one is significant (p ≤ {ALPHA} after "
-        "Benjamini-Hochberg over relations). Spearman's rho is over relations, in brackets its 95% interval. "
-        f"{model}; n = {plural(rows['relation'].nunique(), 'relation')}."
-        f"{missing(correlations, 'relation')}{counted_in(frames)}"
+        f"Benjamini-Hochberg over relations). Spearman's rho is over relations, in brackets its 95% interval. {model}; "
+        f"n = {plural(rows['relation'].nunique(), 'relation')}.{missing(correlations, 'relation')}{counted_in(frames)}"
     )
     numbers = rows.drop(columns=["model", "dtype"])
     return Drawing(caption, numbers, numbers, partial(_paint_relations, rows, correlations))
@@ -239,12 +234,9 @@ def _paint_relations(rows: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
 
 
 EFFECT_BY_FREQUENCY = Figure(
-    "familiarity-by-frequency",
-    "Does familiarity matter more in relations whose entities a corpus names more often?",
+    "familiarity-by-frequency", "Does familiarity matter more in relations whose entities a corpus names more often?",
     "Scatter plots of Cohen's d of familiarity against the frequency of a relation's entities",
     ("effects_by_frequency", "correlations", "corpus_in_short", "excluded_entities", "kinds_of_counts"),
-    _draw_relations,
-    measures=("susceptibility",),
-    expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
+    _draw_relations, measures=("susceptibility",), expected=lambda frames: len(frames.get("corpus_in_short", ())) > 0,
     items=("du-fig-17",),
 )

@@ -80,8 +80,7 @@ def _draw_labels(model: Model, frames: Frames, *, by_set: bool) -> Drawing | Non
         f"{plural(entities['entity'].nunique(), 'entity')} of {plural(len(labels), 'label')}: {', '.join(labels)}. "
         f"Tests over all {'labels or types' if by_set else 'types of this set'}: between two labels, with an entity as "
         f"a row of the permutation test (two-sided, p ≤ {ALPHA} after Benjamini-Hochberg): "
-        f"{_significant(where(tests, comparison='label'))}"
-        f"{of_sets if by_set else ''}."
+        f"{_significant(where(tests, comparison='label'))}{of_sets if by_set else ''}."
     )
     paint = partial(_paint_labels, shown, dots, clusters, labels)
     return Drawing(caption, means, shown.drop(columns="cluster"), paint)
@@ -201,9 +200,8 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
         "and permutations turn the signs of differences)."
     )
     caption = (
-        "Mean persuasion of contexts by what they say and how strongly, with its "
-        f"{interval_over('entities')}, each with the mean over its queries of a type; "
-        "solid: contexts about the queried entity, or about both of the "
+        f"Mean persuasion of contexts by what they say and how strongly, with its {interval_over('entities')}, each "
+        "with the mean over its queries of a type; solid: contexts about the queried entity, or about both of the "
         f"queried pair; dotted: about others, or nobody. {model}; n = "
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
         f"{', '.join(labels)}.{tested if known else ''}"
@@ -247,12 +245,8 @@ def _paint_strength(means: pd.DataFrame, labels: Sequence[str]) -> Canvas:
 
 
 BY_STRENGTH = Figure(
-    "persuasion-by-strength",
-    "How far do contexts persuade by what they say, and how strongly?",
+    "persuasion-by-strength", "How far do contexts persuade by what they say, and how strongly?",
     "Lines of mean persuasion in nats by label and strength of the context",
-    ("persuasion_by_strength", "group_comparisons"),
-    _draw_strength,
-    measures=("persuasion",),
-    expected=lambda frames: False,
-    items=("du-fig-11",),
+    ("persuasion_by_strength", "group_comparisons"), _draw_strength, measures=("persuasion",),
+    expected=lambda frames: False, items=("du-fig-11",),
 )

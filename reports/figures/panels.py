@@ -1,19 +1,22 @@
 """Layouts that figures share: a panel per query type, a row or a line per relation, a column of values."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from swaymeter.reports.estimates import interval_over, percent
 from swaymeter.reports.frames import records, where
-from swaymeter.reports.style import INK, QUERY_HUES, blank, plain
+from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, plain
 
 Row = Mapping[str, Any]
+T = TypeVar("T")
+S = TypeVar("S")
 FEW_RELATIONS = 40
 
 
@@ -22,16 +25,47 @@ def query_types(rows: pd.DataFrame) -> list[str]:
     return [kind for kind in QUERY_HUES if len(rows) and (rows["query_type"] == kind).any()]
 
 
+def grid(
+    down: Iterable[T],
+    across: Sequence[S],
+    height: float,
+    panel: Callable[[Axes, T, S], object],
+    marks: Sequence[Line2D] = (),
+    *,
+    share_x: str | bool = False,
+    share_y: str | bool = True,
+    y: Callable[[T], str] = lambda of_line: "",
+    bottom: float | None = None,
+) -> Canvas:
+    """A figure with a line of panels for each of `down`, a panel in it for each of `across`, and a legend of marks.
+
+    y: what the axes upward of a line are called; bottom: where they begin, of all lines that share them.
+    """
+    lines = list(down)
+    canvas, panels = blank(len(lines), len(across), height, share_x=share_x, share_y=share_y)
+    for line, of_line in zip(panels, lines, strict=True):
+        line[0].set_ylabel(y(of_line))
+        for axes, of_panel in zip(line, across, strict=True):
+            panel(axes, of_line, of_panel)
+    if bottom is not None:  # last: it ends the autoscaling of all panels that share the axis
+        for line in panels[:1] if share_y is True else panels:
+            line[0].set_ylim(bottom=bottom)
+    if marks:
+        legend_above(canvas, marks)
+    return canvas
+
+
 def type_panels(
     rows: pd.DataFrame, height: float, *, share_x: bool = True, share_y: bool = True, x: str = "", y: str = ""
 ) -> tuple[Canvas, dict[str, Axes]]:
     """An empty figure with a titled panel per query type that occurs in the rows; x, y: what the axes are called."""
-    types = query_types(rows)
-    canvas, (line,) = blank(1, len(types), height, share_x=share_x, share_y=share_y)
-    line[0].set_ylabel(y)
-    for axes, kind in zip(line, types, strict=True):
+    panels: dict[str, Axes] = {}
+
+    def panel(axes: Axes, _: object, kind: str) -> None:
         axes.set(title=f"{kind} queries", xlabel=x)
-    return canvas, dict(zip(types, line, strict=True))
+        panels[kind] = axes
+
+    return grid("-", query_types(rows), height, panel, share_x=share_x, share_y=share_y, y=lambda _: y), panels
 
 
 def relations_by(rows: pd.DataFrame, column: str) -> list[str]:
@@ -41,39 +75,45 @@ def relations_by(rows: pd.DataFrame, column: str) -> list[str]:
     return list(dict.fromkeys(order["relation"]))
 
 
-def relation_panels(
-    rows: pd.DataFrame, relations: Sequence[str], few: float, many: float
-) -> tuple[Canvas, dict[str, Axes]]:
-    """A panel per query type with a row per relation, the first at the top; a row's inches where these are few or many.
+def by_relation(
+    draw: Callable[..., object],
+    frames: Sequence[pd.DataFrame],
+    relations: Sequence[str],
+    inches: tuple[float, float],
+    x: str,
+    marks: Sequence[Line2D],
+    *,
+    left: float | None = 0,
+) -> Canvas:
+    """A figure with a panel per query type and in it a row per relation, the first at the top.
 
-    Rows are named in the first panel alone: named ticks are what takes longest to draw.
+    draw: (axes, the rows of each of `frames` that are of a query type, the relations). inches: of a row, where these
+    are few or many. left: where the axes across begin. Rows are named in the first panel alone: named ticks are what
+    takes longest to draw.
     """
-    height = few if len(relations) <= FEW_RELATIONS else many
-    canvas, panels = type_panels(rows, 1.5 + height * len(relations), share_y=False)
-    for number, axes in enumerate(panels.values()):
+    height = inches[len(relations) > FEW_RELATIONS]
+    canvas, panels = type_panels(frames[0], 1.5 + height * len(relations), share_y=False, x=x)
+    for number, (kind, axes) in enumerate(panels.items()):
         names = () if number else relations
         axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
         axes.set_ylim(len(relations) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
         axes.yaxis.set_label_coords(0, 0.5)  # no label: its place would be looked for among all ticks
-    return canvas, panels
+        draw(axes, *(where(rows, query_type=kind) for rows in frames), relations)
+    if left is not None:
+        canvas.axes[0].set_xlim(left=left)  # last: it ends the autoscaling of all panels
+    legend_above(canvas, marks)
+    return canvas
 
 
 def relation_lines(
-    axes: Axes,
-    single: pd.DataFrame,
-    means: Iterable[Mapping[str, Any]],
-    column: str,
-    hue: str,
-    labels: Mapping[str, str],
+    axes: Axes, single: pd.DataFrame, means: Iterable[Row], column: str, hue: str, labels: Mapping[str, str],
     alpha: float = 0.45,
-) -> None:
+) -> None:  # fmt: skip
     """Draws a thin line per relation across the values of a column, and a diamond with its interval for their mean.
 
-    Lines of many relations have no dots at the values.
-
-    `single` has a row per relation and a column per value, `means` the column, mean, low and high; `labels` names the
-    values from left to right.
+    Lines of many relations have no dots at the values. `single` has a row per relation and a column per value, `means`
+    the column, mean, low and high; `labels` names the values from left to right.
     """
     heights = single.reindex(columns=[*labels, "gap"]).to_numpy(dtype=float)
     across = np.tile([*range(len(labels)), np.nan], len(heights))
@@ -157,7 +197,6 @@ def columns_of_bins(axes: Axes, values: pd.Series, along: pd.Series, bins: pd.Da
 
 
 def named_columns(axes: Axes, labels: Sequence[str]) -> None:
-    """Names the columns from left to right."""
     axes.set_xticks(range(len(labels)), labels, fontsize=7.5)
     axes.set_xlim(-0.5, len(labels) - 0.5)
     axes.grid(axis="x", visible=False)

@@ -14,18 +14,20 @@ from swaymeter.reports.estimates import interval_over, percent, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import (
     FEW_RELATIONS,
+    by_relation,
+    grid,
     query_types,
     relation_lines,
-    relation_panels,
     relations_by,
     type_panels,
 )
 from swaymeter.reports.frames import Frames, as_published, by_entity, in_order, present, records, where, without_unit
 from swaymeter.reports.models import RUNS, Model
 from swaymeter.reports.published import aliases, significant
-from swaymeter.reports.style import INK, KIND_MARKERS, QUERY_HUES, blank, headed, legend_above, mark, strokes
+from swaymeter.reports.style import INK, KIND_MARKERS, QUERY_HUES, headed, legend_above, mark, strokes
 
 _MEAN = "(mean of relations)"
+_MARKS = mark("o", "a relation"), mark("D", "mean of the relations")
 
 
 def persuasion_by_kind(axes: Axes, data: pd.DataFrame, kinds: Sequence[str]) -> None:
@@ -41,9 +43,8 @@ def persuasion_by_kind(axes: Axes, data: pd.DataFrame, kinds: Sequence[str]) -> 
 
 
 def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
-    means = (
-        without_unit(frames["persuasion_of_relations"]).replace({"relation": {"all": _MEAN}}).astype({"relevant": bool})
-    )
+    means = without_unit(frames["persuasion_of_relations"]).astype({"relevant": bool})
+    means = means.replace({"relation": {"all": _MEAN}})
     relations = sorted(set(means["relation"]) - {_MEAN})
     means = in_order(
         means, relation=[_MEAN, *relations], query_type=QUERY_HUES, relevant=(True, False), kind=CONTEXT_KINDS
@@ -56,37 +57,26 @@ def _draw_kinds(model: Model, frames: Frames) -> Drawing | None:
     caption = (
         "Each thin line is a relation, a diamond is the mean of the relations' means with its "
         f"{interval_over('relations')}; higher is further moved. Above, contexts that mention the query's entity; "
-        "below, those about "
-        f"other entities, on a scale of their own. {model}; n = {known['queries']} queries in {len(relations)} "
-        f"relations, {known['pairs']} pairs of query and context, real and invented entities together."
+        f"below, those about other entities, on a scale of their own. {model}; n = {known['queries']} queries in "
+        f"{len(relations)} relations, {known['pairs']} pairs of query and context, real and invented entities together."
     )
-    return Drawing(caption, means, means, partial(_paint_kinds, means, kinds))
 
+    def panel(axes: Axes, relevant: bool, kind: str) -> None:
+        axes.set_title(f"{kind} queries, contexts about {'the entity' if relevant else 'others'}")
+        data = where(means, query_type=kind, relevant=relevant)
+        if not data.empty:
+            persuasion_by_kind(axes, data, kinds)
 
-def _paint_kinds(means: pd.DataFrame, kinds: Sequence[str]) -> Canvas:
-    types = query_types(means)
     about = [relevant for relevant in (True, False) if (means["relevant"] == relevant).any()]
-    canvas, grid = blank(len(about), len(types), 0.6 + 2.5 * len(about), share_y="row")
-    for line, relevant in zip(grid, about, strict=True):
-        words = "about the entity" if relevant else "about others"
-        for axes, kind in zip(line, types, strict=True):
-            data = where(means, query_type=kind, relevant=relevant)
-            if not data.empty:
-                persuasion_by_kind(axes, data, kinds)
-            axes.set_title(f"{kind} queries, contexts {words}")
-            axes.set_ylim(bottom=0)
-        line[0].set_ylabel("mean persuasion (nats)")
-    legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
-    return canvas
+    types, height, label = query_types(means), 0.6 + 2.5 * len(about), "mean persuasion (nats)"
+    paint = partial(grid, about, types, height, panel, _MARKS, share_y="row", y=lambda _: label, bottom=0)
+    return Drawing(caption, means, means, paint)
 
 
 BY_KIND = Figure(
-    "persuasion-by-kind",
-    "Which kind of context persuades most?",
+    "persuasion-by-kind", "Which kind of context persuades most?",
     "Lines of mean persuasion in nats by kind of context, one for each relation",
-    ("persuasion_of_relations", "persuasion_in_short"),
-    _draw_kinds,
-    measures=("persuasion",),
+    ("persuasion_of_relations", "persuasion_in_short"), _draw_kinds, measures=("persuasion",),
 )
 
 
@@ -123,12 +113,10 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
     conflicts = int(rows.loc[rows["conflict"].notna(), "answers"].sum())
     caption = (
         "Across, what the greedy answer with the context is: the context's answer, the query's original one, or "
-        "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line "
-        "is a relation, a diamond the mean of the relations' means with its "
-        f"{interval_over('relations')}. "
-        f"{model}; n = {answers} answers in {plural(relations, 'relation')}, each query with all "
-        f"its contexts; {conflicts} of them under a context in conflict with the query's answer, which the "
-        f"numbers show apart.{note}"
+        "another; below, its share of the answers. Up, the mean persuasion of these contexts: a thin line is a "
+        f"relation, a diamond the mean of the relations' means with its {interval_over('relations')}. {model}; n = "
+        f"{answers} answers in {plural(relations, 'relation')}, each query with all its contexts; {conflicts} of them "
+        f"under a context in conflict with the query's answer, which the numbers show apart.{note}"
     )
     tests = where(frames["statistics_in_short"], comparison="followed")
     tested = {str(row["query_type"]): f"as published: {_significant(row)}" for row in records(as_published(tests))}
@@ -137,7 +125,18 @@ def _draw_followed(model: Model, frames: Frames) -> Drawing | None:
     alias = aliases([model.name], frames[RUNS])[model.name]
     printed = {kind: value[0] for kind in tested if (value := significant(alias, "followed", kind))}
     every = where(shown, contexts=EVERY)
-    return Drawing(caption, without_unit(rows), shown[_SHOWN], partial(_paint_followed, data, every, tested, printed))
+
+    def paint() -> Canvas:
+        canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
+        for kind, axes in panels.items():
+            persuasion_by_followed(axes, where(data, query_type=kind), where(every, query_type=kind))
+            in_paper = [f"in the paper: {printed[kind]}"] if kind in printed else []
+            headed(axes, f"{kind} queries", tested.get(kind, ""), *in_paper)
+        canvas.axes[0].set_ylim(bottom=0)
+        legend_above(canvas, _MARKS)
+        return canvas
+
+    return Drawing(caption, without_unit(rows), shown[_SHOWN], paint)
 
 
 def _significant(row: Mapping[str, Any]) -> str:
@@ -162,31 +161,17 @@ def _tested(tests: pd.DataFrame) -> str:
     )
 
 
-def _paint_followed(
-    data: pd.DataFrame, means: pd.DataFrame, tested: Mapping[str, str], printed: Mapping[str, str]
-) -> Canvas:
-    canvas, panels = type_panels(data, 3.4, share_x=False, x="the greedy answer is …", y="mean persuasion (nats)")
-    for kind, axes in panels.items():
-        persuasion_by_followed(axes, data[data["query_type"] == kind], means[means["query_type"] == kind])
-        in_paper = [f"in the paper: {printed[kind]}"] if kind in printed else []
-        headed(axes, f"{kind} queries", tested.get(kind, ""), *in_paper)
-    canvas.axes[0].set_ylim(bottom=0)
-    legend_above(canvas, [mark("o", "a relation"), mark("D", "mean of the relations")])
-    return canvas
-
-
 BY_FOLLOWED = Figure(
-    "persuasion-by-followed",
-    "Do contexts that the greedy answer follows persuade more than others?",
+    "persuasion-by-followed", "Do contexts that the greedy answer follows persuade more than others?",
     "Lines of mean persuasion in nats by what the greedy answer is, one for each relation",
-    ("followed_of_relations", "followed_in_short", "followed_by_kind", "statistics_in_short"),
-    _draw_followed,
-    measures=("greedy_answers", "persuasion"),
-    items=("du-fig-2",),
+    ("followed_of_relations", "followed_in_short", "followed_by_kind", "statistics_in_short"), _draw_followed,
+    measures=("greedy_answers", "persuasion"), items=("du-fig-2",),
 )
 
 
 _OFFSETS: Mapping[str, float] = dict(zip(CONTEXT_KINDS, (-0.26, 0.0, 0.26), strict=True))
+_KAPPA = "entity-independent persuasion (nats)"
+_KINDS = [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items()]
 
 
 def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
@@ -203,7 +188,6 @@ def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: lis
         ends = strokes(rows["lower_quartile"], rows["upper_quartile"], y, y)
         axes.plot(*ends, color=hue, linewidth=2.6, alpha=0.6, solid_capstyle="butt")
         axes.plot(rows["median"], y, shape, color=hue, markersize=5, markeredgecolor=INK, markeredgewidth=0.6)
-    axes.set_xlabel("entity-independent persuasion (nats)")
 
 
 def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
@@ -220,33 +204,22 @@ def _draw_entity_independent(model: Model, frames: Frames) -> Drawing:
         f"{span(known['fewest_entities'], known['most_entities'])} entities a form. Sorted by the open queries' mean, "
         "largest first."
     )
-    return Drawing(caption, spread, spread, partial(_paint_entity_independent, spread, relations))
-
-
-def _paint_entity_independent(spread: pd.DataFrame, relations: list[str]) -> Canvas:
-    canvas, panels = relation_panels(spread, relations, 0.36, 0.26)
-    for kind, axes in panels.items():
-        entity_independent_persuasion(axes, spread[spread["query_type"] == kind], relations)
-        axes.set_xlim(left=0)
-    legend_above(canvas, [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items()])
-    return canvas
+    paint = partial(by_relation, entity_independent_persuasion, [spread], relations, (0.36, 0.26), _KAPPA, _KINDS)
+    return Drawing(caption, spread, spread, paint)
 
 
 ENTITY_INDEPENDENT = Figure(
-    "entity-independent-persuasion",
-    "How far do contexts persuade, whatever the entity asked about?",
+    "entity-independent-persuasion", "How far do contexts persuade, whatever the entity asked about?",
     "Strips of entity-independent persuasion in nats by relation and kind of context",
     ("entity_independent_of_relations", "entity_independent_in_short", "coverage_of_entity_independent"),
-    _draw_entity_independent,
-    measures=("entity_independent_persuasion",),
-    items=("du-app-b",),
+    _draw_entity_independent, measures=("entity_independent_persuasion",), items=("du-app-b",),
 )
 
 
 _OFFSET = 0.17
 
 
-def persuasion_of_templates(axes: Axes, data: pd.DataFrame, forms: pd.DataFrame, relations: list[str]) -> None:
+def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame, relations: list[str]) -> None:
     """Draws kappa of every template in nats, a row per relation and query form; gamma is a stroke across its row.
 
     `data` has relation, query_type, form, kind and mean; `forms` relation, form and mean; one query type.
@@ -257,7 +230,6 @@ def persuasion_of_templates(axes: Axes, data: pd.DataFrame, forms: pd.DataFrame,
     for kind, shape in KIND_MARKERS.items():
         rows = data[data["kind"] == kind]
         axes.plot(rows["mean"], _rows_of(rows, relations), shape, color=hue, markersize=3.6, alpha=0.75)
-    axes.set_xlabel("entity-independent persuasion (nats)")
 
 
 def _rows_of(rows: pd.DataFrame, relations: list[str]) -> pd.Series:
@@ -280,26 +252,14 @@ def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
         "mean, largest first. The CSV file has 95% intervals over contexts, and the wordings."
     )
     shown = without_unit(forms).rename(columns={"mean": "gamma"})
-    return Drawing(caption, templates, shown, partial(_paint_templates, templates, forms, relations))
-
-
-def _paint_templates(templates: pd.DataFrame, forms: pd.DataFrame, relations: list[str]) -> Canvas:
-    canvas, panels = relation_panels(forms, relations, 0.34, 0.2)
-    for kind, axes in panels.items():
-        first, second = (rows[rows["query_type"] == kind] for rows in (templates, forms))
-        persuasion_of_templates(axes, first, second, relations)
-        axes.set_xlim(left=0)
-    marks = [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items()]
-    legend_above(canvas, [*marks, mark("|", "mean of all contexts", INK)])
-    return canvas
+    marks = [*_KINDS, mark("|", "mean of all contexts", INK)]
+    paint = partial(by_relation, persuasion_of_templates, [forms, templates], relations, (0.34, 0.2), _KAPPA, marks)
+    return Drawing(caption, templates, shown, paint)
 
 
 BY_TEMPLATE = Figure(
-    "entity-independent-by-template",
-    "Which wordings of contexts persuade most, whatever the entity asked about?",
+    "entity-independent-by-template", "Which wordings of contexts persuade most, whatever the entity asked about?",
     "Dot plot of entity-independent persuasion in nats by relation and template",
-    ("entity_independent_of_templates", "entity_independent_of_forms"),
-    _draw_templates,
-    measures=("entity_independent_persuasion",),
-    items=("du-app-b",),
+    ("entity_independent_of_templates", "entity_independent_of_forms"), _draw_templates,
+    measures=("entity_independent_persuasion",), items=("du-app-b",),
 )

@@ -58,9 +58,8 @@ def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
     against, words = reference(rows), cost(frames["precision_in_short"], rows, model.dtype)
     caption = (
         f"Each dot is a sampled query: across, its susceptibility in {against}; up, how much more it is in "
-        f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. "
-        f"{words}. {model}; n = {len(rows)} queries in "
-        f"{plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
+        f"{model.dtype}, with the same contexts; on the zero line the precision costs nothing. {words}. {model}; n = "
+        f"{len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
     )
     short = frames["precision_in_short"]
     shown = without_unit(short).replace({"query_type": {"all": "both"}})
@@ -85,12 +84,9 @@ def _any_reduced(frames: Frames) -> bool:
 
 
 PRECISION = Figure(
-    "precision",
-    "What does a reduced precision cost?",
+    "precision", "What does a reduced precision cost?",
     "Scatter plots of the difference in susceptibility between two precisions, in nats",
-    ("precision_of_queries", "precision_in_short"),
-    _draw_precision,
-    expected=_any_reduced,
+    ("precision_of_queries", "precision_in_short"), _draw_precision, expected=_any_reduced,
 )
 
 
@@ -138,12 +134,8 @@ def _name(row: Row) -> str:
 
 
 VARIANCE = Figure(
-    "variance-of-scores",
-    "How far do scores vary with the sample, and with the form of the query?",
+    "variance-of-scores", "How far do scores vary with the sample, and with the form of the query?",
     "Variances of persuasion and susceptibility in squared nats, over seeds and query forms",
-    ("reliability_of_relations", "reliability_in_short"),
-    _draw_variance,
-    measures=MEASURES,
-    expected=lambda frames: False,
-    items=("du-fig-4",),
+    ("reliability_of_relations", "reliability_in_short"), _draw_variance, measures=MEASURES,
+    expected=lambda frames: False, items=("du-fig-4",),
 )

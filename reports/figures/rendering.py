@@ -66,15 +66,10 @@ _NO_METADATA: dict[str, dict[str, None]] = {
 }
 _UNQUOTED = " /:;,.=()'+*!$[]{}<>"
 _SHORTER = (
-    (r"<!--.*?-->", ""),
-    (r"\s+", " "),
-    (r'<g id="[^"]*"\s*/>', ""),
-    (r'<g id="[^"]*">', "<g>"),
-    (r"(?<=[#\"])DejaVuSans-Bold-", "b"),
-    (r"(?<=[#\"])DejaVuSans-", "g"),
+    (r"<!--.*?-->", ""), (r"\s+", " "), (r'<g id="[^"]*"\s*/>', ""), (r'<g id="[^"]*">', "<g>"),
+    (r"(?<=[#\"])DejaVuSans-Bold-", "b"), (r"(?<=[#\"])DejaVuSans-", "g"),
     (r'<use xlink:href="(#[bg]\w+)" transform="translate\(([\d.]+) 0\)"/>', r'<use href="\1" x="\2"/>'),
-    (r"xlink:href", "href"),
-    (r"(?<=>) (?=<)", ""),
+    (r"xlink:href", "href"), (r"(?<=>) (?=<)", ""),
 )
 _SHAPES, _PLACES = re.compile(r' d="[^"]*"'), re.compile(r' [xy]="[^"]*"|translate\([^)]*\)')
 _STYLE = re.compile(r'(?<= )style="([^"]*)"(?=[ />])')

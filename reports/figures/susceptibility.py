@@ -1,30 +1,32 @@
 """How easily queries are swayed: by relation, by query form ([D] Fig 8), by the memorization ratio ([D] Fig 3)."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports.estimates import interval_over, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import (
     BINS,
     FEWEST,
+    by_relation,
     column_of_values,
     columns_of_bins,
+    grid,
     how_to_read,
     named_columns,
     query_types,
-    relation_panels,
     relations_by,
 )
-from swaymeter.reports.frames import Frames, finite, in_order, records, where, without_unit
+from swaymeter.reports.frames import Frames, finite, in_order, present, records, where, without_unit
 from swaymeter.reports.models import Model
-from swaymeter.reports.style import QUERY_HUES, blank, legend_above, mark, strokes
+from swaymeter.reports.style import QUERY_HUES, mark, strokes
 
 _OFFSET = 0.17
+_GROUPS = {False: "real", True: "invented"}
 
 
 def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
@@ -38,7 +40,6 @@ def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[s
         axes.plot(*strokes(rows["low"], rows["high"], y, y), color=hue, linewidth=1.4)
         face = "none" if invented else hue
         axes.plot(rows["mean"], y, "o", color=hue, markersize=4.6, markeredgewidth=1.2, markerfacecolor=face)
-    axes.set_xlabel("susceptibility (nats)")
 
 
 def _draw_relations(model: Model, frames: Frames) -> Drawing:
@@ -56,34 +57,24 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
         f"{contexts} contexts a query, so no value can pass ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by "
         "the open queries' mean of both groups, largest first."
     )
-    return Drawing(caption, means, means, partial(_paint_relations, means, relations))
-
-
-def _paint_relations(means: pd.DataFrame, relations: list[str]) -> Canvas:
-    canvas, panels = relation_panels(means, relations, 0.24, 0.18)
-    for kind, axes in panels.items():
-        susceptibility_by_relation(axes, means[means["query_type"] == kind], relations)
-        axes.set_xlim(left=0)
-    words = {False: "real entities", True: "invented entities"}
-    there = [invented for invented in words if (means["invented"] == invented).any()]
-    legend_above(canvas, [mark("o", words[invented], filled=not invented) for invented in there])
-    return canvas
+    there = [invented for invented in _GROUPS if (means["invented"] == invented).any()]
+    marks = [mark("o", f"{_GROUPS[invented]} entities", filled=not invented) for invented in there]
+    paint = partial(
+        by_relation, susceptibility_by_relation, [means], relations, (0.24, 0.18), "susceptibility (nats)", marks
+    )
+    return Drawing(caption, means, means, paint)
 
 
 BY_RELATION = Figure(
-    "susceptibility-by-relation",
-    "How easily are queries swayed, relation by relation?",
+    "susceptibility-by-relation", "How easily are queries swayed, relation by relation?",
     "Dot plot of mean susceptibility in nats by relation, real and invented entities",
-    ("susceptibility_of_relations", "coverage_of_susceptibility"),
-    _draw_relations,
-    measures=("susceptibility",),
+    ("susceptibility_of_relations", "coverage_of_susceptibility"), _draw_relations, measures=("susceptibility",),
 )
 
 
 RELATION = "officialLanguage"
 MOST_FORMS = 6
 """More panels beside each other cannot be read: texts of one's own may have many forms."""
-_GROUPS = {False: "real", True: "invented"}
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
@@ -117,40 +108,29 @@ def _draw_forms(model: Model, frames: Frames) -> Drawing | None:
     relation = relation_of(every)
     groups = without_unit(in_order(where(every, relation=relation), query_type=QUERY_HUES, form=(1, 2)))
     scored = finite(where(frames["susceptibility_of_queries"], relation=relation), "susceptibility")
-    queries = scored.rows.astype({"invented": bool})
-    if len(groups[["query_type", "form"]].drop_duplicates()) > MOST_FORMS:
+    queries, forms = scored.rows.astype({"invented": bool}), groups[["query_type", "form"]].drop_duplicates()
+    if len(forms) > MOST_FORMS:
         return None
     sizes = span(groups["queries"].min(), groups["queries"].max())
     caption = (
         f"Each dot is a query of the relation {relation}, filled about a real entity and hollow about an invented one; "
-        f"higher up contexts sway it further. {how_to_read('entities')}. A panel is a query form. "
-        f"{model}; n = {len(queries)} "
-        f"queries, {sizes} a form and group. The "
-        f"CSV file has every relation.{scored.note('queries')}"
+        f"higher up contexts sway it further. {how_to_read('entities')}. A panel is a query form. {model}; n = "
+        f"{len(queries)} queries, {sizes} a form and group. The CSV file has every relation.{scored.note('queries')}"
     )
-    return Drawing(caption, without_unit(every), groups, partial(_paint_forms, queries, groups))
 
-
-def _paint_forms(queries: pd.DataFrame, groups: pd.DataFrame) -> Canvas:
-    forms = [(str(kind), int(form)) for kind, form in groups[["query_type", "form"]].drop_duplicates().to_numpy()]
-    canvas, (line,) = blank(1, len(forms), 3.4, share_y=True)
-    for axes, (kind, form) in zip(line, forms, strict=True):
-        of_form = {"query_type": kind, "form": form}
+    def panel(axes: Axes, _: object, of_form: dict[str, Any]) -> None:
         susceptibility_of_form(axes, where(queries, **of_form), where(groups, **of_form))
-        axes.set_title(f"{kind}, form {form}")
-    line[0].set_ylabel("susceptibility (nats)")
-    line[0].set_ylim(bottom=0)
-    legend_above(canvas, [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")])
-    return canvas
+        axes.set_title("{query_type}, form {form}".format(**of_form))
+
+    marks = [mark("o", "real entities"), mark("o", "invented entities", filled=False), mark("D", "mean")]
+    paint = partial(grid, "-", records(forms), 3.4, panel, marks, y=lambda _: "susceptibility (nats)", bottom=0)
+    return Drawing(caption, without_unit(every), groups, paint)
 
 
 BY_FORM = Figure(
-    "susceptibility-by-form",
-    "How far apart are queries of one relation, form by form?",
+    "susceptibility-by-form", "How far apart are queries of one relation, form by form?",
     "Dot and box plots of susceptibility in nats of a relation, real and invented entities, by query form",
-    ("susceptibility_of_forms", "susceptibility_of_queries"),
-    _draw_forms,
-    measures=("susceptibility",),
+    ("susceptibility_of_forms", "susceptibility_of_queries"), _draw_forms, measures=("susceptibility",),
     items=("du-fig-8",),
 )
 
@@ -176,38 +156,27 @@ def _draw_memorization(model: Model, frames: Frames) -> Drawing | None:
         "answer is. Above, it is counted over the contexts that conflict, that is state another answer about the "
         "query's entity; below, over every context, which the authors' released code counts, but with each output at "
         "its own context, where that code sorts one and not the other. A column is a fifth of the ratio. "
-        f"{how_to_read('entities')}; below "
-        f"it the fifth's share and number of queries. {model}; n = {len(every)} "
+        f"{how_to_read('entities')}; below it the fifth's share and number of queries. {model}; n = {len(every)} "
         f"queries in {plural(every['relation'].nunique(), 'relation')}. Queries without a ratio, in no box (0/0: no "
         f"answer was either): {without}.{result.note('queries')}"
     )
-    points = every.drop(columns=["model", "dtype"])
-    return Drawing(caption, points, fifths[_SHOWN], partial(_paint_memorization, result.rows, fifths))
 
+    def panel(axes: Axes, contexts: str, kind: str) -> None:
+        axes.set(title=f"{kind} queries, {contexts}", xlabel="memorization ratio (no unit)")
+        of_type = where(fifths, contexts=contexts, query_type=kind)
+        if len(of_type):
+            rows, ratio = where(result.rows, query_type=kind).dropna(subset=[RATIOS[contexts]]), RATIOS[contexts]
+            columns_of_bins(axes, rows["susceptibility"], rows[ratio], of_type, "memorization_ratio", 5)
 
-def _paint_memorization(data: pd.DataFrame, fifths: pd.DataFrame) -> Canvas:
-    types, counted = query_types(fifths), [name for name in RATIOS if (fifths["contexts"] == name).any()]
-    canvas, grid = blank(len(counted), len(types), 0.5 + 2.9 * len(counted), share_y=True)
-    for line, contexts in zip(grid, counted, strict=True):
-        ratio = RATIOS[contexts]
-        defined = data[data[ratio].notna()]
-        for axes, kind in zip(line, types, strict=True):
-            of_type = where(fifths, contexts=contexts, query_type=kind)
-            axes.set(title=f"{kind} queries, {contexts}", xlabel="memorization ratio (no unit)")
-            if len(of_type):
-                of_kind = where(defined, query_type=kind)
-                columns_of_bins(axes, of_kind["susceptibility"], of_kind[ratio], of_type, "memorization_ratio", 5)
-        line[0].set_ylabel("susceptibility (nats)")
-    grid[0][0].set_ylim(bottom=0)
-    return canvas
+    counted, types = present(fifths, "contexts", [*RATIOS]), query_types(fifths)
+    height, label = 0.5 + 2.9 * len(counted), "susceptibility (nats)"
+    paint = partial(grid, counted, types, height, panel, y=lambda _: label, bottom=0)
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), fifths[_SHOWN], paint)
 
 
 BY_MEMORIZATION = Figure(
-    "susceptibility-by-memorization",
-    "Are queries whose answer the model holds on to swayed less?",
+    "susceptibility-by-memorization", "Are queries whose answer the model holds on to swayed less?",
     "Box plots of susceptibility in nats by fifths of the memorization ratio",
-    ("memorization_of_queries", "memorization_in_short"),
-    _draw_memorization,
-    measures=("memorization_ratio", "susceptibility"),
-    items=("du-fig-3",),
+    ("memorization_of_queries", "memorization_in_short"), _draw_memorization,
+    measures=("memorization_ratio", "susceptibility"), items=("du-fig-3",),
 )

@@ -44,10 +44,7 @@ def dataset_card(study: Publication, files: Sequence[Exported], sources: pd.Data
         f'rows = pandas.read_parquet("{files[0].path if files else "data/..."}")\n```\n\n'
         "```python\nimport duckdb\n\n"
         f"duckdb.sql(\"SELECT count(*) FROM '{files[0].path if files else 'data/...'}'\")\n```\n",
-        _terms(study, sources),
-        *(not_run_table if not_run else ()),
-        "## Tables\n",
-        *(_table(file) for file in files),
+        _terms(study, sources), *(not_run_table if not_run else ()), "## Tables\n", *(_table(file) for file in files),
         f"## How to cite\n\n{markdown(card.citation)}\n",
     ]
     return "\n".join(parts)

@@ -87,16 +87,14 @@ def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:
 
 
 AT_A_GLANCE = Table(
-    "models-at-a-glance",
-    "The models at a glance",
+    "models-at-a-glance", "The models at a glance",
     "Shares of greedy answers, and means in nats, with 95% intervals over what n names last; a group is the context "
     "before the question, or the type of a query. Where nothing changes: between two halves of the answers without a "
     "context. An answer counts once, so that a question counts as often as it has "
     f"contexts of the group. Of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few answers no share "
     f"({FEW}). Of two models, undecided: nothing shows that they differ on the items of both, nor that they do not; "
     "equal: their difference is shown to be within the margin.",
-    ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers"),
-    _at_a_glance,
+    ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers"), _at_a_glance,
     note=lambda frames: (
         judged(frames["models_side_by_side"], frames["stand_ins"])
         + thinking(frames["unfinished_greedy_answers"])
@@ -105,25 +103,20 @@ AT_A_GLANCE = Table(
     leads=True,
 )
 SIDE_BY_SIDE = Table(
-    "models-side-by-side",
-    "The models side by side",
+    "models-side-by-side", "The models side by side",
     f"Means with 95% intervals over clusters, none of fewer than {FEWEST_FOR_INTERVAL}: what they are stands beside "
     "them. Of shares they are Wilson's, else bootstraps. Shares are of greedy answers, by their words; a group is the "
     "context before the question, or the type of a query. n counts answers, for susceptibility queries. The rows of a "
     "right and of a wrong answer count those to questions that the model answers so without a context.",
-    ("models_side_by_side",),
-    lambda frames: _in_words(frames["models_side_by_side"], "group"),
-    folded=True,
+    ("models_side_by_side",), lambda frames: _in_words(frames["models_side_by_side"], "group"), folded=True,
 )
 DIFFERENCES = Table(
-    "differences-between-models",
-    "Where two models differ",
+    "differences-between-models", "Where two models differ",
     "The model's mean minus the other's, over the n answers or queries that both have, with the 95% interval over "
     "clusters: subjects (questions where none is named), or entities. p by turning signs, two-sided, after "
     "Benjamini-Hochberg over all rows. Larger or smaller: p is at most 0.05, and 0 outside the interval. Equal: the "
     "interval lies within the margin on both sides of 0. Undecided: neither.",
-    ("model_differences",),
-    _differences,
+    ("model_differences",), _differences,
 )
 
 
@@ -146,21 +139,16 @@ def _susceptibilities(frames: Frames) -> pd.DataFrame:
 
 
 SUSCEPTIBILITIES = Table(
-    "mean-susceptibility-of-models",
-    "How far contexts sway each model",
+    "mean-susceptibility-of-models", "How far contexts sway each model",
     "Mean susceptibility over contexts (Monte Carlo) in nats, over all queries, closed and open ones, whatever their "
     "relation, with the 95% interval over entities. Contexts are those before a query: values from "
     "different numbers of them are not to be compared, for none can pass the logarithm of that number.",
-    ("both_susceptibilities_in_short", "coverage_of_susceptibility"),
-    _susceptibilities,
-    items=("liu-table-2",),
+    ("both_susceptibilities_in_short", "coverage_of_susceptibility"), _susceptibilities, items=("liu-table-2",),
 )
 RUNTIME = Table(
-    "runtime-of-susceptibilities",
-    "How much faster is Fisher susceptibility?",
+    "runtime-of-susceptibilities", "How much faster is Fisher susceptibility?",
     "Time spent on the same queries by the same device: on susceptibility over contexts (their persuasion is what "
     "takes it), on Fisher susceptibility, and the first in multiples of the second. It grows with the contexts a "
     "query is asked with, and falls with the draws that estimate the whole vocabulary. Loading a model is not counted.",
-    ("runtime_of_susceptibilities",),
-    items=("liu-runtime",),
+    ("runtime_of_susceptibilities",), items=("liu-runtime",),
 )

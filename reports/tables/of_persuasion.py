@@ -132,56 +132,37 @@ SHARES = Table(
             "persuaded_as_published": "persuaded, by the paper's rule",
             "stubborn_as_published": "stubborn, by the paper's rule",
         },
-        "instances",
-        "marjanovic-table-1",
-        persuaded_as_published="share_persuaded",
+        "instances", "marjanovic-table-1", persuaded_as_published="share_persuaded",
         stubborn_as_published="share_stubborn",
     ),
     items=("marjanovic-table-1",),
 )
 NUMBERS = Table(
-    "means-of-partitions",
-    "Every mean of a partition, with its interval",
-    "n counts questions under a condition; intervals are over subjects, which these are about.",
-    ("partition_means",),
-    _numbers,
-    folded=True,
-    items=("marjanovic-table-2",),
+    "means-of-partitions", "Every mean of a partition, with its interval",
+    "n counts questions under a condition; intervals are over subjects, which these are about.", ("partition_means",),
+    _numbers, folded=True, items=("marjanovic-table-2",),
 )
 CORRELATIONS = Table(
-    "correlations-of-persuasion",
-    "What coherent persuasion goes together with, one by one",
+    "correlations-of-persuasion", "What coherent persuasion goes together with, one by one",
     "Pearson's r of coherent persuasion over instances. Low, high and p take instances as independent, as published; "
     "subject low and high are ends of a 95% bootstrap interval that draws whole subjects. A dash where there is none, "
     "and why.",
-    ("instance_correlations",),
-    _correlations,
-    folded=True,
-    items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
+    ("instance_correlations",), _correlations, folded=True, items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
 )
 REGRESSIONS = Table(
-    "predictors-of-persuasion",
-    "What coherent persuasion goes together with, all at once",
+    "predictors-of-persuasion", "What coherent persuasion goes together with, all at once",
     "Ordinary least squares of coherent persuasion (nats) on predictors with mean 0 and standard deviation 1: beta is "
     "the change for one standard deviation, the others held. Standard error and p take instances as independent, as "
     "published; those of subjects let the instances of one subject depend on each other. Left out are instances that "
     "lack a value. Published is the temporal partition; edits of a static fact are all 1, and disputable questions "
     "have neither edits nor an object.",
-    ("regressions",),
-    _regressions,
-    folded=True,
-    items=_TABLES,
+    ("regressions",), _regressions, folded=True, items=_TABLES,
 )
 WORDS = Table(
-    "words-of-entropy-classes",
-    "What the questions with low and high uncertainty are about",
+    "words-of-entropy-classes", "What the questions with low and high uncertainty are about",
     "The 50 words with the largest mean TF-IDF in the questions and in the contexts of instances with low, middle and "
     "high semantic entropy with the context, the largest first. TF-IDF of a word in a text: how often it occurs, times "
     "ln((1 + texts) / (1 + texts with it)) + 1, the text scaled to length 1. Words of more than half of the texts are "
     "left out.",
-    ("words_of_classes", "entropy_classes"),
-    _words,
-    note=_bounds,
-    folded=True,
-    items=("marjanovic-table-8",),
+    ("words_of_classes", "entropy_classes"), _words, note=_bounds, folded=True, items=("marjanovic-table-8",),
 )

@@ -54,17 +54,15 @@ def _scored(frames: Frames) -> str:
 
 
 ACCURACY = Table(
-    "accuracy-entropy-persuasion",
-    "Accuracy, uncertainty and persuasion, with and without context",
+    "accuracy-entropy-persuasion", "Accuracy, uncertainty and persuasion, with and without context",
     "A row is a partition, of own questions a group, under a context; n counts questions with their contexts, in a "
-    "cell those of its mean where they are fewer. "
-    "Accuracy, as published, is the share of greedy answers that are the expected one by ROUGE-L over 0.3: the "
-    "original object, or what the context states; disputable questions have none without a context, and count for no "
-    "pooled one. Entropies and coherent persuasion are means in nats. Semantic entropy sums log-probabilities and so "
-    "grows with the length of answers; length-normalised, it takes their mean. Rao's is the entropy of the clusters' "
-    "length-normalised probabilities, “of clusters” that of their sizes. Intervals have 95%, over subjects: Wilson's "
-    "by cluster of accuracy, else bootstraps. What rests on fewer than "
-    "5 sampled answers has no mean.",
+    "cell those of its mean where they are fewer. Accuracy, as published, is the share of greedy answers that are the "
+    "expected one by ROUGE-L over 0.3: the original object, or what the context states; disputable questions have none "
+    "without a context, and count for no pooled one. Entropies and coherent persuasion are means in nats. Semantic "
+    "entropy sums log-probabilities and so grows with the length of answers; length-normalised, it takes their mean. "
+    "Rao's is the entropy of the clusters' length-normalised probabilities, “of clusters” that of their sizes. "
+    "Intervals have 95%, over subjects: Wilson's by cluster of accuracy, else bootstraps. What rests on fewer than 5 "
+    "sampled answers has no mean.",
     ("partition_means", "measures_in_short"),
     lambda frames: side_by_side(
         frames,
@@ -76,14 +74,10 @@ ACCURACY = Table(
             "cluster_assignment_entropy": "of clusters",
             "coherent_persuasion": "coherent persuasion",
         },
-        "n",
-        "marjanovic-table-2",
-        accuracy="accuracy",
-        semantic_entropy="semantic_entropy",
+        "n", "marjanovic-table-2", accuracy="accuracy", semantic_entropy="semantic_entropy",
         coherent_persuasion="coherent_persuasion",
     ),
-    note=_standard_errors,
-    items=("marjanovic-table-2",),
+    note=_standard_errors, items=("marjanovic-table-2",),
 )
 OUTCOMES = Table(
     "persuaded-and-stubborn",
@@ -102,22 +96,15 @@ OUTCOMES = Table(
     ),
 )  # fmt: skip
 ANSWERS = Table(
-    "what-became-of-answers",
-    "What became of the answers",
+    "what-became-of-answers", "What became of the answers",
     "Answers are the samples; of the greedy ones, only the unfinished are counted. An empty answer ended before its "
     "first word: it is equivalent to other empty ones alone, and as a greedy answer it matches nothing. An unfinished "
-    "one was cut off at the limit of tokens. Thoughts that did not end, those of greedy answers included, "
-    "have no answer and are in no score. Where a context was cut, its end did not fit into the model's window. "
-    "Nothing else is left out. Groups are clusters of equivalent answers: how many "
-    "there are of a question, on average.",
-    ("partition_summary",),
-    _answers,
+    "one was cut off at the limit of tokens. Thoughts that did not end, those of greedy answers included, have no "
+    "answer and are in no score. Where a context was cut, its end did not fit into the model's window. Nothing else is "
+    "left out. Groups are clusters of equivalent answers: how many there are of a question, on average.",
+    ("partition_summary",), _answers,
 )
 REJECTED = Table(
-    "what-became-no-question",
-    "What did not become a question, and why",
-    "",
-    ("rejected_in_short", "answers_of_questions"),
-    _rejected,
-    note=_scored,
+    "what-became-no-question", "What did not become a question, and why", "",
+    ("rejected_in_short", "answers_of_questions"), _rejected, note=_scored,
 )

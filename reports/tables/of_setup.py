@@ -37,33 +37,23 @@ def _of(one: PublishedValue) -> str:
 
 
 SETUP = Table(
-    "what-was-asked-with",
-    "What was asked with",
+    "what-was-asked-with", "What was asked with",
     "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in total; "
     "and how many the papers had. Contexts of a query are counted for each query; those that "
     "mention its entity are relevant. Every model was asked the same.",
-    ("setup",),
-    _rows,
-    folded=True,
-    items=ITEMS,
+    ("setup",), _rows, folded=True, items=ITEMS,
 )
 
 
 SHARDS = Table(
-    "corpus",
-    "What was read of the corpus",
+    "corpus", "What was read of the corpus",
     "The files in which names were counted, or the index: documents, words, of an index tokens, bytes unpacked, what "
     "could not be read and was left out (lines; of a text file bytes), the first of it, and when it was counted (UTC).",
-    ("corpus_in_short",),
-    folded=True,
-    items=("du-app-f.2",),
+    ("corpus_in_short",), folded=True, items=("du-app-f.2",),
 )
 EXCLUDED = Table(
-    "names-that-are-words",
-    "Entities whose counts say nothing of them",
+    "names-that-are-words", "Entities whose counts say nothing of them",
     "Entities that are left out of figures and correlations with a corpus, and why: how often the name stands there, "
     "and how often the same in small letters.",
-    ("excluded_entities",),
-    folded=True,
-    items=("du-app-f.2",),
+    ("excluded_entities",), folded=True, items=("du-app-f.2",),
 )

@@ -257,9 +257,7 @@ def _by_outcome(entropy: str) -> list[Mean]:
 ANSWERS = statistic_of(
     "answer_means", 3, (INSTANCES, QUESTIONS),
     [
-        MOVED_ANSWERS,
-        *_by_outcome("semantic_entropy_without"),
-        *_by_outcome("semantic_entropy_with"),
+        MOVED_ANSWERS, *_by_outcome("semantic_entropy_without"), *_by_outcome("semantic_entropy_with"),
         *(
             Mean(error, MODEL, OF_ANSWERS, frame=QUESTIONS, needs=[error], order=[error])
             for error in ("semantic_entropy_standard_error", "coherent_persuasion_standard_error")

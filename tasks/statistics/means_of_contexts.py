@@ -90,10 +90,8 @@ def followed_of_relations(frames: Frames, seed: int) -> list[Row]:
     frame = frames["followed"]
     answers = frame["answers"].astype("float64")
     frame = frame.assign(
-        conflict=frame["conflict"].astype(object).fillna("none"),
-        persuasion=frame[QUANTITY].astype("float64"),
-        answers=answers,
-        scored=answers.where(frame[QUANTITY].notna(), 0.0),
+        conflict=frame["conflict"].astype(object).fillna("none"), persuasion=frame[QUANTITY].astype("float64"),
+        answers=answers, scored=answers.where(frame[QUANTITY].notna(), 0.0),
     )
 
     def counts(group: Frame) -> Row:

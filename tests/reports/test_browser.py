@@ -147,9 +147,7 @@ def test_a_question_shows_its_groups_contexts_and_scores(
     browser.look(1400, "light")
     browser.open(answers, "#open=q0")
     assert browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)") == [
-        "Without a context",
-        "With the original context",
-        "With the counter-memory context",
+        "Without a context", "With the original context", "With the counter-memory context",
     ]
     groups = browser.ask("[...document.querySelector('.groups').children].map(one => one.innerText)")
     lines = [[line for line in group.splitlines() if line] for group in groups]

@@ -66,6 +66,20 @@ def test_axes_name_quantity_and_unit(drawn: dict[str, Drawn]) -> None:
         assert any(f"{unit})" in label for unit in units_of(one) for label in labels), name
 
 
+def test_panels_that_share_an_axis_cut_nothing_off() -> None:
+    rows = tables([(MODEL, "float32")], relations=["capital"], entities=4, questions=6)
+    for row in (*rows["susceptibility"], *rows["persuasion"], *rows["entity_independent_persuasion"]):
+        if row.get("query_type", "closed") == "closed" and " open " not in row.get("query_id", ""):
+            row |= {name: 3 * value for name, value in row.items() if name in {*rows, "entity_independent_persuasion"}}
+    names = ("susceptibility-by-relation", "persuasion-by-kind", "entity-independent-persuasion",
+             "entity-independent-by-template")  # fmt: skip
+    for one in draw_all([FIGURES[name] for name in names], frames(rows))[0]:
+        for axes in one.drawing.paint().axes:
+            drawn = np.vstack([line.get_xydata() for line in axes.lines])
+            inside = zip(drawn.T, (axes.get_xlim(), axes.get_ylim()), strict=True)
+            assert all(min(ends) <= np.nanmin(at) <= np.nanmax(at) <= max(ends) for at, ends in inside), one.name
+
+
 def test_models_and_dtypes_are_not_mixed() -> None:
     models = [("a", "float32"), ("a", "bfloat16"), ("somebody/with-a-long-name", "float32")]
     of_three = frames(tables(models, relations=["capital"], entities=2, questions=6))
@@ -102,14 +116,8 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
     drawn, omitted = draw_all(FIGURES.values(), {})
     assert not drawn
     unexpected = (
-        "precision",
-        "variance-of-scores",
-        "susceptibility-by-label",
-        "susceptibility-by-label-and-set",
-        "persuasion-by-strength",
-        "susceptibility-by-frequency",
-        "familiarity-by-frequency",
-        "persuasion-by-edits",
+        "precision", "variance-of-scores", "susceptibility-by-label", "susceptibility-by-label-and-set",
+        "persuasion-by-strength", "susceptibility-by-frequency", "familiarity-by-frequency", "persuasion-by-edits",
     )
     questions = [figure.question for name, figure in FIGURES.items() if name not in unexpected]
     assert omitted == questions

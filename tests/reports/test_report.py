@@ -25,14 +25,9 @@ from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
 
 HOSTILE = (
-    "<script>alert(1)</script>",
-    "\"><img src=x onerror='alert(1)'>",
-    r"$\frac{1}{$",
-    "{{ 7 * 7 }} {% raw %}",
-    "\u202e\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd\u202c",
-    "../../etc/passwd\x00",
-    "東京 " + "very long name " * 40,
-    "=HYPERLINK(1)&amp;",
+    "<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>", r"$\frac{1}{$", "{{ 7 * 7 }} {% raw %}",
+    "\u202e\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd\u202c", "../../etc/passwd\x00",
+    "東京 " + "very long name " * 40, "=HYPERLINK(1)&amp;",
 )
 
 

@@ -21,11 +21,8 @@ def of(required: str, optional: str = "", **fields: Any) -> dict[str, Any]:
 METRIC = of(
     "lower_is_better",
     "evaluation_description metric_id metric_name metric_unit score_type min_score max_score additional_details",
-    lower_is_better={"type": "boolean"},
-    score_type={"enum": ["binary", "continuous", "levels"]},
-    min_score=NUMBER,
-    max_score=NUMBER,
-    additional_details=DETAILS,
+    lower_is_better={"type": "boolean"}, score_type={"enum": ["binary", "continuous", "levels"]}, min_score=NUMBER,
+    max_score=NUMBER, additional_details=DETAILS,
 ) | {"if": {"properties": {"score_type": {"const": "continuous"}}}, "then": {"required": ["min_score", "max_score"]}}
 
 INTERVAL = of(

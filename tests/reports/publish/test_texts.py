@@ -38,10 +38,8 @@ def filled(rows: int = 1) -> Filled:
     [
         (r"50% of $x_1$ & #2 {a}", r"50\% of \$x\_1\$ \& \#2 \{a\}"),
         (r"~ ^ \b [c] *", r"\textasciitilde{} \textasciicircum{} \textbackslash{}b {[}c{]} {*}"),
-        ("Łódź, Nguyễn", r"\L{}\'{o}d\'{z}, Nguy\~{\^{e}}n"),
-        ("--a '' ,,", r"-{}-a '{}' ,{},"),
-        ("東\u202e\x00", "{[}U+6771{]}"),
-        ("a ≠ b ≮ c", r"a \ensuremath{\neq} b {[}U+226E{]} c"),
+        ("Łódź, Nguyễn", r"\L{}\'{o}d\'{z}, Nguy\~{\^{e}}n"), ("--a '' ,,", r"-{}-a '{}' ,{},"),
+        ("東\u202e\x00", "{[}U+6771{]}"), ("a ≠ b ≮ c", r"a \ensuremath{\neq} b {[}U+226E{]} c"),
         ("București, Phở, 한", r"Bucure\textcommabelow{s}ti, Ph{[}U+1EDF{]}, {[}U+D55C{]}"),
         ("x\u0304\u0326 x\u0310", r"\={\textcommabelow{x}} x{[}U+0310{]}"),
         ("x ≥ −∞", r"x \ensuremath{\geq} \ensuremath{-}\ensuremath{\infty}"),
