@@ -128,7 +128,9 @@ def phrase(status: int) -> str:
 def _json(reply: Reply, named: str) -> Any:
     try:
         text = reply.body.decode("utf-8-sig")
-        _refuse_many_values(reply.body, named)
+        # also those inside of texts, which are few
+        if sum(map(reply.body.count, (b",", b"[", b"{"))) > MOST_VALUES:
+            raise ServiceTimeout(f"{named} sends JSON of more than {MOST_VALUES:,} values; ask for less")
         content = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         if reply.status != HTTPStatus.OK:
@@ -137,12 +139,6 @@ def _json(reply: Reply, named: str) -> Any:
     if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
         raise ServiceError(f"{named} answered with a lone surrogate, which is not text")
     return content
-
-
-def _refuse_many_values(body: bytes, named: str) -> None:
-    values = sum(map(body.count, (b",", b"[", b"{")))  # also those inside of texts, which are few
-    if values > MOST_VALUES:
-        raise ServiceTimeout(f"{named} sends JSON of more than {MOST_VALUES:,} values; ask for less")
 
 
 def _not_json(error: Exception, body: bytes, named: str) -> ServiceError:

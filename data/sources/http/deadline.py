@@ -8,23 +8,20 @@ import io
 import socket
 import time
 from contextlib import suppress
+from functools import partial
 from http.client import HTTPResponse
-from typing import Any, ClassVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection, HTTPSConnection
 
 TIMEOUTS = 2
 """A whole response may take so many times the timeout: once until it begins, and once more until it is complete."""
 
 
 class Overdue(Exception):
-    """A response that was not complete in time; seconds: how long it was read."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__(f"still sends after {seconds:g} s")
+    """A response that was not complete in time."""
 
 
 class _Reader(io.RawIOBase):
@@ -45,7 +42,7 @@ class _Reader(io.RawIOBase):
             except TimeoutError:
                 if left >= self._timeout_s:
                     raise
-        raise Overdue(TIMEOUTS * self._timeout_s)
+        raise Overdue(f"still sends after {TIMEOUTS * self._timeout_s:g} s")
 
     def abort(self) -> None:
         with suppress(OSError):
@@ -60,34 +57,11 @@ Readers = WeakValueDictionary[int, _Reader]
 
 
 class _Response(HTTPResponse):
-    readers: ClassVar[Readers]
-
-    def __init__(self, sock: socket.socket, *arguments: Any, **named: Any) -> None:
+    def __init__(self, readers: Readers, sock: socket.socket, *arguments: Any, **named: Any) -> None:
         super().__init__(sock, *arguments, **named)
         reader = _Reader(self.fp.detach(), sock)
-        self.readers[id(reader)] = reader
+        readers[id(reader)] = reader
         self.fp = io.BufferedReader(reader)
-
-
-def _pools(of_adapter: Readers) -> dict[str, type[HTTPConnectionPool]]:
-    """Kinds of connections, by scheme, the readers of whose responses are noted there."""
-
-    class Response(_Response):
-        readers = of_adapter
-
-    class Http(HTTPConnection):
-        response_class = Response
-
-    class Https(HTTPSConnection):
-        response_class = Response
-
-    class HttpPool(HTTPConnectionPool):
-        ConnectionCls = Http
-
-    class HttpsPool(HTTPSConnectionPool):
-        ConnectionCls = Https
-
-    return {"http": HttpPool, "https": HttpsPool}
 
 
 class DeadlineAdapter(HTTPAdapter):
@@ -98,7 +72,11 @@ class DeadlineAdapter(HTTPAdapter):
 
     def __init__(self) -> None:
         self._readers = Readers()
-        self._pools = _pools(self._readers)
+        self._pools: dict[str, type[HTTPConnectionPool]] = {}
+        connects = {"response_class": partial(_Response, self._readers)}
+        for scheme, pool in {"http": HTTPConnectionPool, "https": HTTPSConnectionPool}.items():
+            connection = type(pool.ConnectionCls.__name__, (pool.ConnectionCls,), connects)
+            self._pools[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
         super().__init__()
 
     def init_poolmanager(self, *arguments: Any, **named: Any) -> None:

@@ -35,10 +35,19 @@ from swaymeter.data.sources.http.answer import (
     refusal,
 )
 from swaymeter.data.sources.http.cache import HttpCache, key_of
-from swaymeter.data.sources.http.exchange import CONNECT_S, OneExchange, Unreachable, exchange, seconds_to_connect
+from swaymeter.data.sources.http.exchange import (
+    CONNECT_S,
+    OneExchange,
+    Unreachable,
+    check_address,
+    exchange,
+    place_in,
+    redirected,
+    seconds_to_connect,
+    user_agent,
+)
 from swaymeter.data.sources.http.limits import Limits
 from swaymeter.data.sources.http.printable import printable
-from swaymeter.data.sources.http.request import check_address, place_in, redirected, user_agent
 from swaymeter.data.sources.http.services import Service
 from swaymeter.data.storage.workspace import slug
 
@@ -130,7 +139,11 @@ class Session:
         ServiceError where the service fails or its response is invalid, or, offline, none is cached; ServiceTimeout
         where it takes too long: ask for less; ServiceBudget where the run has spent its budget for the service.
         """
-        request = self._request(form, method, path, accept or _ACCEPTED[content], as_json)
+        address = place_in(self.service.address, path, self._named)
+        headers = self._headers | {"Accept": accept or _ACCEPTED[content]}
+        fields, place = sorted(form.items()), "params" if method == "GET" else "json" if as_json else "data"
+        sent: dict[str, Any] = {place: dict(fields) if as_json else fields}
+        request = requests.Request(method, address, headers=headers, **sent).prepare()
         expected = Expected(content, error_of, allow, immutable)
         key = key_of(request)
         with self._lock:
@@ -163,15 +176,6 @@ class Session:
             self._own_limiter.close()
         self._cache.close()
 
-    def _request(
-        self, form: Mapping[str, Any], method: str, path: str, accept: str, as_json: bool
-    ) -> requests.PreparedRequest:
-        address = place_in(self.service.address, path, self._named)
-        fields, headers = sorted(form.items()), self._headers | {"Accept": accept}
-        place = "params" if method == "GET" else "json" if as_json else "data"
-        sent: dict[str, Any] = {place: dict(fields) if as_json else fields}
-        return requests.Request(method, address, headers=headers, **sent).prepare()
-
     def _cached(self, cached: Reply | None, expected: Expected) -> Answer | None:
         if cached is None or cached.status not in expected.allow:
             return None
@@ -179,13 +183,12 @@ class Session:
             content = expected.content(cached, self._named)
         except ServiceError:
             return None
-        if expected.error_of(content) or not (self._is_usable(cached) or expected.is_immutable(content)):
+        age = max(datetime.now(UTC) - cached.retrieved_at, timedelta(0))  # less than none: by a clock that was ahead
+        is_young = age < timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
+        is_usable = (is_young and self.reruns <= cached.reruns) or expected.is_immutable(content)
+        if expected.error_of(content) or not is_usable:
             return None
         return Answer(content, self.service.address, cached.retrieved_at, True, cached.status)
-
-    def _is_usable(self, cached: Reply) -> bool:
-        age = max(datetime.now(UTC) - cached.retrieved_at, timedelta(0))  # less than none: by a clock that was ahead
-        return self.reruns <= cached.reruns and age < timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
 
     def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, Reply]:
         failed: list[TransientError] = []
@@ -209,7 +212,11 @@ class Session:
             content = expected.content(reply, self._named)
             problem = expected.error_of(content)
             if problem is not None:
-                raise self._error_of(problem, reply)
+                message = f"{self._named} answered with an error: {printable(str(problem), 300)}"
+                if isinstance(problem, ServiceError):
+                    raise type(problem)(message)
+                wait_s = problem.wait_s if reply.wait_s is None else reply.wait_s
+                raise replace(problem, message=message, wait_s=wait_s)
         except TransientError as error:
             failed.append(error)
             if error.wait_s:
@@ -218,12 +225,6 @@ class Session:
                     log.warning("%s requires a pause of %.0f s", self.service.name, error.wait_s)
             raise
         return Answer(content, self.service.address, reply.retrieved_at, False, reply.status), reply
-
-    def _error_of(self, problem: TransientError | ServiceError, reply: Reply) -> TransientError | ServiceError:
-        message = f"{self._named} answered with an error: {printable(str(problem), 300)}"
-        if isinstance(problem, ServiceError):
-            return type(problem)(message)
-        return replace(problem, message=message, wait_s=problem.wait_s if reply.wait_s is None else reply.wait_s)
 
     def _reply(self, request: requests.PreparedRequest) -> Reply:
         for _ in range(1 + _REDIRECTS):
@@ -241,23 +242,21 @@ class Session:
         try:
             connect_s = CONNECT_S if self._reached else seconds_to_connect(self._http, self.service.address)
             reply = exchange(
-                self._http, request, named=self._named, connect_s=connect_s, timeout_s=self.service.timeout_s,
-                transient=self.service.transient,
-            )  # fmt: skip
+                self._http, request, named=self._named, connect_s=connect_s, timeout_s=self.service.timeout_s
+            )
         except Unreachable as why:
-            raise self._unreached(f"{self._named} cannot be reached: {why}", self._now() - began) from None
+            message = f"{self._named} cannot be reached: {why}"
+            self._not_connected += 1
+            is_quick = self._now() - began < _SLOW_TO_CONNECT_S
+            if self._reached or (self._not_connected < _CONNECT_TRIES and is_quick):
+                raise TransientError(message, ends=ServiceError) from None
+            self._limits.end(ServiceError(message))
+            raise ServiceError(message) from None
         except TransientError:
             self._reached = True
             raise
         self._reached = True
-        return replace(reply, body=reply.body.replace(self._key, b"[key]")) if self._key else reply
-
-    def _unreached(self, message: str, seconds: float) -> TransientError | ServiceError:
-        self._not_connected += 1
-        if self._reached or (self._not_connected < _CONNECT_TRIES and seconds < _SLOW_TO_CONNECT_S):
-            return TransientError(message, ends=ServiceError)
-        self._limits.end(ServiceError(message))
-        return ServiceError(message)
+        return reply
 
 
 _lock = threading.Lock()

@@ -8,8 +8,8 @@ import requests
 
 from swaymeter.data.errors import ServiceError, ServiceTimeout
 from swaymeter.data.sources.http import exchange
+from swaymeter.data.sources.http.exchange import check_address, place_in
 from swaymeter.data.sources.http.printable import shown
-from swaymeter.data.sources.http.request import check_address, place_in
 from swaymeter.data.sources.http.services import SERVICES
 from tests.data.sources.servers.faults import Say, gzipped, says, serving
 from tests.data.sources.sessions import Open
