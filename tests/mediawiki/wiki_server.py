@@ -55,7 +55,7 @@ class RunningWiki:
 
 
 class Editor:
-    """Somebody with a session of their own, who edits as people and their programs do."""
+    """Somebody with a session of their own; edits give the id of the new revision."""
 
     def __init__(self, wiki: RunningWiki, name: str | None) -> None:
         self.name = name
@@ -66,27 +66,22 @@ class Editor:
             said = self._done(action="login", lgname=name, lgpassword=wiki.password, lgtoken=token)
             assert said["login"]["result"] == "Success", said
 
-    def says(self, title: str, text: str, summary: str = "") -> int:
-        """Writes a whole page; the id of the new revision."""
-        return self._edited(title=title, text=text, summary=summary)
+    def says(self, title: str, text: str) -> int:
+        return self._edited(title=title, text=text)
 
-    def replaces(self, title: str, old: str, new: str, summary: str = "") -> int:
-        """Puts a text in the place of another, which stands there exactly once."""
+    def replaces(self, title: str, old: str, new: str) -> int:
         text = self.text(title)
         assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {title!r}"
-        return self.says(title, text.replace(old, new), summary)
+        return self.says(title, text.replace(old, new))
 
     def undoes(self, title: str, revision: int) -> int:
-        """Presses undo."""
         return self._edited(title=title, undo=str(revision))
 
     def rolls_back(self, title: str, user: str) -> int:
-        """Takes back all that a user did last."""
         said = self._done(action="rollback", title=title, user=user, token=self._token("rollback"))
         return int(said["rollback"]["revid"])
 
     def hides(self, revision: int, *what: str) -> None:
-        """Hides content, comment or user of a revision."""
         said = self._done(
             action="revisiondelete", type="revision", ids=str(revision), hide="|".join(what), token=self._token("csrf")
         )
@@ -97,11 +92,9 @@ class Editor:
         self._done(action="protect", title=title, protections="move=sysop", token=self._token("csrf"))
 
     def moves(self, title: str, to: str) -> None:
-        """Gives a page another name; the old one redirects to it."""
         self._done(**{"action": "move", "from": title, "to": to, "token": self._token("csrf")})
 
     def text(self, title: str) -> str:
-        """The wikitext of a page as it is now."""
         said = self._done(action="query", prop="revisions", titles=title, rvprop="content", rvslots="main")
         return str(said["query"]["pages"][0]["revisions"][0]["slots"]["main"]["content"])
 

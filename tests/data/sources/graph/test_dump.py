@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -47,16 +46,6 @@ def test_unbound_variables_are_absent_and_blank_nodes_rejected(tmp_path: Path) -
     dump = shared_dump([written(tmp_path, "a.ttl", TURTLE + "yago:Norway yago:n _:b . _:b yago:n 1 .\n")], tmp_path)
     found = dump.select(f"SELECT ?s ?none WHERE {{ ?s <{YAGO}n> ?n }}")
     assert (found.rows[0], found.rejected, len(found)) == ({"s": YAGO + "Norway"}, 1, 3)
-
-
-def test_a_dump_is_loaded_once_and_says_when(tmp_path: Path) -> None:
-    file = written(tmp_path, "a.ttl", TURTLE)
-    first = shared_dump([file], tmp_path / "graphs")
-    time.sleep(0.01)
-    second = shared_dump([file], tmp_path / "graphs")
-    assert first.select(ALL).retrieved_at == second.select(ALL).retrieved_at
-    assert first.select(ALL).retrieved_at.utcoffset() is not None
-    assert len(graphs(tmp_path / "graphs")) == 1
 
 
 @pytest.mark.parametrize(

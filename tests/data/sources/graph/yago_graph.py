@@ -33,29 +33,10 @@ RELATIONS: tuple[str, ...] = tuple(_ENDS)
 """The relations that the graph has facts of, by their names in the catalog."""
 
 COUNTRIES = (
-    ("Norway", "Oslo", ("Norwegian",)), ("Sweden", "Stockholm", ("Swedish",)), ("Denmark", "Copenhagen", ("Danish",)),
-    ("Finland", "Helsinki", ("Finnish", "Swedish")), ("Iceland", "Reykjavík", ("Icelandic",)),
-    ("Estonia", "Tallinn", ("Estonian",)), ("Latvia", "Riga", ("Latvian",)), ("Lithuania", "Vilnius", ("Lithuanian",)),
-    ("Poland", "Warsaw", ("Polish",)), ("Germany", "Berlin", ("German",)), ("Austria", "Vienna", ("German",)),
-    ("France", "Paris", ("French",)), ("Spain", "Madrid", ("Spanish",)), ("Portugal", "Lisbon", ("Portuguese",)),
-    ("Italy", "Rome", ("Italian",)), ("Malta", "Valletta", ("Maltese", "English")), ("Greece", "Athens", ("Greek",)),
-    ("Cyprus", "Nicosia", ("Greek", "Turkish")), ("Bulgaria", "Sofia", ("Bulgarian",)),
-    ("Romania", "Bucharest", ("Romanian",)), ("Hungary", "Budapest", ("Hungarian",)),
-    ("Slovenia", "Ljubljana", ("Slovene",)), ("Croatia", "Zagreb", ("Croatian",)),
-    ("Ireland", "Dublin", ("Irish", "English")), ("Turkey", "Ankara", ("Turkish",)), ("Egypt", "Cairo", ("Arabic",)),
-    ("Tunisia", "Tunis", ("Arabic",)), ("Kenya", "Nairobi", ("Swahili", "English")),
-    ("Ethiopia", "Addis Ababa", ("Amharic",)), ("Ghana", "Accra", ("English",)), ("Japan", "Tokyo", ("Japanese",)),
-    ("Mongolia", "Ulaanbaatar", ("Mongolian",)), ("Thailand", "Bangkok", ("Thai",)),
-    ("Vietnam", "Hanoi", ("Vietnamese",)), ("Peru", "Lima", ("Spanish",)), ("Chile", "Santiago", ("Spanish",)),
-    ("Uruguay", "Montevideo", ("Spanish",)), ("Cuba", "Havana", ("Spanish",)), ("Jamaica", "Kingston", ("English",)),
-    ("Australia", "Canberra", ("English",)),
+    ("Norway", "Oslo", ("Norwegian",)), ("Finland", "Helsinki", ("Finnish", "Swedish")), ("Peru", "Lima", ("Spanish",)),
+    *((f"Country {number}", f"City {number}", (f"Tongue {number // 2}",)) for number in range(37)),
 )  # fmt: skip
-MOUNTAINS = (
-    ("Mount Everest", 8849), ("K2", 8611), ("Kangchenjunga", 8586), ("Lhotse", 8516), ("Makalu", 8485),
-    ("Broad Peak", 8051), ("Dhaulagiri", 8167), ("Manaslu", 8163), ("Nanga Parbat", 8126), ("Annapurna", 8091),
-    ("Aconcagua", 6961), ("Denali", 6190), ("Kilimanjaro", 5895), ("Mount Elbrus", 5642), ("Matterhorn", 4478),
-    ("Mount Fuji", 3776), ("Galdhøpiggen", 2469), ("Ben Nevis", 1345), ("Snæfellsjökull", 1446), ("Snowdon", 1085),
-)  # fmt: skip
+MOUNTAINS = (("Mount Everest", 8849), *((f"Peak {number}", 1000 + 37 * number) for number in range(19)))
 GIVEN = (
     "Ada", "Bram", "Cleo", "Dov", "Elske", "Ferro", "Gilda", "Hesper", "Inka", "Jory", "Kaisa", "Lorn", "Mirel", "Nuno",
 )  # fmt: skip

@@ -1,4 +1,3 @@
-import re
 import tracemalloc
 from importlib.metadata import version
 from urllib.parse import urlsplit
@@ -96,6 +95,7 @@ UNUSABLE = {
     b'{"a": ' + b"[" * 100_000: "nested too deeply",
     b'{"a": "Z\xfcrich"}': r"not UTF-8 \(byte 8\)",
     b'{"a": "\\ud800"}': "a lone surrogate",
+    b"<!DOCTYPE html>\n<html>\x00\x1b[31m\xe2\x80\xae" + b"x" * 200: r"not JSON: '<!DOCTYPE html> <html> \[31m x{52}'$",
 }
 
 
@@ -105,6 +105,7 @@ def test_json_that_nobody_can_use_says_why(body: bytes, opened: Open) -> None:
         with pytest.raises(ServiceError, match=rf"YAGO .* answered with .*{UNUSABLE[body]}") as raised:
             opened(server).ask({})
         assert raised.type is ServiceError
+        assert str(raised.value).isprintable()
     assert len(server.asked) == 1
 
 
@@ -128,20 +129,6 @@ def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
         with pytest.raises(ServiceError, match="404 Not Found"):
             session.ask({"q": "2"})
     assert len(server.asked) == 3
-
-
-def test_html_in_place_of_json_is_quoted_briefly(opened: Open) -> None:
-    page = "<!DOCTYPE html>\n<html>\x00\x1b[31m\u202e" + "x" * 200
-    with serving(Say(page, headers={"Content-Type": "text/html"})) as server:
-        with pytest.raises(ServiceError, match="not JSON: '<!DOCTYPE html> <html>") as raised:
-            opened(server).ask({})
-        assert raised.type is ServiceError
-    said = str(raised.value)
-    assert said.isprintable()
-    shown = re.search("'(.*)'", said)
-    assert shown is not None
-    assert len(shown[1]) == 80
-    assert len(server.asked) == 1
 
 
 TEXTS = [

@@ -1,18 +1,24 @@
+import json
 import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from swaymeter.data.errors import ServiceError, WorkspaceError
-from swaymeter.data.sources.http.answer import Reply
+from swaymeter.data.sources.http.answer import Reply, TransientError
 from swaymeter.data.sources.http.cache import HttpCache
+from tests.data.sources.servers.faults import Say, says, serving
+from tests.data.sources.sessions import CONTACT, Open
 
 WHEN = datetime(2026, 11, 21, 12, 0, 0, 123456, tzinfo=UTC)
 ADDRESS = "http://127.0.0.1/"
@@ -109,3 +115,156 @@ def test_closing_while_threads_use_it_refuses_the_rest(cache: HttpCache) -> None
         cache.close()
         assert all("are closed; open a new session" in worker.result() for worker in workers)
     cache.close()
+
+
+AGAIN = frozenset({"of today"})
+
+
+def test_a_cached_response_is_not_requested_again(opened: Open) -> None:
+    with serving(play=lambda asked: says(dict(asked.form))) as server:
+        first = opened(server)
+        answers = [first.ask({"q": str(number)}) for number in range(5)]
+        first.close()
+        later = opened(server)
+        again = [later.ask({"q": str(number)}) for number in range(5)]
+        assert later._limits.sent == 0
+    assert len(server.asked) == 5
+    assert [answer.content for answer in again] == [answer.content for answer in answers]
+    assert [answer.retrieved_at for answer in again] == [answer.retrieved_at for answer in answers]
+    assert all(answer.from_cache for answer in again)
+
+
+def test_different_requests_are_cached_apart(opened: Open) -> None:
+    with serving(play=lambda asked: says([asked.method, asked.path, asked.form, asked.headers["accept"]])) as server:
+        session = opened(server)
+        asked: list[dict[str, Any]] = [
+            {"form": {"q": "1"}}, {"form": {"q": "2"}}, {"form": {"q": "1", "r": ""}},
+            {"form": {"q": "1"}, "path": "x"},
+            {"form": {"q": "1"}, "method": "POST"}, {"form": {"q": "2"}, "method": "POST"},
+            {"form": {"q": "1"}, "accept": "application/sparql-results+json"}, {"form": {"q": "%31"}},
+        ]  # fmt: skip
+        answers = [session.ask(**how).content for how in asked]
+        assert [session.ask(**how).content for how in asked] == answers
+        assert session.ask({"r": "", "q": "1"}).from_cache
+    assert len(server.asked) == len(asked)
+    assert len({json.dumps(answer) for answer in answers}) == len(asked)
+
+
+def test_an_expired_response_is_requested_again(opened: Open) -> None:
+    with serving(says([1]), says([2])) as server:
+        assert opened(server).ask({}).content == [1]
+        assert opened(server, cache_ttl_days=1).ask({}).content == [1]
+        time.sleep(0.2)
+        young = 0.15 / 86_400
+        assert opened(server, cache_ttl_days=young).ask({}).content == [2]
+        assert opened(server, cache_ttl_days=1).ask({}).content == [2]
+    assert len(server.asked) == 2
+
+
+@pytest.mark.parametrize("minutes", [-5, 0, 5])
+def test_what_is_asked_for_anew_is_requested_once(minutes: int, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(now=lambda zone: datetime.now(UTC) + timedelta(minutes=minutes))  # of another host
+    with serving(says([1]), says([2]), says([3])) as server:
+        with monkeypatch.context() as patched:
+            patched.setattr("swaymeter.data.sources.http.exchange.datetime", clock)
+            opened(server).ask({})
+        fresh = opened(server, reruns=AGAIN)
+        assert [fresh.ask({}).content for _ in range(3)] == [[2]] * 3
+        with monkeypatch.context() as patched:
+            patched.setattr("swaymeter.data.sources.http.exchange.datetime", clock)
+            assert opened(server, reruns=frozenset({"of yesterday"})).ask({}).content == [3]
+        for reruns in (AGAIN, frozenset({"of yesterday"}), AGAIN | {"of yesterday"}, frozenset()):
+            assert opened(server, reruns=frozenset(reruns)).ask({}).content == [3]
+    assert len(server.asked) == 3
+
+
+def test_a_young_response_may_be_refreshed(opened: Open) -> None:
+    with serving(says([1]), says([2]), says([3])) as server:
+        session = opened(server)
+        assert session.ask({}, immutable=True).content == [1]
+        fresh = session.ask({}, immutable=True, bypass_cache=True)
+        assert (fresh.content, fresh.from_cache, session._limits.sent) == ([2], False, 2)
+        assert session.ask({}).content == [2]
+        assert opened(server, offline=True).ask({}, bypass_cache=True).content == [2]
+    assert len(server.asked) == 2
+
+
+def test_offline_only_young_cached_responses_are_used(opened: Open) -> None:
+    with serving(says([1])) as server:
+        opened(server).ask({"q": "1"})
+        offline = opened(server, offline=True, contact=None)
+        assert offline.ask({"q": "1"}).content == [1]
+        with pytest.raises(ServiceError, match="offline"):
+            offline.ask({"q": "2"})
+        with pytest.raises(ServiceError, match=r"offline.*younger than 0 days"):
+            opened(server, offline=True, cache_ttl_days=0).ask({"q": "1"})
+        with pytest.raises(ServiceError, match="younger than 30 days and fetched since that was asked for anew"):
+            opened(server, offline=True, reruns=AGAIN).ask({"q": "1"})
+    assert len(server.asked) == 1
+
+
+def maxlag(content: Any) -> ServiceError | TransientError | None:
+    error = content.get("error") if isinstance(content, dict) else None
+    if not error:
+        return None
+    return TransientError(error["info"]) if error["code"] == "maxlag" else ServiceError(error["info"])
+
+
+BAD = [
+    Say(status=404), Say(status=503), Say(b"<html>"), Say(b"[1, 2]", sent=2), Say(drop=True),
+    says({"error": {"code": "other", "info": "no"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("say", BAD)
+def test_bad_responses_are_never_cached(say: Say, opened: Open) -> None:
+    with serving(say) as server:
+        session = opened(server, tries=2)
+        with pytest.raises(ServiceError):
+            session.ask({}, error_of=maxlag)
+        server.play = lambda asked: says([1])
+        assert opened(server).ask({}, error_of=maxlag).content == [1]
+
+
+def test_the_cache_holds_json_without_contact_and_cookies(opened: Open, tmp_path: Path) -> None:
+    with serving(says({"rows": ["Oslo"]}, headers={"Set-Cookie": "id=secret"})) as server:
+        opened(server).ask({}, method="POST")
+    file = tmp_path / "answers" / "yago.sqlite"
+    with closing(sqlite3.connect(file)) as database:
+        ((value,),) = database.execute("SELECT value FROM cached_responses")
+    assert json.loads(json.loads(value)["body"]) == {"rows": ["Oslo"]}
+    assert not any(word in file.read_bytes() for word in (CONTACT.encode(), b"secret"))
+
+
+@pytest.mark.parametrize(
+    ("content", "immutable", "other", "again"),
+    [
+        ([1], True, {"cache_ttl_days": 0}, 1), ([1], True, {"reruns": AGAIN}, 1),
+        ([1], True, {"offline": True, "cache_ttl_days": 0}, 1), ([1], False, {"cache_ttl_days": 0}, 2),
+        ({"whole": True}, lambda content: content["whole"], {"cache_ttl_days": 0}, 1),
+        ({"whole": False}, lambda content: content["whole"], {"cache_ttl_days": 0}, 2),
+    ],
+)  # fmt: skip
+def test_an_immutable_response_stays(content: Any, immutable: Any, other: Any, again: int, opened: Open) -> None:
+    with serving(says(content)) as server:
+        opened(server).ask({}, immutable=immutable)
+        assert opened(server, **other).ask({}, immutable=immutable).content == content
+    assert len(server.asked) == again
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda sound: b"this is no database, " * 1000,
+        lambda sound: sound.replace(b"sqlite_autoindex_cached", b"sqlite_autoindex_c\xe1ched"),
+    ],
+)
+def test_a_damaged_cache_is_named(damage: Callable[[bytes], bytes], opened: Open, tmp_path: Path) -> None:
+    file = tmp_path / "answers" / "yago.sqlite"
+    with serving(says([1])) as server:
+        opened(server).ask({})
+        sound = file.read_bytes()
+        file.write_bytes(damage(sound))
+        assert file.read_bytes() != sound
+        with pytest.raises(WorkspaceError, match=r"yago\.sqlite.*remove the file where it is damaged"):
+            opened(server).ask({})

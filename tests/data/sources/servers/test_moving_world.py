@@ -23,16 +23,6 @@ class TestAWorldThatMoves:
         built = of_moving(moving, before, tmp_path)
         assert ("Q401", reasons.SUBJECT_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
 
-    def test_a_page_deleted_after_its_item_was_read(self, tmp_path: Path) -> None:
-        moving = wiki_world.world()
-
-        def before(asked: Asked) -> None:
-            if asked.form.get("titles") == "The Salt Ledger":
-                moving.wikipedia.pages.pop("The Salt Ledger", None)
-
-        built = of_moving(moving, before, tmp_path)
-        assert ("Q402", reasons.PAGE_MISSING) in {(drop.subject_id, drop.reason) for drop in built.rejected}
-
     def test_a_label_that_changes_meanwhile_stays_consistent(self, tmp_path: Path) -> None:
         moving = wiki_world.world()
 
