@@ -74,7 +74,8 @@ class DeadlineAdapter(HTTPAdapter):
         self._readers = Readers()
         self._pools: dict[str, type[HTTPConnectionPool]] = {}
         connects = {"response_class": partial(_Response, self._readers)}
-        for scheme, pool in {"http": HTTPConnectionPool, "https": HTTPSConnectionPool}.items():
+        pools: dict[str, Any] = {"http": HTTPConnectionPool, "https": HTTPSConnectionPool}
+        for scheme, pool in pools.items():
             connection = type(pool.ConnectionCls.__name__, (pool.ConnectionCls,), connects)
             self._pools[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
         super().__init__()
