@@ -25,6 +25,9 @@ OF_DASK = {
     "distributed.worker.profile.enabled": False,
     # A worker whose run was killed, or whose neighbour was, would write tracebacks of its connections.
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
+    # Dask's pages are not encrypted, and would show other users of this machine what is computed.
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
 }
 
 

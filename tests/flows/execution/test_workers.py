@@ -3,10 +3,11 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import psutil
 import pytest
@@ -180,11 +181,21 @@ def noted(run: Run, pattern: str) -> set[str]:
     return {file.read_text() for file in run.workspace.glob(pattern)}
 
 
+def answering(page: str) -> Iterator[int]:
+    """The ports of this process and its children that show a page to whoever asks."""
+    for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+        for port in (of.laddr.port for of in process.net_connections("tcp") if of.status == "LISTEN"):
+            with suppress(OSError), urlopen(f"http://127.0.0.1:{port}/{page}", timeout=5):
+                yield port
+
+
 def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "visible_gpus", lambda: ["0", "7"])
     monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.1)
     run = Run(tmp_path)
     with Workspace(tmp_path).lock(), Cluster(None, None, run, 2) as two:
+        open_to_all = [*answering("metrics"), *answering("info/main/workers.html")]
+        assert not open_to_all
         a, *others = [
             replace(step("cuda"), id=StepId("score", one, "persuasion"), function=note, arguments=0) for one in "abc"
         ]
