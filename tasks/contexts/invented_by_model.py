@@ -1,13 +1,7 @@
-"""Names of invented entities that a language model generates from the catalog's prompt.
+"""Names of invented entities that a language model generates: lines of sampled lists, cleaned of what is no name.
 
-A chat model gets a prompt for a list with the first dash of its answer; any other model continues a list. Each round
-has other examples from the seeded generator, and samples several answers. Names depend only on seed, model and class,
-and the first n names of a longer list are the list of n.
-
-A name is a line of the answer without its bullet or number, its quotes, and an explanation behind it. A line is not a
-name if it greets, introduces or apologises, is too short or too long, has markup, template syntax or an invisible
-character, or repeats one word. The meaning of a name is not considered.
-What it is not: a proof that a name does not exist. Models repeat what they have read, so the names must be looked up.
+Names depend only on seed, model and class, and the first n names of a longer list are the list of n. Models repeat what
+they have read, so a name may exist and must be looked up.
 """
 
 import re

@@ -1,7 +1,6 @@
-"""The names of invented entities of a class: what they depend on, and how they are invented and looked up.
+"""The names of invented entities of a class, from the catalog's lists, a seeded generator or a language model.
 
-They come from the catalog's lists, from a seeded generator, or from a language model, and are looked up in the graphs
-of the source: a name that exists there is replaced by another.
+They are looked up in the graphs of the source: a name that exists there is replaced by another.
 """
 
 from collections.abc import Callable

@@ -1,11 +1,8 @@
 """Queries and contexts: sentences about an entity from the catalog's templates [Du et al. 2024, section 4.1].
 
-Base and assertive contexts state an object that is not a true one of the entity, so that every context conflicts with
-the facts; the first negation denies the entity's own object, further ones deny others.
-
-Entities in groups have texts of their own [section 6, appendix G] and no answer, but a label, which no query asks for.
-A sentence with slots is a context about each entity, or each pair, and relevant to the queries about it alone; one
-without slots is a context of the whole set, and relevant to none. All contexts of a set stand before every query.
+Base and assertive contexts state an object that is not a true one of the entity; the first negation denies its own
+object, further ones deny others. Entities in groups have texts of their own [section 6, appendix G] and a label in
+place of an answer; a sentence with slots is relevant to the queries about its entity or pair alone, another to none.
 """
 
 import logging

@@ -1,19 +1,13 @@
 """How often names stand in a corpus, and pairs of names within a window, counted in one pass of bounded memory.
 
-    entity count      occurrences of the entity's names
-    capitals count    occurrences of those of one word that have capitals
-    lower-case count  occurrences of those of one word in small letters
-    pair count        occurrences of the entity's names with the answer's at most `window` words away, on either side:
-                      the last word of the first and the first word of the second are so many words apart, 1 where
-                      they stand next to each other; in one document
+    entity count                       occurrences of the entity's names
+    capitals count, lower-case count   occurrences of those of one word that have capitals, or are in small letters
+    pair count                         occurrences of the entity's names with the answer's at most `window` words away,
+                                       on either side, 1 where they stand next to each other; in one document
 
-An occurrence within a longer one of the same entity (New York in New York City, where one is the other's alias) counts
-once, with the longer one; names of different entities overlap freely, and an answer within the entity's own occurrence
-is not beside it. A pair is counted by its entity: an entity with three answers around it counts once.
-
-The text is read in batches. What stands near the end of a batch is decided in the next one, which begins with as many
-words of the last as a window and names can span; so the counts are exact however long a document is.
-
+An occurrence within a longer one of the same entity counts once, with the longer one; an answer within the entity's own
+occurrence is not beside it; an entity with three answers around it counts once. What stands near the end of a batch of
+text is decided in the next one, which begins with as many words of the last as a window and names can span.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F; rules for what it leaves open are
 ours.
 """

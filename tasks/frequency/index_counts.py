@@ -2,14 +2,11 @@
 
     words        the entity, or for the pair the rarer of entity and answer, stands at most `fetch` times: the passages
                  around all of these places are read, and their words counted as those of a corpus
-    tokens       the places where the tokens of the entity's names stand; of a name within another of the same entity,
-                 the shorter one's alone
+    tokens       the places where the tokens of the entity's names stand, of a name within another the shorter's alone
     approximate  both are frequent: how often the rarer one stands near the other, in tokens, as the index estimates it
 
-A passage reaches as many words to each side as a window and the longest name can take. Where it does not, or where
-there are other places than counted, nothing is read.
-Passages that overlap are joined, so that every word counts once. Within those places the rules are those of
-`counting`; a name in a spelling that is not known is counted only where it stands in a passage.
+A passage reaches as many words to each side as a window and the longest name can take; where it does not, or where
+there are other places than counted, nothing is read. Passages that overlap are joined, so that a word counts once.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """The names that are looked for in a corpus: an automaton of all of them, and whose names they are.
 
-A name is found where its words stand next to each other, with its capitals. What stands for one entity, its name with
-its aliases, counts together. Beside an entity's names of one word the same in small letters are looked for, which tells
-names from common words.
+A name is found where its words stand next to each other, with its capitals; its aliases count together with it.
 """
 
 from collections.abc import Iterable, Sequence

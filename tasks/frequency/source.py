@@ -1,7 +1,6 @@
 """What a source of counts declares: its keys in a study file, the parts that are counted, and how one is counted.
 
-A source is one module with one `FrequencySource`, which swaymeter.tasks.frequency names. Nothing outside that module
-asks which source a study has.
+A source is one module with one `FrequencySource`, which swaymeter.tasks.frequency names.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,23 +1,14 @@
-"""The words of a text, in UTF-8: punctuation removed, split at white space. Capitals count.
+"""The words of a text, in UTF-8: punctuation removed, split at white space; capitals count. And which names are words.
 
-Punctuation is what Unicode calls so, and the other signs of ASCII. An apostrophe or a hyphen within a word is removed,
-too: "Jean-Paul's" is the word JeanPauls. All is done on the bytes of many documents at once: str.split alone would take
-longer than the whole count.
+Punctuation is what Unicode calls so, and the other signs of ASCII; within a word it is removed, too: "Jean-Paul's" is
+JeanPauls. All is done on the bytes of many documents at once: str.split alone takes longer than the whole count.
 
-Some names are mostly not names: their counts say nothing of an entity.
+    n     = occurrences in the corpus of the entity's names of one word, with their capitals or in small letters
+    share = of these, the ones in small letters; the names are a common word where n > 50 and share > 0.75
 
-    n      = occurrences in the corpus of the entity's names of one word, with their capitals or in small letters
-    share  = of these, the ones in small letters
-    these names are a common word where n > 50 and share > 0.75 (both are settings of a study)
-
-Whether an occurrence is a name is told by its capitals, and by nothing else. A name of several words, or of a script
-without capitals, is never a common word; one without capitals in a script that has them, such as apple, always where it
-is frequent. An alias of one word that is a common word leaves its entity out, whatever its other names are, as its
-occurrences count as the entity's: Who for The Who. So does one of a single letter, such as X for Twitter; a name of
-punctuation alone is left out, too.
-
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, where a tagger
-labels 30,000 documents.
+Capitals alone tell whether an occurrence is a name. Names of several words, or of a script without capitals, are never
+a common word; one alias that is one, or a single letter, leaves its entity out, as its occurrences are the entity's.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F, with a tagger in its place.
 """
 
 import string

@@ -1,7 +1,7 @@
 """Language models by their names: what they can give, which they are, and how they are loaded. Imports no torch.
 
-There is one backend, transformers on this machine, and it has all capabilities in every dtype. Quantised weights (8bit,
-4bit) take nothing away: gradients go to the input embeddings, which are not quantised, and bitsandbytes passes them on.
+There is one backend, transformers on this machine, and it has all capabilities in every dtype: bitsandbytes passes on
+the gradients of the input embeddings, which are not quantised.
 """
 
 from dataclasses import replace

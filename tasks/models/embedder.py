@@ -1,7 +1,6 @@
 """Sentence embeddings: the mean of a BERT's last hidden states over a text's tokens, divided by its length.
 
-As the files of sentence-transformers/all-MiniLM-L6-v2 say it: mean pooling over the attention mask, then unit norm;
-a text is cut after max_seq_length tokens (256 there).
+As the files of sentence-transformers/all-MiniLM-L6-v2 say it; a text is cut after max_seq_length tokens (256 there).
 """
 
 import json

@@ -1,11 +1,8 @@
 """Do two answers say the same? Each entails the other, by the arg max of an entailment model.
 
-Equivalence: i ~ j when the model's most likely label for (i, j) and for (j, i) is entailment [Marjanovic et al. 2024,
-App. A.3; Kuhn et al. 2023]. It is symmetric; it need not be transitive. Where no entailment model can be loaded, a
-cosine similarity of sentence embeddings over a threshold may stand in for it; then `stand_in` says so.
-
-A judgement is the same whatever is judged beside it. A batch changes scores by rounding, so what lies too near a tie to
-be sure of is judged once more alone, unpadded, and that decides.
+It is symmetric; it need not be transitive [Marjanovic et al. 2024, App. A.3; Kuhn et al. 2023]. A cosine similarity of
+sentence embeddings over a threshold may stand in for it; then `stand_in` says so. A judgement is the same whatever is
+judged beside it: what lies too near a tie is judged once more alone, unpadded.
 """
 
 import math

@@ -1,8 +1,7 @@
 """Squared gradients of answers with respect to a query's embeddings, of which Fisher susceptibility is the sum.
 
 A batch of queries is read once, padded on the right where no token attends to it, and all derivatives go through that
-one graph. Where that gives other answers than a query read alone, batches are of equal length, or of one query
-(tasks/models/next_token/alone.py). The network is not changed meanwhile, so that other threads may use it.
+one graph. The network is not changed meanwhile, so that other threads may use it.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,7 @@
 """What every kind of model needs to be loaded: a device, a dtype, quiet libraries, and errors that say what to do.
 
-8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises while they are loaded, for CUDA
-alone; everything else is then in bfloat16. torch and transformers are imported by the functions that need them: a plan
-asks for identities and dtypes alone.
+8bit (LLM.int8) and 4bit (NF4) are weights of linear layers that bitsandbytes quantises for CUDA; all else is then in
+bfloat16. torch and transformers are imported where they are needed: a plan asks for identities and dtypes alone.
 """
 
 import functools
@@ -53,9 +52,9 @@ def forget_models() -> None:
 
 
 def chosen_device(device: str, *, spread: bool = False) -> str:
-    """The device that "auto", "cpu", "cuda" or "cuda:N" stands for: "cpu" or "cuda:N"; "cuda" is "cuda:0".
+    """The device, "cpu" or "cuda:N", that "auto", "cpu", "cuda" or "cuda:N" stands for.
 
-    spread: whether "balanced" is possible, too, which stands for itself: a model that is spread over all GPUs. Raises
+    spread: whether "balanced" is possible, too, which stands for itself: a model that is spread over all GPUs.
     UsageError for a name that does not exist, ModelError for a device that this machine lacks.
     """
     if device == "cpu":
@@ -113,9 +112,8 @@ def pretrained(
 ) -> Any:
     """What load, a from_pretrained of transformers, makes of the model; files from the hub are verified.
 
-    folder: read in place of the identity's location; unused: how weights begin that nothing is computed with; options:
-    of load, "dtype" among them where weights are loaded.
-    Raises ModelError where it cannot be loaded, a file is damaged, or a weight is missing or not finite.
+    folder: in place of the identity's location; unused: how weights begin that nothing is computed with; options: with
+    "dtype" where weights are loaded. ModelError where it cannot be loaded, is damaged, or lacks a finite weight.
     """
     import transformers
     from safetensors import SafetensorError

@@ -14,10 +14,9 @@ KEPT = {-3: 32 << 20, -1: 64 << 20}
 
 @functools.cache
 def keep_freed_memory() -> None:
-    """Lets this process keep what it frees, between two chunks of a step, whatever its environment says.
+    """Lets this process keep what it frees, between two chunks of a step.
 
-    Dask starts its workers with MALLOC_TRIM_THRESHOLD_=65536: then glibc gives every freed tensor back at once, and the
-    kernel clears the memory of the next one, page by page. A third of a worker's time went into that.
+    Dask starts its workers with MALLOC_TRIM_THRESHOLD_=65536, with which a third of their time clears pages.
     """
     if mallopt := _of_glibc("mallopt"):
         for option, size in KEPT.items():

@@ -50,10 +50,9 @@ class Halving:
 
     @contextmanager
     def attempt(self, *amounts: int, smallest: Callable[[], str]) -> Iterator[None]:
-        """Runs its body; where memory runs out, the first of the amounts that is above 1 is halved.
+        """Runs its body, which does so much at once; where memory runs out, the first amount above 1 is halved.
 
-        amounts: what the body does at once, at most `self.amounts`; smallest: what that is where all are 1, for the
-        ScoreError that is raised where memory runs out with these.
+        smallest: what is done where all are 1, for the ScoreError that is raised where memory runs out with these.
         """
         if self.ran_out:  # not at once: what the failed attempt held is free only after its error is gone
             release_memory(self._model.device)

@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a way of reading prompts gives what each gives when it is read alone; reason: why it is not used, if so.
+    """Whether a way of reading prompts gives what each gives when it is read alone; reason: why it does not.
 
-    rounding: the largest difference of a log-probability, in nats; compared: the shortest and the longest prompt that
-    it was compared on.
+    rounding: the largest difference of a log-probability, nats; compared: the shortest and the longest prompt.
     """
 
     reason: str | None = None
@@ -33,9 +32,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """How a model is asked: by which template, with a system turn or not; control: token texts that must stay text.
+    """How a model is asked; control: token texts that must stay text; options: keywords of the template.
 
-    options: keywords of the template, that which switches thinking on or off among them where there is one;
     start: the tokens before what the template writes, which a chat template writes itself.
     """
 
@@ -51,9 +49,8 @@ class Engine:
     """What is known of one loaded model; None for what has not been needed yet.
 
     verdicts: on the ways of reading it, by their names and whether prompts are so long that positions are computed
-    otherwise; prompts_at_once: most prompts that are answered at once, set where memory ran out with more;
-    start_tokens: what its tokenizer puts before a text; vocabulary: what each token adds to a text, by its id;
-    conversations: how it is asked with each of the prompts that were used.
+    otherwise; prompts_at_once: set where memory ran out with more; start_tokens: what its tokenizer puts before a text;
+    vocabulary: what each token adds to a text.
     """
 
     verdicts: dict[tuple[str, bool], Verdict] = field(default_factory=dict)
@@ -65,10 +62,9 @@ class Engine:
 
 @dataclass(eq=False)
 class Network:
-    """A loaded network and its tokenizer; revision: of the weights.
+    """A network and its tokenizer; device: where its inputs are put, "cpu" or "cuda:0"; revision: of the weights.
 
-    dtype: what it computes in, such as "float32" or "4bit"; device: where its inputs are put, such as "cpu" or
-    "cuda:0"; forward_passes: calls of the network so far, each of them one batch.
+    dtype: what it computes in, such as "float32" or "4bit"; forward_passes: calls so far, each of them one batch.
     """
 
     model: "PreTrainedModel"

@@ -1,7 +1,4 @@
-"""How large a language model is, and whether GPUs can hold it: known before anything is loaded.
-
-What a model needs beside its weights is not counted, so one that is refused here would never have fitted.
-"""
+"""How large a language model is, and whether GPUs can hold its weights: known before anything is loaded."""
 
 import json
 from math import prod

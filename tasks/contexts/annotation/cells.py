@@ -1,9 +1,7 @@
 """Text in the cells of a spreadsheet: harmless there, and the same when it is read back.
 
-A program that opens a sheet runs what begins like a formula. In .xlsx a cell has the type text. In .csv a text that a
-program reads as a formula, a number or a date gets an apostrophe before it, the sign that programs themselves use; and
-where a program splits lines at semicolons, a part that begins like a formula is written as its code. So are control
-characters, which no cell can hold: _x0007_, as in Office Open XML (ECMA-376, part 1, ST_Xstring).
+In .csv a text that a program reads as a formula, a number or a date gets an apostrophe before it; control characters,
+and a formula's sign behind a semicolon, are written as codes: _x0007_, as in ECMA-376, part 1, ST_Xstring.
 """
 
 import re

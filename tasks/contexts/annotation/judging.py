@@ -1,13 +1,11 @@
 """Annotators' judgements, and the questions that they accept: those that two accept or change in the same way.
 
-Two annotators judge a question independently: the first two whose sheets are imported. Equal judgements, with a change
-in the same words, decide; otherwise a third decides. A judgement is about the texts that were shown, and the newest of
-an annotator counts.
+The first two annotators whose sheets are imported judge a question independently: equal judgements decide, otherwise a
+third does. A judgement is about the texts that were shown, and the newest of an annotator counts.
 
 Their agreement is Krippendorff's alpha = 1 - D_o / D_e for nominal data: the observed disagreement of the pairs of
-judgements of one question over that of all pairs. It is not the share of equal choices: where nearly all are the same,
-one difference weighs much. Only independent judgements count: of the first annotator of a question, the last before
-the other's, and of the other, the first.
+judgements of one question over that of all pairs; not the share of equal choices. Only independent judgements count: of
+the first annotator of a question, the last before the other's, and of the other, the first.
 Source: Krippendorff 2004, Content Analysis, chapter 11; computed by the library krippendorff.
 """
 

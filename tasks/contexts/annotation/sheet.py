@@ -1,8 +1,7 @@
 """The sheet of an annotator: its columns and rows, and how it is read.
 
-Every row has the question's id and the digest of its texts, in a hidden column, so that rows may be sorted or removed
-and an overwritten text is noticed. All errors of a sheet are reported at once, by row and column; then nothing is
-imported.
+Every row has the question's id and the digest of its texts, so that rows may be sorted or removed and an overwritten
+text is noticed. All errors of a sheet are reported at once; then nothing is imported.
 """
 
 import re

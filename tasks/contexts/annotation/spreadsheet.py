@@ -1,8 +1,4 @@
-"""Sheets that people fill in with a spreadsheet program: .xlsx, or .csv for any other.
-
-A sheet has a row of names and rows of texts, never a formula, a number or a date. In .xlsx only the columns to fill in
-are unlocked, the choices are listed, keys are hidden, and a second sheet has the instructions.
-"""
+"""Sheets that people fill in with a spreadsheet program, .xlsx or .csv: texts, never a formula, a number or a date."""
 
 import csv
 import io
@@ -240,10 +236,7 @@ def _workbook(columns: Sequence[SheetColumn], rows: Sequence[Mapping[str, str]],
 
 
 def _rows_of_workbook(file: IO[bytes], names: set[str]) -> list[tuple[int, list[Any]]]:
-    """The rows with content of the sheet of the title, else of the sheet with most of the names, and their numbers.
-
-    Columns behind MOST_COLUMNS are not read; ValueError for more than MOST_ROWS.
-    """
+    """The rows with content of the sheet of the title, else of the sheet with most of the names, and their numbers."""
     book = load_workbook(file, read_only=True, keep_links=False)
     try:
         by_title = {sheet.title: sheet for sheet in book.worksheets}

@@ -3,13 +3,9 @@
     revisions -> reverted pairs of registered editors -> the one span that both edits replace, in running text
     -> one dispute for each two spans and place -> without those of nearly the same meaning or without a sentence
 
-Revisions T0, T1, … are compared by the SHA-1 of their content. An edit and the edit after it are a reverted pair when
-the text before the first equals the text after the second. An edit war A B A B A is three pairs: each edit but the
-first reverts the one before it. A revision with the content of the one before it (the page was moved or protected) is
-not an edit and splits no pair.
-
-Of two spans, the object is the one that was restored last; the context is its sentence in the restored text.
-What it is not: the truth. Which of the two is right is not checked; editors who revert are not always right either.
+An edit and the edit after it are a reverted pair when the text before the first equals that after the second, by SHA-1:
+A B A B A is three pairs. A revision with the content of the one before it is not an edit and splits no pair. Of two
+spans, the object is the one that was restored last; which of the two is right is not checked.
 """
 
 from collections import defaultdict

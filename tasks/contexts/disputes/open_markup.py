@@ -1,7 +1,6 @@
 """Markup that a wikitext opens and does not close: the parser backtracks there and reads the rest of the text again.
 
-Counted are comments, tags, templates, tables, headings, links, and bold or italic text. Markup that is cut off by the
-end of another kind counts as not closed, as does an unfinished tag: the count is an upper bound.
+Markup that is cut off by the end of another kind counts as not closed, as does an unfinished tag: an upper bound.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Questions about disputes, written by a language model from the sentence and the answer [Marjanovic et al. 2024].
 
-Several answers are sampled for each dispute; the first that is a question about the page or its sentence, and names
-neither of the two answers, is used. A question depends only on seed, model and dispute, whatever is in its batch.
-What it is not: a check of the question's meaning. Small models often ask for something else; annotators judge that.
+Of several samples the first is used that is a question about the page or its sentence and names neither answer. A
+question depends only on seed, model and dispute. Its meaning is not checked: annotators judge that.
 """
 
 import re

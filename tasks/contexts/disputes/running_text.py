@@ -1,9 +1,7 @@
 """The running text of a wiki's page: its paragraphs and lists as a reader sees them, and their sentences.
 
-Left out: templates, references, comments, tables, headings, galleries, formulas, pictures with their captions, links to
-categories and to other wikis, the content of tags that are not known to hold text. A link is the text that it shows.
-What it is not: the page as the wiki renders it. A template or a formula leaves a gap, and text with a gap is not a
-sentence.
+Templates, references, tables, headings, pictures and the like are left out; a template or a formula within a line
+leaves a gap, and text with a gap is not a sentence.
 """
 
 import re

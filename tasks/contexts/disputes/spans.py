@@ -1,8 +1,6 @@
-"""The span of words in which two texts of a page differ, where nothing else differs.
+"""The span of words in which two texts of a page differ, from the first word to the last, where nothing else differs.
 
-The span reaches from the first word that differs to the last one. The texts differ in one line of wikitext and, as a
-reader sees them, in that span alone: `[[Derry]]` and `[[Derry|Londonderry]]` differ in a word, `[[Derry]]` and
-`[[Derry (city)|Derry]]` in none.
+They differ in one line of wikitext and, as a reader sees them, in that span alone.
 """
 
 import re

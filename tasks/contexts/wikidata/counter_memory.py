@@ -1,7 +1,7 @@
 """The counter-memory answer of a fact: the most similar entity of the answer's kind that is not a right answer.
 
-Similarity is Wembedder's, else that of the embeddings of labels and descriptions among the answers to the property's
-other questions [Marjanovic et al. 2024]. The paper does not require the same kind, nor that the answer be wrong.
+Similar by Wembedder, else by embeddings of labels and descriptions [Marjanovic et al. 2024, who require neither the
+kind nor that the answer be wrong].
 """
 
 import unicodedata

@@ -1,7 +1,4 @@
-"""Listed facts of Wikidata, read one by one: what questions need of each, or the reason of its rejection.
-
-The items of a property's facts are requested once each.
-"""
+"""Listed facts of Wikidata, read one by one: what questions need of each, or the reason of its rejection."""
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,12 +1,9 @@
 """Where a text mentions a thing by one of its names: as whole words, in the case of the name.
 
-A name without capitals matches in any case ("Journalist" may begin a sentence), a name with capitals only as it is
-written or in all capitals: Reading is a town and reading is not. A phrase whose only capital is its first ("Film
-actor") counts as a name without capitals.
-
-Some of Wikidata's aliases are unlikely to be meant: country codes ("in", "no", "can" of India, Norway, Canada), flags.
-So a form of up to three characters is matched in its own case only, and only where it is the label, a word of a name
-("pop" of "pop music") or its initials ("US", "R&B"); a single character never matches.
+A name without capitals, or a phrase whose only capital is its first ("Film actor"), matches in any case, a name with
+capitals only as it is written or in all capitals: Reading is a town and reading is not. A form of up to three letters,
+such as the codes of countries ("in", "no"), is matched in its own case only, and only where it is the label, a word of
+a name ("pop" of "pop music") or its initials ("US", "R&B"); a single character never matches.
 """
 
 import re

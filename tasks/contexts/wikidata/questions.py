@@ -1,8 +1,7 @@
 """From listed facts of Wikidata to static and temporal questions, or to the reasons of rejection.
 
-A property's facts are read in stages: all items, then the edits and the page of each fact, then candidates for the
-counter-memory answer. A fact that breaks a rule is rejected; a service that fails fails the whole step, which a retry
-continues from cached responses.
+A fact that breaks a rule is rejected; a service that fails fails the whole step, which a retry continues from cached
+responses.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The snippet of a page that mentions an answer, with a slot for each mention.
 
-A page's text is plain: a paragraph a line, headings between equals signs. The snippet is whole sentences of the first
-paragraph of running text that mentions the answer: not of a list, and not of a section about the text's sources.
+It is whole sentences of the first paragraph of running text that mentions it: not of a list, and not of a section about
+the text's sources.
 """
 
 import re

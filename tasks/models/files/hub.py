@@ -1,7 +1,7 @@
 """Digests of files as they are now, and what the hub's cache holds of a model, held against the digests of the hub.
 
-The cache names the content of a file by the hub's digest of it: the SHA-256 of a large file, git's SHA-1 of another.
-Large files take minutes to read, so what was verified is remembered in our own cache by path, size and times of change.
+The cache names the content of a file by the hub's digest: the SHA-256 of a large file, git's SHA-1 of another. What was
+verified is remembered in our own cache by path, size and times of change.
 """
 
 import contextlib

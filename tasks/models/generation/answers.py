@@ -14,10 +14,7 @@ from swaymeter.tasks.models.prompts.thoughts import WINDOW, Marks, marks_of, ope
 
 
 class Ends:
-    """The end of an answer: an end token, and in the plain form also a line's end.
-
-    header: what stands before an answer in its own turn, which its text is without.
-    """
+    """The end of an answer: an end token, in the plain form also a line's end; header: what its text is without."""
 
     def __init__(self, model: Network, form: PromptForm, header: str = "") -> None:
         self._header = header

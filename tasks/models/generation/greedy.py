@@ -1,7 +1,6 @@
-"""Greedy answers of one line: the most probable token at every step, until an end-of-sequence token or the line's end.
+"""Greedy answers of one line, the first that is not blank: the most probable token at every step, up to the line's end.
 
-Blank lines do not count: an answer is the first line that is not blank.
-What it is not: transformers' generate. Of a model's generation settings only its end tokens are used.
+Not transformers' generate: of a model's generation settings only its end tokens are used.
 """
 
 from collections.abc import Callable, Sequence
@@ -69,14 +68,11 @@ def greedy_lines(
 
 
 class _Marks:
-    """The ends of answers, decided token by token; the text of an answer is decoded from all its tokens.
-
-    A token with a part of a character does not count as visible, since it may be part of a blank: an answer that has
-    ended may be continued, but an answer is never cut.
-    """
+    """The ends of answers, decided token by token: one that has ended may be continued, but is never cut."""
 
     def __init__(self, model: Network) -> None:
         self._tokenizer, self._ends = model.tokenizer, end_tokens(model)
+        # A token with a part of a character does not count as visible, since it may be part of a blank.
         texts = [text.replace("\ufffd", "") for text in vocabulary_texts(model)]
         texts += [""] * (model.vocabulary_size - len(texts))
         # Of a single token: visible at all; a line's end in it; a line's end behind something visible.

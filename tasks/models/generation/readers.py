@@ -1,7 +1,4 @@
-"""How the tokens of trees are read: in cache slots, each key computed once, or plainly, every prompt completely.
-
-Which of them reads a model is decided as for every way of reading: tasks/models/next_token/alone.py.
-"""
+"""How the tokens of trees are read: in cache slots, each key computed once, or plainly, every prompt completely."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Answers to many prompts: prompts are prefilled, their answers are decoded together and freed when they have ended.
 
-Thoughts are decoded first, to their end; the answer is then sampled behind prompt and thoughts, with further numbers of
-its own, as if these were a prompt. Where models are not let think, replies are decoded as answers at once, and only
-those that begin with thoughts are sampled again behind these.
+Thoughts are decoded first; the answer is then sampled behind them, with further numbers of its own. Where models are
+not let think, only replies that begin with thoughts are sampled again behind these.
 """
 
 from collections import deque

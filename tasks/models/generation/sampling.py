@@ -1,9 +1,8 @@
-"""One token drawn from a distribution: with a temperature, truncated, and inverted at a uniform number.
+"""One token drawn from a distribution: with a temperature, truncated, and inverted at the answer's own uniform number.
 
     p'(a) = softmax(logits / temperature), restricted to the top_k most probable tokens (0: all), then to the fewest
     most probable ones whose probabilities reach top_p (1: all); drawn: the first token with sum_{a' <= a} p'(a') > u.
 Logits have rounding errors that differ in every batch; a draw reports whether they could have led to another token.
-What it is not: a model's generation settings are not used, and no random state is shared: u is the answer's own.
 Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nucleus: Holtzman et al. 2020.
 """
 

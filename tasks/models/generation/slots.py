@@ -1,9 +1,8 @@
 """Many prompts and the trees of tokens behind them, read together without padding; every key is computed once.
 
 A prompt has a cache slot: its KV cache, followed by that of its answers' tokens. The new tokens of all slots go through
-the model as one sequence; only attention is computed slot by slot, by a function of this module that transformers calls
-in place of the model's. A model that computes attention differently is detected by `unreadable`, an error, or the
-comparison with prompts read alone.
+the model as one sequence; only attention is computed slot by slot, by a function that transformers calls in place of
+the model's. A model that computes attention differently is detected by `unreadable`, an error, or the comparison.
 """
 
 import itertools

@@ -1,8 +1,4 @@
-"""The answers to one prompt while they are decoded: a tree, since answers with a shared prefix are read once.
-
-A node stands for the answers with the same tokens so far. The model computes one distribution after a node; each of its
-answers draws from it with a number of its own, and the node splits where they draw different tokens.
-"""
+"""The answers to one prompt while they are decoded: a tree, whose nodes are answers with the same tokens so far."""
 
 import itertools
 from collections.abc import Iterator, Sequence
@@ -17,9 +13,9 @@ from swaymeter.tasks.models.capabilities import Answer
 
 @dataclass(eq=False)
 class Node:
-    """Answers with a shared prefix: their numbers, their tokens so far and the log-probabilities of these, nats.
+    """Answers with a shared prefix, by their numbers; places: of their tokens' keys in the tree's slot.
 
-    places: where the tokens' keys are in the tree's slot; sums: of the distributions of their steps, (V,) float32.
+    sums: of the distributions of their steps, (V,) float32.
     """
 
     tree: "Tree"
@@ -37,10 +33,9 @@ class Node:
 
 @dataclass(eq=False)
 class Tree:
-    """The answers to one prompt, the prompt with this number, in this cache slot.
+    """The answers to the prompt of that number in a cache slot; live: nodes still decoded; ended: answers by number.
 
-    points: (answers, steps) uniform numbers, NaN for greedy answers; live: the nodes still decoded; ended: the ended
-    answers by their numbers.
+    points: (answers, steps) uniform numbers, NaN for greedy answers.
     """
 
     number: int

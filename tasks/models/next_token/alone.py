@@ -1,10 +1,8 @@
 """The truth that faster ways of reading are held against: a prompt read alone, without padding and without a KV cache.
 
 A way is compared with it once for a loaded model, on prompts as short and as long as those that are read, and again
-where others are shorter or longer: recurrent models read padding, positions count from it, windows and chunks act on
-long prompts alone. Where a way differs by more than rounding, or raises an error, it is not used for this model, and
-the reason is kept beside the scores: an unknown kind of model costs time, but never gives a wrong number.
-Prompts on either side of where LongRoPE changes its factors (`long_positions`) never share a pass.
+where others are shorter or longer. Where it differs by more than rounding, or raises an error, it is not used for this
+model, and the reason is kept beside the scores: an unknown kind of model costs time, but never gives a wrong number.
 """
 
 import logging

@@ -1,7 +1,4 @@
-"""Log-distributions of the next token for contexts x queries: by the prefix tree if the model allows it, else plainly.
-
-Whether it does is decided as for every way of reading: tasks/models/next_token/alone.py.
-"""
+"""Log-distributions of the next token for contexts x queries: by the prefix tree if a model allows it, else plainly."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,8 +1,7 @@
 """Log-probabilities of complete answers: the tokens of an answer behind a query, and a token that ends it.
 
-tasks/scoring/answer_set.py has the formula. Context, query and answer are tokenized as one text. The answers to a query
-are looked up behind the shared prefix of their prompts and the query alone: the whole query, or a little less where a
-token spans the seam.
+Context, query and answer are tokenized as one text. The answers to a query are looked up behind the shared prefix of
+their prompts and the query alone: the whole query, or a little less where a token spans the seam.
 """
 
 from collections.abc import Callable, Sequence
@@ -118,7 +117,7 @@ def _scored(
 class _LookUp:
     """Which logits give the log-probabilities of answers with these tails, their tokens behind their shared prefix.
 
-    places: where tokens are looked up, each once, as an answer and how many of its tokens are before; first, none is.
+    places: where tokens are looked up, each once, as an answer and how many of its tokens are before.
     """
 
     def __init__(self, tails: Sequence[tuple[int, ...]], stops: Sequence[int], device: str) -> None:

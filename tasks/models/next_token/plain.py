@@ -1,7 +1,6 @@
-"""The plain engine: complete prompts in batches, without a KV cache.
+"""The plain engine: complete prompts in batches, without a KV cache, sorted by length and never cut.
 
-Prompts are sorted by length and never cut. They are padded on the left where that gives what each gives alone, else
-batches are of prompts of equal length, or of one: tasks/models/next_token/alone.py decides.
+They are padded on the left where that gives what each gives alone, else batches are of equal length, or of one prompt.
 """
 
 from collections import deque

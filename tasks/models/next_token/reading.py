@@ -1,8 +1,8 @@
 """A tree of tokens read after each of several contexts in one forward pass of the model.
 
-A context's KV cache is computed once. Within the tree a mask lets a token attend to its context and its own ancestors,
-and its position is the context's length plus its depth, so that every path is read as if it were alone. The mask is
-additive and four-dimensional, which is exact in eager and sdpa attention alike; it includes a sliding window.
+A mask lets a token attend to its context and its own ancestors, and its position is the context's length plus its
+depth, so that every path is read as if it were alone. The mask is additive and four-dimensional, which is exact in
+eager and sdpa attention alike; it includes a sliding window.
 """
 
 from collections.abc import Sequence

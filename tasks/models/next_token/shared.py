@@ -1,9 +1,8 @@
 """Contexts x sequences with every shared prefix computed once, within a budget of memory.
 
-The tokens that all prompts of a context begin with are read once. The rest is a tree, the same for all contexts as long
-as no token spans the seam of context and query: it is split into batches, and each is read after a batch of contexts.
-Half of the budget is for what the caller stores of a batch over all contexts, an eighth for the contexts' KV cache (a
-larger one is computed again for each batch), a quarter for a pass, which is halved and repeated where memory runs out.
+What all prompts of a context begin with is read once; the rest is a tree, the same for all contexts as long as no token
+spans the seam. Half of the budget is for what the caller stores of a batch over all contexts, an eighth for the
+contexts' KV cache, a quarter for a pass, which is halved and repeated where memory runs out.
 """
 
 from collections import deque

@@ -1,13 +1,11 @@
 """The prompt for a short answer, in the form that the tokenizer decides, unless a study never uses chat templates.
 
-    chat     with a chat template: the instruction as one turn of the user, after the system text where the template
-             takes one, else behind it in the same turn; an answer ends with an end-of-turn token
-    plain    without one: the question-answer form, behind the tokenizer's own start token unless a study wants none; an
-             answer ends with the line, since a base model continues with another question
+    chat     with a chat template: the instruction as one turn of the user, behind the system text; an answer ends with
+             an end-of-turn token
+    plain    without one: the question-answer form, behind the tokenizer's start token; an answer ends with the line
 
-The texts are the catalog's or a study's own; a sentence may say which page the question is about. The letters of a
-control token, a slot or a template in questions, contexts and a study's texts are tokenized as text; marks that a
-template writes in ordinary letters, such as [INST] for Llama 2, cannot be distinguished from the same letters.
+The letters of a control token, a slot or a template in questions, contexts and a study's texts are tokenized as text;
+marks that a template writes in ordinary letters, such as [INST], cannot be distinguished from the same letters.
 """
 
 import inspect
@@ -67,12 +65,10 @@ def answer_prompt(
 ) -> AnswerPrompt:
     """The prompt for a short answer to a question, with or without (None) a context before it.
 
-    page: what the prompt says that the question is about, by the sentence of `prompts`; None where it says nothing.
-
-    A prompt that does not fit the context window with `reserved_tokens` more tokens has as many tokens of its context
-    as fit: its end is cut, and the rest is tokenized again as one text. ModelError where the chat template fails or
-    leaves the question out, ScoreError where the question does not fit even without its context. prompts: None for
-    the catalog's.
+    page: what the prompt says that the question is about, if anything; prompts: None for the catalog's. A prompt that
+    does not fit the context window with `reserved_tokens` more tokens has as many tokens of its context as fit, and is
+    tokenized again as one text. ModelError where the chat template fails or leaves the question out, ScoreError where
+    the question does not fit even without its context.
     """
     prompts = prompts or catalog.prompts()
     fields = _Fields(question, context, filled(prompts.about, page=page) if page else "")
@@ -249,17 +245,13 @@ def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[st
 
 
 def _cuts(tokenizer: Any, text: str) -> list[tuple[int, int]]:
-    """Every place where a text can be cut, from its start to its end: the tokens and characters before it.
-
-    A token that ends within a character counts as reaching to that character's end. A slow tokenizer has no offsets:
-    there a place is where the tokens before it decode to a prefix of the text.
-    """
+    """Every place where a text can be cut, from its start to its end: the tokens and characters before it."""
     cuts = [(0, 0)]
     if tokenizer.is_fast:
         spans = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
         count = len(spans)
         cuts += [(place, end) for place, (_, end) in enumerate(spans[:-1], start=1)]
-    else:
+    else:  # no offsets: a place is where the tokens before it decode to a prefix of the text
         ids = tokenizer(text, add_special_tokens=False)["input_ids"]
         count = len(ids)
         for place in range(1, count):

@@ -1,7 +1,7 @@
 """A model's chat template: what it writes, the keywords that it takes, what switches thinking, and what ends a turn.
 
-Nothing declares what a template takes: a keyword is a name that it uses and does not set itself. A switch is a keyword
-of `SWITCHES` with which it writes another prompt when thinking is off than when it is on.
+A keyword is a name that a template uses and does not set itself. A switch is a keyword of `SWITCHES` with which it
+writes another prompt when thinking is off than when it is on.
 """
 
 import ctypes

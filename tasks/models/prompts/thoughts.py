@@ -1,8 +1,6 @@
-"""Thoughts: what a model writes before its answer, and which is no part of the answer.
+"""Thoughts: what a model writes before its answer, between marks of its response template or of its family.
 
-Marks tell where they begin and end: those of the tokenizer's response template, which transformers' `parse_response`
-reads, where it has one with thoughts, and those that families of models use.
-What it is not: a judgement of what a text means. A model that thinks aloud without marks is not noticed.
+A model that thinks aloud without marks is not noticed.
 """
 
 import re

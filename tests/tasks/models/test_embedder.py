@@ -26,18 +26,11 @@ def test_embedding_is_the_normed_mean_of_the_last_hidden_states(folder: Path) ->
 
 def test_embeddings_do_not_depend_on_their_batch(folder: Path) -> None:
     embedder = load_embedder(str(folder), device="cpu")
-    texts = ["Oslo", "", "a much longer text than the others", "Lima"]
+    assert embedder.embed([]).shape == (0, 32)
+    texts = ["Oslo", "", "a text longer than the model reads" * 15, "Lima"]
     together = embedder.embed(texts)
     np.testing.assert_allclose(together, np.concatenate([embedder.embed([text]) for text in texts]), atol=1e-5)
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
-
-
-def test_no_texts_give_no_rows(folder: Path) -> None:
-    assert load_embedder(str(folder), device="cpu").embed([]).shape == (0, 32)
-
-
-def test_text_longer_than_the_model_reads_is_cut(folder: Path) -> None:
-    assert np.isfinite(load_embedder(str(folder), device="cpu").embed(["x" * 500])).all()
 
 
 def test_another_pooling_is_refused(tmp_path: Path) -> None:

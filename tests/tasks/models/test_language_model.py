@@ -18,8 +18,6 @@ from swaymeter.tasks.models.files.identity import ModelIdentity
 from swaymeter.tasks.models.loading import chosen_device, forget_models, resolve_dtype, weights_options
 from tests.tasks.models.tiny import (
     CHAT,
-    byte_pair_tokenizer,
-    byte_tokenizer,
     save_language_model,
     tiny_language_model,
     tiny_network,
@@ -214,14 +212,6 @@ def test_capabilities_need_neither_weights_nor_torch() -> None:
     assert run.stdout.split() == ["answer_scores", "gradients", "next_token_logits", "samples"]
     with pytest.raises(UnknownName, match="smollm2-135m-instruct"):
         capabilities("smollm2-135-instruct")
-
-
-def test_the_tiny_tokenizer_has_tokens_that_span_the_seam() -> None:
-    tokenizer = byte_pair_tokenizer()
-    assert tokenizer.tokenize("Rome.\nQ: x") == ["R", "o", "m", "e", ".", "ĊQ:", "Ġ", "x"]
-    assert tokenizer("Rome")["input_ids"] == byte_tokenizer()("Rome")["input_ids"]
-    for text in ("Rome.\nThe cité ", "one two"):
-        assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
 
 
 def test_the_revision_of_the_run_is_loaded_or_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

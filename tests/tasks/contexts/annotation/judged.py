@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from swaymeter.data.records import Annotation, AnnotationChoice, Question, RelationName, WikidataId
+from swaymeter.data.records import Annotation, AnnotationChoice, Question, WikidataId
 from swaymeter.data.sources.slots import fill_slot
 from swaymeter.tasks.contexts.annotation.judging import shown
-from tests.data.a_dataset import with_texts
+from tests.data.a_dataset import question
 
 SNIPPET = "Ludwig Wittgenstein was born in [ENTITY], then a city of Austria-Hungary."
 
@@ -14,17 +14,13 @@ def a_question(number: int = 1, **changes: Any) -> Question:
     """A question that can be asked; `snippet` is the text of both contexts."""
     snippet = changes.pop("snippet", SNIPPET)
     answer, replacement = changes.get("object", "Vienna"), changes.get("replacement", "Graz")
-    plain: dict[str, Any] = {
-        "question_id": f"{number:016x}", "relation": RelationName("placeOfBirth"), "partition": "static",
-        "subject": "Ludwig Wittgenstein", "subject_id": WikidataId("Q9391"), "property_id": WikidataId("P19"),
-        "object": answer, "object_id": WikidataId("Q1741"), "answers": (answer, "Wien"), "replacement": replacement,
+    return question(**{
+        "question_id": f"{number:016x}", "subject": "Ludwig Wittgenstein", "property_id": WikidataId("P19"),
+        "object": answer, "answers": (answer, "Wien"), "replacement": replacement,
         "question": f"Where was Ludwig Wittgenstein born, in text {number}?",
         "original_context": fill_slot(snippet, answer), "counter_memory_context": fill_slot(snippet, replacement),
-        "edits": 1, "subject_popularity": 1.0, "object_popularity": 2.0, "id_source": "wikidata", "source": "Wikidata",
-        "licence": "CC0 1.0", "flags": (), "replacement_id": WikidataId("Q13298"), "replacement_by": "embeddings",
-        "replacement_quality": 0.9, "edit_revisions": (7,),
-    }  # fmt: skip
-    return with_texts(**(plain | changes))
+        "edit_revisions": (7,),
+    } | changes)  # fmt: skip
 
 
 def says(of: Question, annotator: str, choice: AnnotationChoice, *, at: int = 0, **texts: Any) -> Annotation:

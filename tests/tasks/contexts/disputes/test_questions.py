@@ -4,13 +4,13 @@ import pytest
 
 from swaymeter.data import reasons
 from swaymeter.data.catalog import dispute_prompt
-from swaymeter.data.records import Dispute, Question, Rejected, RelationName, as_row, of_row
+from swaymeter.data.records import Dispute, Question, Rejected, as_row, of_row
 from swaymeter.data.records.tables import QUESTIONS, REJECTED
 from swaymeter.data.sources import slots
 from swaymeter.tasks.contexts.disputes import questions as disputed_questions
 from swaymeter.tasks.contexts.disputes.questions import dispute_id, question_in, write_questions
 from swaymeter.tasks.models import LanguageModel
-from tests.data.a_dataset import with_texts
+from tests.data.a_dataset import disputed
 from tests.tasks.contexts.conftest import Say
 from tests.tasks.models.tiny import tiny_language_model
 
@@ -27,17 +27,17 @@ def test_a_question_has_all_that_the_dispute_says(say: Say, plain: LanguageModel
     say([ASKED])
     written = write_questions(plain, [DISPUTE], seed=0)
     assert written.rejected == []
+    none = dict.fromkeys(("id_source", "item_revision", "list_id"))
+    same = {name: getattr(DISPUTE, name) for name in (
+        "object", "replacement", "subject_popularity", "source", "licence", "page", "page_revision", "edit_revisions",
+        "hidden_edits", "address", "retrieved_at",
+    )}  # fmt: skip
     assert written.questions == [
-        with_texts(
-            question_id=dispute_id(DISPUTE), relation=RelationName("disputable"), partition="disputable",
-            subject="Harbour of Velm", subject_id=None, property_id=None, object="liberator", object_id=None,
-            answers=("liberator",), replacement="tyrant", question=ASKED,
+        disputed(
+            question_id=dispute_id(DISPUTE), subject="Harbour of Velm", answers=("liberator",), question=ASKED,
             original_context="Its commander, Ada Kelm, is remembered as a liberator by most people.",
             counter_memory_context="Its commander, Ada Kelm, is remembered as a tyrant by most people.",
-            edits=3, subject_popularity=12.5, object_popularity=None, id_source=None, source="Wikipedia",
-            licence="CC BY-SA 4.0", flags=(), replacement_by="reversion", replacement_quality=0.25,
-            page="Harbour of Velm", page_revision=7, edit_revisions=(2, 3, 3, 5, 5, 7), hidden_edits=1,
-            address="https://en.wikipedia.org/w/api.php", retrieved_at="2026-01-01T00:00:00+00:00",
+            edits=3, replacement_by="reversion", replacement_quality=0.25, **same, **none,
         )
     ]  # fmt: skip
     rows = QUESTIONS.of([as_row(question) for question in written.questions]).to_pylist()

@@ -1,30 +1,23 @@
 """The same answers, token by token, whatever they are sampled beside."""
 
-import random
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from swaymeter.data.catalog import questions
-from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.capabilities import SampledAnswers
 from swaymeter.tasks.models.generation.readers import SLOTS, rounding
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.generation.slots import Slots
 from swaymeter.tasks.models.network import Verdict
 from swaymeter.tasks.models.next_token import plain
 from swaymeter.tasks.models.next_token.plain import PADDED
-from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.models.alone import every, token_ids, tokens_of
 from tests.tasks.models.tiny import tiny_language_model
 
 TEXTS = [f"Question {number}: {'why ' * (number % 4)}is it so?" for number in range(12)]
 IDENTITIES = [(f"question {number}", "none") for number in range(len(TEXTS))]
 NOISE = 5e-3
-REAL: dict[str, Any] = {"samples": 2, "max_new_tokens": 8}
 
 
 def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
@@ -91,38 +84,6 @@ def test_many_answers_are_the_same_in_every_batch(batch_size: int) -> None:
     whole = sample_answers(model, many, names, samples=3, max_new_tokens=8, batch_size=len(many))
     found = sample_answers(model, many[::-1], names[::-1], samples=3, max_new_tokens=8, batch_size=batch_size)
     assert token_ids(found[::-1]) == token_ids(whole)
-
-
-@pytest.fixture(scope="module")
-def prompts(smollm2: LanguageModel) -> list[tuple[int, ...]]:
-    asked = [questions(partition)[0] for partition in ("static", "disputable")]
-    return [answer_prompt(smollm2, one.question, context).tokens for one in asked for context in (None, one.snippet)]
-
-
-@pytest.fixture(scope="module")
-def answered(smollm2: LanguageModel, prompts: list[tuple[int, ...]]) -> list[SampledAnswers]:
-    return sample_answers(smollm2, prompts, _names(prompts), **REAL)
-
-
-def _names(prompts: Sequence[tuple[int, ...]]) -> list[tuple[str, ...]]:
-    return [(f"prompt {number}",) for number in range(len(prompts))]
-
-
-@pytest.mark.parametrize("batch_size", [1, 3])
-def test_real_answers_are_the_same_in_every_batch_and_order(
-    batch_size: int, smollm2: LanguageModel, prompts: list[tuple[int, ...]], answered: list[SampledAnswers]
-) -> None:
-    order = random.Random(batch_size).sample(range(len(prompts)), len(prompts))
-    names = _names(prompts)
-    found = sample_answers(
-        smollm2, [prompts[place] for place in order], [names[place] for place in order], batch_size=batch_size, **REAL
-    )
-    for place, one in zip(order, found, strict=True):
-        expected = answered[place]
-        assert token_ids([one]) == token_ids([expected])
-        for answer, other in zip(every([one]), every([expected]), strict=True):
-            np.testing.assert_allclose(answer.token_log_probs, other.token_log_probs, atol=1e-4)
-            np.testing.assert_allclose(answer.mean_distribution, other.mean_distribution, atol=1e-4)
 
 
 def test_an_answer_of_special_tokens_alone_is_empty_and_kept() -> None:

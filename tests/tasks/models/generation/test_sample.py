@@ -4,11 +4,11 @@ import torch
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.capabilities import SampledAnswers
+from swaymeter.tasks.models.capabilities import SampledAnswers, SampleOptions
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.models.prompts.template_options import PromptForm, end_tokens
-from tests.tasks.models.alone import check_numbers, every, steps, token_ids, tokens_of
+from tests.tasks.models.alone import check_numbers, every, token_ids, tokens_of
 from tests.tasks.models.tiny import CHAT, tiny_language_model
 
 QUESTIONS = ["Where is Oslo?", "Who?", "What is the capital of Norway, if not Lima?", "When was that?", "Why?"]
@@ -64,11 +64,6 @@ def test_probabilities_are_the_models_own_at_every_step(
             assert answer.mean_distribution.sum() == pytest.approx(1, abs=1e-5)
 
 
-def test_greedy_answer_takes_the_most_probable_token(tiny_chat: LanguageModel, answered: list[SampledAnswers]) -> None:
-    greedy = answered[2].greedy.token_ids
-    assert steps(tiny_chat, _prompts(tiny_chat)[2], greedy).argmax(dim=-1).tolist() == list(greedy)
-
-
 def test_models_own_generation_settings_are_not_inherited(
     tiny_chat: LanguageModel, answered: list[SampledAnswers]
 ) -> None:
@@ -80,30 +75,23 @@ def test_models_own_generation_settings_are_not_inherited(
     assert token_ids(again) == token_ids(answered)
 
 
-def test_base_model_ends_with_its_line(tiny: LanguageModel) -> None:
-    [newline] = tokens_of(tiny, "\n")
-    prompts = [tokens_of(tiny, question) for question in QUESTIONS]
-    answers = every(sample_answers(tiny, prompts, IDENTITIES, samples=40, max_new_tokens=40, temperature=3.0))
-    ended = [answer for answer in answers if newline in answer.token_ids]
-    assert ended
-    for answer in ended:
-        assert answer.finished
-        assert answer.token_ids.index(newline) == len(answer.token_ids) - 1
-        assert "\n" not in answer.text
-
-
-@pytest.mark.parametrize("form", ["plain", "chat"])
-def test_form_decides_whether_a_line_ends_an_answer(form: PromptForm) -> None:
-    model = tiny_language_model(chat_template=CHAT)
-    [newline], options = tokens_of(model, "\n"), {"samples": 40, "max_new_tokens": 40, "temperature": 3.0}
-    answers = every(sample_answers(model, _prompts(model), IDENTITIES, form=form, **options))
-    assert any(newline in answer.token_ids[:-1] for answer in answers) is (form == "chat")
+@pytest.mark.parametrize(("template", "form"), [(CHAT, "plain"), (CHAT, "chat"), (None, None)])
+def test_form_decides_whether_a_line_ends_an_answer(template: str | None, form: PromptForm | None) -> None:
+    model = tiny_language_model(chat_template=template)
+    [newline], prompts = tokens_of(model, "\n"), [tokens_of(model, question) for question in QUESTIONS]
+    options: SampleOptions = {"samples": 40, "max_new_tokens": 40, "temperature": 3.0, "form": form}
+    answers = every(sample_answers(model, prompts, IDENTITIES, **options))
+    broken = [answer for answer in answers if newline in answer.token_ids]
+    assert broken
+    assert any(newline in answer.token_ids[:-1] for answer in broken) is (form == "chat")
+    assert form == "chat" or all(answer.finished and "\n" not in answer.text for answer in broken)
 
 
 def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
-    for wrong in ({"samples": 0}, {"max_new_tokens": 0}, {"batch_size": 0}, {"temperature": -1.0}, {"top_p": 2.0}):
-        with pytest.raises(UsageError, match=next(iter(wrong))):
-            sample_answers(tiny, [[7]], [("a",)], **wrong)  # type: ignore[arg-type]
+    for name, value in (("samples", 0), ("max_new_tokens", 0), ("batch_size", 0), ("temperature", 0.0), ("top_k", -1),
+                        ("temperature", float("nan")), ("top_p", 0.0), ("top_p", 1.1)):  # fmt: skip
+        with pytest.raises(UsageError, match=name):
+            sample_answers(tiny, [[7]], [("a",)], **{name: value})  # type: ignore[misc, arg-type]
     with pytest.raises(UsageError, match="identities"):
         sample_answers(tiny, [[7]], [])
     assert sample_answers(tiny, [], []) == []

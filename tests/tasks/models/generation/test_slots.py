@@ -48,13 +48,9 @@ def _check(model: LanguageModel, engine: str) -> None:
     assert engine_of_answers(model, []) == engine
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [*FAMILIES, "olmo3"])
 def test_slots_equal_a_plain_pass(family: str) -> None:
-    _check(tiny_language_model(family), SLOTS)
-
-
-def test_layers_that_see_differently_far() -> None:
-    _check(family_model("olmo3"), SLOTS)
+    _check(tiny_language_model(family) if family in FAMILIES else family_model(family), SLOTS)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +60,7 @@ def test_layers_that_see_differently_far() -> None:
         (lambda: tiny_language_model("mamba"), "its forward pass does not take position_ids, past_key_values"),
         (lambda: family_model("gemma2"), "has a cap"),
         (lambda: family_model("gpt_neo"), "local"),
+        (lambda: counts_positions_itself(tiny_language_model("gpt2")), "it changes answers by"),
     ],
 )
 def test_what_slots_cannot_serve_is_read_plainly_and_said(
@@ -72,13 +69,6 @@ def test_what_slots_cannot_serve_is_read_plainly_and_said(
     _check(make(), PLAIN)
     (warning,) = [one.message for one in caplog.records if "is not read by slots" in one.message]
     assert reason in warning
-
-
-def test_a_model_that_computes_otherwise_in_slots_is_found_out(caplog: pytest.LogCaptureFixture) -> None:
-    model = counts_positions_itself(tiny_language_model("gpt2"))
-    _answered(model)
-    assert engine_of_answers(model, []) == PLAIN
-    assert "slots, which would be faster: it changes answers by" in caplog.text
 
 
 def test_the_models_own_attention_is_restored() -> None:

@@ -55,11 +55,9 @@ def test_engine_equals_prompts_read_alone(family: str, seam: bool) -> None:
     assert _engine(model) == PREFIX_TREE
 
 
-def test_one_context_or_one_query() -> None:
-    model = tiny_language_model()
-    assert _furthest(model, CONTEXTS[:1], QUERIES) < 1e-4
-    assert _furthest(model, CONTEXTS, QUERIES[:1]) < 1e-4
-    assert _furthest(model, CONTEXTS[:1], QUERIES[:1]) < 1e-4
+@pytest.mark.parametrize(("contexts", "queries"), [(1, 5), (6, 1), (1, 1)])
+def test_one_context_or_one_query(contexts: int, queries: int) -> None:
+    assert _furthest(tiny_language_model(), CONTEXTS[:contexts], QUERIES[:queries]) < 1e-4
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
@@ -149,8 +147,9 @@ def test_what_fits_nowhere_is_an_error() -> None:
         (lambda: tiny_language_model("bloom"), "its forward pass does not take position_ids"),
         (lambda: tiny_language_model("mamba"), "its forward pass does not take position_ids, past_key_values"),
         (lambda: family_model("gpt_neo"), "it has layers of local"),
+        (lambda: counts_positions_itself(tiny_language_model("gpt2")), "it changes answers by"),
     ],
-    ids=["bloom", "mamba", "gpt_neo"],
+    ids=["bloom", "mamba", "gpt_neo", "own positions"],
 )
 def test_models_that_read_no_trees_are_read_plainly(
     make: Callable[[], LanguageModel], reason: str, caplog: pytest.LogCaptureFixture
@@ -158,15 +157,9 @@ def test_models_that_read_no_trees_are_read_plainly(
     model = make()
     assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
     assert _engine(model) == PLAIN
-    warnings = [record.message for record in caplog.records if "would be faster" in record.message]
-    assert warnings == [f"{model.name} is not read by prefix tree, which would be faster: {reason}"]
-    assert model.reading == f"not by prefix tree: {reason}"
-
-
-def test_a_model_with_positions_of_its_own_is_detected(caplog: pytest.LogCaptureFixture) -> None:
-    model = counts_positions_itself(tiny_language_model("gpt2"))
-    assert engine(model, tokenized_prompts(model, CONTEXTS[:1], QUERIES)) == PLAIN
-    assert "prefix tree, which would be faster: it changes answers by" in caplog.text
+    (warning, *_) = [record.message for record in caplog.records if "would be faster" in record.message]
+    assert warning.startswith(f"{model.name} is not read by prefix tree, which would be faster: {reason}")
+    assert (model.reading or "").startswith(f"not by prefix tree: {reason}")
 
 
 def test_running_out_of_memory_is_no_verdict() -> None:
