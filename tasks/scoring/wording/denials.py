@@ -16,7 +16,7 @@ What it is not: a parser of sentences. Of other languages it knows the commonest
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from swaymeter.tasks.scoring.wording.word import AUXILIARIES, FUNCTION_WORDS, Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.word import AUXILIARIES, FUNCTION_WORDS, Word, phrase_set, texts_of, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 REACH = 6
@@ -27,11 +27,10 @@ _NEGATIONS = word_set(
     "incorrectly wrongly mistakenly erroneously falsely falschlich falschlicherweise irrtumlich"
 )
 NEGATING_WORDS = word_set("not never no neither nor hardly scarcely none nobody nothing unlikely")
-_NEGATING_PAIRS = {
-    ("no", "longer"), ("instead", "of"), ("contrary", "to"), ("false", "that"), ("wrong", "that"),
-    ("incorrect", "that"), ("untrue", "that"), ("wrong", "to"), ("incorrect", "to"), ("apart", "from"),
-    ("ruled", "out"), ("mistaken", "in"), ("wrong", "in"), ("mistaken", "about"), ("wrong", "about"),
-}  # fmt: skip
+_NEGATING_PAIRS = phrase_set(
+    "no longer|instead of|contrary to|false that|wrong that|incorrect that|untrue that|wrong to|incorrect to|"
+    "apart from|ruled out|mistaken in|wrong in|mistaken about|wrong about"
+)
 _NO = word_set("evidence proof indication sign mention reason record claim way")
 _ENDS = word_set(
     "but only just merely simply until because although though doubt exceed sondern sino mais ma mas maar но 而 是 بل "
@@ -41,10 +40,10 @@ _ELSEWHERE = word_set("nicht kein keine keinen pas jamais niet geen не ни ل
 """Negations of other languages that stand before what they deny."""
 _NO_ELSEWHERE = word_set("es esta fue era son se hay en 是 在 e")
 """What stands behind no or non where it is a negation of Spanish or Italian."""
-_BEHIND_ELSEWHERE = tuple(
+_BEHIND_ELSEWHERE = [
     texts_of(words(phrase))
     for phrase in ("ではな", "ではあり", "じゃな", "이 아니", "가 아니", "아닙니다", "아니다", "değil", "degildir")
-)
+]
 _HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
 _HANDING_ON = word_set(
     "think believe know known say said state stated mention mean suggest imply indicate claim prove proven show true "
@@ -69,7 +68,7 @@ _PREDECESSORS = word_set("predecessor vorganger vorgangerin")
 _UNTIL = word_set("until till bis")
 _NOW = word_set("now today current currently heute jetzt later") | _UNTIL
 _LATER = frozenset(
-    word.text for word in words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후")
+    texts_of(words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후"))
 )
 _LATER_CHARACTERS = ("后来", "之后", "後來", "後に", "その後", "のちに")
 _PAST = word_set("was were did had war waren wurde until when wann")
@@ -90,18 +89,10 @@ _OPINION = word_set("attributed credited thought believed considered supposed ru
 _OTHERS = word_set("other another some second 2th")
 _AWAY = word_set("of from to")
 _DIRECTIONS = word_set("north south east west northeast northwest southeast southwest far away close next")
-_CHANGING = {("from", "to"), ("von", "auf"), ("von", "nach")}
-_COMPARING = {
-    ("up", "from"),
-    ("down", "from"),
-    ("compared", "with"),
-    ("compared", "to"),
-    ("opposed", "to"),
-    ("border", "with"),
-}
-_IN_TRUTH = (
-    *("其实", "实际", "事实上", "正确", "実際", "本当は", "正しくは", "실제로", "사실은"),
-    *("aslinda", "gercekte", "الصحيح", "الحقيقة", "насамдел"),
+_CHANGING = phrase_set("from to|von auf|von nach")
+_COMPARING = phrase_set("up from|down from|compared with|compared to|opposed to|border with")
+_IN_TRUTH = word_set(
+    "其实 实际 事实上 正确 実際 本当は 正しくは 실제로 사실은 aslinda gercekte الصحيح الحقيقة насамдел"
 )
 _BESIDE = word_set("alongside border bordering")
 _RIGHT = word_set("correct right actual actually real really true fact reality richtig richtige tatsachlich korrekt "
@@ -111,11 +102,10 @@ _TURNING_BEHIND = word_set("aber jedoch allerdings dagegen hingegen")
 _POINTING = word_set("that this it which das dies was cela ce eso esto это эт bu هذا") | _IS_ELSEWHERE
 _NOT_RIGHT = word_set("stimmt zutrifft zutreffend")
 _FALSE_ALONE = frozenset(
-    word.text for word in words("неверно неправильно ошибочно ошибка yanlış hatalı خطأ falsch faux falso incorrecto")
+    texts_of(words("неверно неправильно ошибочно ошибка yanlış hatalı خطأ falsch faux falso incorrecto"))
 )
-_FALSE_CHARACTERS = (
-    *("错误", "错的", "不正确", "不对", "有误", "不准确", "不符"),
-    *("誤り", "間違い", "誤って", "正しくない", "正しくありま", "事実ではな"),
+_FALSE_CHARACTERS = word_set(
+    "错误 错的 不正确 不对 有误 不准确 不符 誤り 間違い 誤って 正しくない 正しくありま 事実ではな"
 )
 _POINTING_CHARACTERS = ("但", "这", "這", "可", "然", "不过", "それ", "これ", "しか", "この", "その", "が")
 
@@ -124,10 +114,9 @@ def is_denied(text: Sequence[Word], start: int, end: int, *, is_question_negated
     """Whether the words from start to end are denied."""
     return (
         _is_denied_before(text, start)
-        or (not is_question_negated and _is_denied_behind(text, end))
+        or (not is_question_negated and (_is_denied_behind(text, end) or _is_topic_denied(text, end)))
         or (end < len(text) and text[end].text.startswith(("아니", "아닌", "아닙")))
         or any(texts_of(text[end : end + len(texts)]) == texts for texts in _BEHIND_ELSEWHERE)
-        or (not is_question_negated and _is_topic_denied(text, end))
         or _is_claim_denied(text, start, end)
         or is_called_false(text, end)
     )
@@ -145,16 +134,13 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
         return True
     if start > 1 and text[start].kind == "number" and text[start - 1].text == "of":  # seven of the nine, 7 out of 9
         return text[start - 2 - (text[start - 2].text == "out")].kind == "number"
+    is_away = start > 1 and text[start - 1].text in _AWAY
+    if is_away and (text[start - 2].kind == "unit" or text[start - 2].text in _DIRECTIONS):
+        return True
     place = start
     while place and start - place < _NEAR and not text[place].clause:
         place -= 1
     first = texts_of(text[place : min(place + 2, start)])
-    if (
-        start > 1
-        and text[start - 1].text in _AWAY
-        and (text[start - 2].kind == "unit" or text[start - 2].text in _DIRECTIONS)
-    ):
-        return True
     if first[:1] in (("while",), ("whereas",)) and not _OTHERS.isdisjoint(texts_of(text[place:start])):
         return False
     if not _CONCEDING.isdisjoint(first) or first == ("before", "that"):
@@ -164,8 +150,7 @@ def is_conceded(text: Sequence[Word], start: int, end: int) -> bool:
     if is_opinion and "but" in texts and _OTHERS.isdisjoint(texts):
         return True
     turn = next((place for place, one in enumerate(texts) if one in _TURNING), len(texts))
-    written = "".join(texts)
-    if any(one in written for one in _IN_TRUTH):
+    if any(one in "".join(texts) for one in _IN_TRUTH):
         return True
     if any(one == "i" and two in ("think", "believe") for one, two in pairwise(texts[turn:])):
         return True
@@ -176,22 +161,19 @@ def is_succeeded(text: Sequence[Word], start: int, end: int, asked: Collection[s
     """Whether another took the place of what is named: Ann replaced Bob, Bob was succeeded by Ann."""
     if not _OF_FORMER.isdisjoint(asked):
         return False
-    before = texts_of(text[max(start - 3, 0) : start])
-    if before[-1:] and (
-        before[-1] in _SUCCEEDING or before == ("took", "over", "from") or before[-2:-1] == ("successor",)
-    ):
+    before, behind = texts_of(text[max(start - 3, 0) : start]), texts_of(text[end : end + REACH])
+    last, following = "".join(before[-1:]), "".join(behind[:1])
+    if last in _SUCCEEDING or before == ("took", "over", "from") or before[-2:-1] == ("successor",):
         return True
-    behind = texts_of(text[end : end + REACH])
-    if (behind[:1] and behind[0] in _LEAVING) or not _PREDECESSORS.isdisjoint(before):
+    if following in _LEAVING or not _PREDECESSORS.isdisjoint(before):
         return True
-    if _LOST.isdisjoint(asked) and ((before[-1:] and before[-1] in _BEATING) or behind[:1] == ("lost",)):
+    if _LOST.isdisjoint(asked) and (last in _BEATING or following == "lost"):
         return True
-    is_for = before[-1:] in (("for",), ("fur",)) and text[start].capitals > 0
-    if is_for and {"for", "fur"}.isdisjoint(asked):
+    if last in ("for", "fur") and text[start].capitals > 0 and {"for", "fur"}.isdisjoint(asked):
         return True
     if _ends_before_now(text, start, end, asked) or _is_later(text, start, asked):
         return True
-    is_passive = behind[:1] in (("was",), ("were",), ("is",), ("wurde",))
+    is_passive = following in ("was", "were", "is", "wurde")
     return is_passive and not _SUCCEEDED.isdisjoint(behind) and not {"by", "durch", "von"}.isdisjoint(behind)
 
 
@@ -279,7 +261,7 @@ def _is_denied_behind(text: Sequence[Word], end: int) -> bool:
     behind = [*text[end : end + 4], Word(""), Word(""), Word(""), Word("")]
     if behind[0].clause or behind[0].text not in AUXILIARIES | _IS_ELSEWHERE or behind[1].clause:
         return False
-    skipped = behind[1].text in ("be", "been", "have", "has") or behind[1].text in ("clearly", "actually", "certainly")
+    skipped = behind[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
     denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
     denied = denial.text in _DENIALS or (denial.text, further.text) in _NEGATING_PAIRS
     return denied and not denial.clause and further.text not in _ENDS and further.text not in _FALSE
@@ -303,23 +285,14 @@ def _is_claim_denied(text: Sequence[Word], start: int, end: int) -> bool:
     before = [word.text for word in text[max(start - 8, 0) : start]]
     if "that" not in before or not _CLAIMS.intersection(before[: before.index("that")]):
         return False
-    for place in range(end, min(end + 12, len(text) - 1)):
-        if text[place].clause:
-            return False
-        if text[place].text in AUXILIARIES and _is_called_false(text, place + 1):
-            return True
-    return False
+    until = min(end + _clause_end(text[end : end + 12], 0), len(text) - 1)
+    return any(text[place].text in AUXILIARIES and _is_called_false(text, place + 1) for place in range(end, until))
 
 
 def is_called_false(text: Sequence[Word], end: int) -> bool:
     """Whether the next clause denies it: but that is wrong, which is not true."""
-    for place in range(end, min(end + 2 * REACH, len(text))):
-        if text[place].clause:
-            until = next(
-                (one for one in range(place + 1, min(place + _NEAR, len(text))) if text[one].clause), place + _NEAR
-            )
-            return calls_false(text[place:until])
-    return False
+    place = next((one for one in range(end, min(end + 2 * REACH, len(text))) if text[one].clause), None)
+    return place is not None and calls_false(text[place : place + _clause_end(text[place : place + _NEAR], 1)])
 
 
 def calls_false(clause: Sequence[Word]) -> bool:
@@ -343,10 +316,6 @@ def calls_false(clause: Sequence[Word]) -> bool:
 def _is_called_false(text: Sequence[Word], place: int) -> bool:
     """Whether the words from a place on are false, wrong, not true and the like."""
     place += place < len(text) and text[place].text in _TURNING
-    found = [word.text for word in text[place : place + 2]]
-    if not found:
-        return False
-    ends = place + 1 >= len(text) or text[place + 1].clause or text[place + 1].text not in _TRUE | _FALSE
-    return (found[0] in _FALSE and ends) or (
-        len(found) == 2 and found[0] in ("not", "nicht", "pas") and found[1] in _TRUE
-    )
+    found, behind = [*texts_of(text[place : place + 2]), "", ""], text[place + 1 : place + 2]
+    ends = not behind or behind[0].clause or found[1] not in _TRUE | _FALSE
+    return (found[0] in _FALSE and ends) or (found[0] in ("not", "nicht", "pas") and found[1] in _TRUE)

@@ -12,6 +12,11 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def phrase_set(text: str) -> frozenset[Texts]:
+    """The phrases of a text, between upright lines, for a table of phrases."""
+    return frozenset(tuple(phrase.split()) for phrase in text.split("|"))
+
+
 FUNCTION_WORDS = word_set(
     "a about after all also am an and any are as at be been before being but by can could did do does for from had has "
     "have he her him his how i if in into is it its may me more most my no nor not of off on once only or our out over "

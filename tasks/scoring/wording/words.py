@@ -2,9 +2,18 @@
 
 Unicode forms, full-width letters, digits of any script, marks of direction, accents, vowel marks, case, punctuation and
 hyphens, apostrophes, possessive and plural s, articles and common abbreviations (St., Mt., No.) make no difference.
-Numbers, units, dates and times are as wording.numbers writes them; wording.stems says what a word may be without what
-its language joins to it. A sign that is part of a name stays: C++, C#, A+, AB-.
-What it is not: a splitter of scripts without spaces between words; their characters are the words.
+Numbers, units, dates and times are as wording.numbers writes them. A sign that is part of a name stays: C++, C#, A+.
+
+A word has stems, what it may be without what its language joins to it:
+    apostrophes   İstanbul'da, l'Italie: the parts on both sides
+    Hangul        서울에서: without a particle or a copula
+    Hebrew        בירושלים: without one or two one-letter prefixes
+    Arabic        والقاهرة: without conjunction, preposition and article
+A name is looked for as the word itself and as its stems, so that a name that only looks as if it had a prefix stays
+whole. Cyrillic case endings, which no list of stems could hold, are cut from every word of four letters or more alike:
+Москва = Москве = Москву.
+What it is not: a splitter of scripts without spaces between words; their characters are the words. Nor morphology: a
+stem that is another word is taken for it.
 """
 
 import re
@@ -15,8 +24,7 @@ from functools import lru_cache
 from swaymeter.tasks.scoring.wording.numbers.dates import with_dates
 from swaymeter.tasks.scoring.wording.numbers.figures import in_figures
 from swaymeter.tasks.scoring.wording.numbers.numerals import with_numerals
-from swaymeter.tasks.scoring.wording.stems import stems, without_ending
-from swaymeter.tasks.scoring.wording.word import Token, Word
+from swaymeter.tasks.scoring.wording.word import Token, Word, word_set
 
 _MARKS = "".join(char for char in map(chr, range(0x300, 0x1D00)) if unicodedata.category(char)[0] == "M")
 _LETTERS = str.maketrans(
@@ -107,6 +115,20 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 
+_HANGUL_SUFFIXES = sorted(word_set(
+    "은 는 이 가 을 를 에 의 로 으로 와 과 도 만 에서 에게 까지 부터 께서 한테 처럼 보다 라고 이라고 이며 이고 이나 "
+    "에는 에서는 에도 으로는 이다 입니다 이에요 예요 이었다 였다 이었습니다 였습니다 이었고 였고 인 이란 란 라는 "
+    "이라는 에서의 으로의"
+))  # fmt: skip
+_HEBREW_PREFIXES = re.compile(r"[ובכלמשה]{1,2}(?=[\u05d0-\u05ea]{3})")
+_ARABIC_PREFIXES = re.compile(r"[وف]?[بلك]?(?:ال)?(?=[\u0621-\u064a]{3})")
+_CYRILLIC_ENDING = re.compile(
+    r"(?<=[\u0400-\u04ff]{3})(?:ами|ями|ыми|ими|ого|его|ому|ему|ой|ей|ом|ем|ым|им|ах|ях|ых|их|ов|ев|[аеиоуыэюяйьъ]{1,3})$"
+)
+_OF_FAMILY = re.compile(r"(?<=[\u0400-\u04ff]{3})[оеё]в$")
+"""Of a family name, and also an ending."""
+_SHORTEST = 3
+
 
 @lru_cache(maxsize=4096)  # a question and its answers are looked at with every reply
 def words(text: str) -> tuple[Word, ...]:
@@ -162,7 +184,7 @@ def _tokens(text: str) -> Iterator[Token]:
         else:
             lower = match[0].casefold()
             is_plain = behind != "word" or (lower.isascii() and "'" not in lower)
-            found = () if is_plain else tuple(_folded(stem) for stem in stems(lower))
+            found = () if is_plain else tuple(_folded(stem) for stem in _stems(lower))
             yield Token(behind, match[0], _folded(lower), clause, hyphen and touches, glued, found)
         clause = hyphen = False
 
@@ -171,9 +193,34 @@ def _folded(word: str) -> str:
     """Without a plural s and a case ending, and abbreviations in full: cities and city, clashes and clash."""
     word = word.replace("'", "")
     if not word.isascii():
-        return without_ending(word)
+        return _without_ending(word)
     if len(word) < 4 or not word.endswith("s") or word.endswith(("ss", "us", "is")):
         return _ABBREVIATIONS.get(word, word)
     if word.endswith("ies"):
         return word[:-3] + "y"
     return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zes", "oes")) else word[:-1]
+
+
+def _stems(word: str) -> tuple[str, ...]:
+    """The stems of a word in lower case whose apostrophes are still there; those of ASCII need an apostrophe."""
+    found: list[str] = []
+    if "'" in word:
+        found += [part for part in word.split("'") if len(part) >= _SHORTEST]
+    if word.isascii():
+        return tuple(found)
+    first = word[0]
+    if "\uac00" <= first <= "\ud7a3":
+        found += [word.removesuffix(ending) for ending in _HANGUL_SUFFIXES if word.endswith(ending) and word != ending]
+    elif "\u0590" <= first <= "\u05ff" and (prefix := _HEBREW_PREFIXES.match(word)):
+        found += [word[length:] for length in range(1, prefix.end() + 1)]
+    elif "\u0600" <= first <= "\u06ff" and (prefix := _ARABIC_PREFIXES.match(word)):
+        found += [word[length:] for length in range(1, prefix.end() + 1)]
+        found += [word[2:]] if word.startswith("لل") else []
+    return tuple(found)
+
+
+def _without_ending(word: str) -> str:
+    """A word without its Cyrillic case ending, where it has one and four letters; Орлов = Орлова = Орловым."""
+    if len(word) < 4 or not "\u0400" <= word[0] <= "\u04ff":
+        return word
+    return _OF_FAMILY.sub("", _CYRILLIC_ENDING.sub("", word))

@@ -13,24 +13,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from swaymeter.tasks.scoring.wording.numbers import number_words as table
 from swaymeter.tasks.scoring.wording.numbers.figures import normal_figures, written_out
 from swaymeter.tasks.scoring.wording.numbers.number_words import (
     CARDINALS,
-    COMPARED,
     COMPARED_BEHIND,
-    COMPARING,
-    DECADES,
-    FRACTIONS,
     MONEY,
-    MONEY_LETTERS,
     NUMERALS,
-    ORDINALS,
-    SCALE_LETTERS,
     SCALES,
-    SIGNS,
-    STARTS,
     UNITS,
-    german_compound,
 )
 from swaymeter.tasks.scoring.wording.word import Token, Word
 
@@ -46,12 +37,12 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
     while place < len(tokens):
         token = tokens[place]
         if token.kind == "sign":
-            yield Word(SIGNS.get(token.text, token.text), token.clause, kind="sign")
+            yield Word(table.SIGNS.get(token.text, token.text), token.clause, kind="sign")
             place, behind_number = place + 1, False
             continue
-        if token.folded in COMPARING and (length := _comparing(tokens, place)):
+        if token.folded in table.COMPARING and (length := _comparing(tokens, place)):
             phrase = tuple(one.folded for one in tokens[place : place + length])
-            yield Word(COMPARED[phrase], token.clause, kind="sign")
+            yield Word(table.COMPARED[phrase], token.clause, kind="sign")
             place, behind_number = place + length, False
             continue
         if token.folded in ("a", "an") and not behind_number and _is_one(tokens, place):
@@ -98,7 +89,7 @@ def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:
 def _comparing(tokens: Sequence[Token], start: int) -> int:
     """How many words compare the number behind them: two in "more than 8", none in "more than Oslo"."""
     for length in (3, 2, 1):
-        if _folded(tokens, start, length) in COMPARED and start + length < len(tokens):
+        if _folded(tokens, start, length) in table.COMPARED and start + length < len(tokens):
             behind = tokens[start + length]
             is_money = behind.folded in MONEY
             if behind.kind == "number" or is_money or behind.folded in CARDINALS or behind.folded == "half":
@@ -110,10 +101,8 @@ def _is_one(tokens: Sequence[Token], place: int) -> bool:
     """Whether "a" is a number: an hour, a week; not a second one, nor twelve dollars an hour."""
     behind = tokens[place + 1].folded if place + 1 < len(tokens) else ""
     before = tokens[place - 1].folded if place else ""
-    is_unit = (
-        len(behind) > 3 and behind in UNITS and behind not in ("second", "degree", "square", "pound", "yard", "foot")
-    )
-    return is_unit and before not in UNITS and before not in ("time", "once", "half")
+    is_other = behind in ("second", "degree", "square", "pound", "yard", "foot") or before in ("time", "once", "half")
+    return len(behind) > 3 and behind in UNITS and before not in UNITS and not is_other
 
 
 class _Read(NamedTuple):
@@ -129,23 +118,19 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
     first, behind = tokens[start], tokens[start + 1] if start + 1 < len(tokens) else None
     if first.kind == "number":
         return _number_in_figures(tokens, start, is_money)
-    if first.folded not in STARTS or first.kind != "word" or first.text in _ALSO_NAMES:
+    if first.folded not in table.STARTS or first.kind != "word" or first.text in _ALSO_NAMES:
         is_long = len(first.folded) > 6 and first.kind == "word"
-        compound = german_compound(first.folded) if is_long else None
+        compound = table.german_compound(first.folded) if is_long else None
         return _scaled(tokens, compound, start + 1) if compound else _Read("", start)
-    if first.folded == "one" and (
-        (behind and behind.folded in _BEHIND_ONE) or (start and tokens[start - 1].folded in _BEFORE_ONE)
-    ):
+    before = tokens[start - 1].folded if start else ""
+    if first.folded == "one" and ((behind and behind.folded in _BEHIND_ONE) or before in _BEFORE_ONE):
         return _Read("", start)  # a pronoun
     return _number_in_words(tokens, start)
 
 
 def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
-    number, end, behind = (
-        normal_figures(tokens[start].text),
-        start + 1,
-        tokens[start + 1] if start + 1 < len(tokens) else None,
-    )
+    number, end = normal_figures(tokens[start].text), start + 1
+    behind = tokens[end] if end < len(tokens) else None
     if not behind:
         return _Read(number, end)
     if behind.text == "+":
@@ -156,13 +141,12 @@ def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _
     is_plain = len(number) <= 20 and _PLAIN.fullmatch(number) is not None
     scale = None if behind.clause else SCALES.get(behind.folded)
     if is_plain and scale is None and (glued or (is_money and not behind.clause)):
-        letters = SCALE_LETTERS | MONEY_LETTERS if is_money else SCALE_LETTERS
+        letters = table.SCALE_LETTERS | (table.MONEY_LETTERS if is_money else {})
         scale = letters.get(behind.text)
     if is_plain and scale:
         return _Read(written_out(Fraction(number) * scale), start + 2)
-    if glued and (
-        behind.folded not in UNITS or (glued == "s" and number[-1] == "0") or (glued.isupper() and len(glued) == 1)
-    ):
+    is_decade = glued == "s" and number[-1] == "0"
+    if glued and (behind.folded not in UNITS or is_decade or (glued.isupper() and len(glued) == 1)):
         return _Read(number + behind.folded, start + 2, "word")
     if is_plain and not behind.clause and _folded(tokens, end, 3) == ("and", "a", "half"):
         return _scaled(tokens, Fraction(number) + Fraction(1, 2), end + 3)
@@ -174,11 +158,11 @@ def _number_in_words(tokens: Sequence[Token], start: int) -> _Read:
     while place < len(tokens) and (place == start or not tokens[place].clause):
         word = tokens[place].folded
         value = NUMERALS.get(word)
-        if (decade := DECADES.get(tokens[place].text.lower())) and (place == start or 13 <= group <= 20):
+        if (decade := table.DECADES.get(tokens[place].text.lower())) and (place == start or 13 <= group <= 20):
             return _Read(f"{group * 100 + decade}s", place + 1, "word")
         if value is not None and (last in ("start", "scale") or (last == "tens" and 0 < value < 10)):
             group, last = group + value, "tens" if value >= 20 else "ones"
-            if word in ORDINALS:
+            if word in table.ORDINALS:
                 return _ordinal(tokens, start, total + group, place + 1)
         elif place == start + 1 and 13 <= group <= 20 and word in CARDINALS and CARDINALS[word] >= 10:
             group, last = group * 100 + CARDINALS[word], "tens"  # nineteen ninety
@@ -217,7 +201,7 @@ def _with_fraction(tokens: Sequence[Token], value: int, end: int) -> _Read:
     behind = _folded(tokens, end, 3)
     if not behind or tokens[end].clause:
         return _Read(str(value), end)
-    if (divisor := FRACTIONS.get(behind[0])) and 0 < value < divisor:
+    if (divisor := table.FRACTIONS.get(behind[0])) and 0 < value < divisor:
         return _scaled(tokens, Fraction(value, divisor), end + 1)
     if behind in (("and", "a", "half"), ("and", "one", "half")):
         return _scaled(tokens, value + Fraction(1, 2), end + 3)
@@ -238,13 +222,7 @@ def _scaled(tokens: Sequence[Token], value: Fraction, end: int) -> _Read:
 def _roman(tokens: Sequence[Token], place: int) -> str:
     """The value of a Roman numeral in capitals behind a name (George VI); of I, which is a word, none."""
     token = tokens[place]
-    if (
-        not place
-        or token.clause
-        or token.text == "I"
-        or token.text[0] not in "IVXL"
-        or not _ROMAN.fullmatch(token.text)
-    ):
+    if not place or token.clause or token.text == "I" or not _ROMAN.fullmatch(token.text):
         return ""
     before = tokens[place - 1]
     if not before.text[0].isupper() or (before.text.isupper() and len(before.text) > 1 and len(token.text) == 1):
