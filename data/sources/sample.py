@@ -91,7 +91,7 @@ SAMPLE_FACTS = FactSource(
     key=lambda options, relation, seed, access: {
         "source": "sample", "version": VERSION, "relation": relation, "digest": catalog.facts_digest(relation),
     },
-    fetch=lambda options, relation, seed, access: FetchedFacts(facts(relation), {}, 0),
+    fetch=lambda options, relation, seed, access: FetchedFacts(facts(relation)),
     at_hand=True,
 )  # fmt: skip
 SAMPLE_QUESTIONS = QuestionSource(

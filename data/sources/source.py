@@ -7,7 +7,7 @@ swaymeter.flows.stages.wikidata.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -20,6 +20,7 @@ from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, Un
 from swaymeter.data.options import Options
 from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, Rejected
 from swaymeter.data.sources.access import Access, GraphName
+from swaymeter.data.storage.keys import content_key
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.graph.dump import Graph
@@ -192,8 +193,8 @@ class FetchedFacts:
     """
 
     facts: Sequence[Fact]
-    rejected: Mapping[str, int]
-    requested: int
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    requested: int = 0
 
 
 @dataclass(frozen=True)
@@ -233,6 +234,21 @@ class FactSource:
     graphs: Callable[[Any, Access], Sequence["Graph"]] = named_graphs
     graph: Callable[[Any, Access], "Graph"] | None = None
     at_hand: bool = False
+
+    @classmethod
+    def of_file(
+        cls, name: str, options: type[FactsOptions], version: int, facts: Callable[[Any, str, int], Sequence[Fact]]
+    ) -> "FactSource":
+        """A source whose facts are in a file; their key is that of the facts, whatever else the file has."""
+
+        def key(chosen: Any, relation: str, seed: int, access: Access) -> Mapping[str, Any]:
+            found = [asdict(fact) for fact in facts(chosen, relation, seed)]
+            return {"source": name, "version": version, "facts": content_key({"facts": found})}
+
+        def fetch(chosen: Any, relation: str, seed: int, access: Access) -> FetchedFacts:
+            return FetchedFacts(facts(chosen, relation, seed))
+
+        return cls(name, options, key, fetch, at_hand=True)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from swaymeter.data.sources.wikimedia import pageviews
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.options import WikidataQuestions
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
-from swaymeter.data.sources.wikimedia.wembedder import Wembedder
-from swaymeter.data.sources.wikimedia.wikidata import Wikidata
+from swaymeter.data.sources.wikimedia.wikidata import Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.fetch import access_for

@@ -75,7 +75,8 @@ def _cells(question: Question, partition: Partition, context: str, number: int) 
     answers = dict.fromkeys((question.object, *question.answers))
     values = {
         "": str(number), "id": question.list_id or str(number), "subj": question.subject,
-        "prop": question.property or _words(question.relation), "obj": question.object,
+        "prop": question.property
+        or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", question.relation).lower(), "obj": question.object,
         "subj_id": question.subject_id or "", "prop_id": question.property_id or "", "obj_id": question.object_id or "",
         "s_pop": _whole(question.subject_popularity), "o_pop": _whole(question.object_popularity),
         "question": question.question, "possible_answers": json.dumps(list(answers), ensure_ascii=False),
@@ -97,10 +98,6 @@ def _context(question: Question) -> str | None:
         )
     changed = replace_object(question.original_context, question.object, question.replacement)
     return question.original_context if (changed or "") == question.counter_memory_context else None
-
-
-def _words(relation: str) -> str:
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", relation).lower()
 
 
 def _whole(number: float | None) -> str:

@@ -241,11 +241,13 @@ def _key(options: PublishedQuestions, partition: Partition, access: Access) -> d
     }  # fmt: skip
 
 
-def _fetch(options: PublishedQuestions, partition: Partition, access: Access) -> FetchedQuestions:
-    folder = options.folder
-    return FetchedQuestions(
-        questions(Path(folder), partition) if folder else downloaded(partition, access.session("dynamicqa"))
-    )
-
-
-PUBLISHED = QuestionSource("dynamicqa", PublishedQuestions, _key, _fetch)
+PUBLISHED = QuestionSource(
+    "dynamicqa",
+    PublishedQuestions,
+    _key,
+    lambda options, partition, access: FetchedQuestions(
+        questions(Path(options.folder), partition)
+        if options.folder
+        else downloaded(partition, access.session("dynamicqa"))
+    ),
+)

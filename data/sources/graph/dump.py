@@ -14,7 +14,6 @@ import shutil
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -131,13 +130,17 @@ def shared_dump(files: Sequence[Path], folder: Path) -> Dump:
         if place in _failed:
             raise InputError(_failed[place])
         if not place.exists():
-            with _writing(folder), FileLock(place.with_name(f".{place.name}.lock")):
-                try:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                with FileLock(place.with_name(f".{place.name}.lock")):
                     if not place.exists():
                         _load(files, place)
-                except InputError as error:
-                    _failed[place] = str(error)
-                    raise
+            except InputError as error:
+                _failed[place] = str(error)
+                raise
+            except (OSError, RuntimeError) as error:  # the second is what the store raises
+                message = getattr(error, "strerror", None) or error
+                raise WorkspaceError(f"{folder} cannot be written: {message}; choose another --workspace") from error
         if place not in _shared:
             _shared[place] = Dump(place)
         return _shared[place]
@@ -164,16 +167,6 @@ def dump_digest(files: Sequence[Path], folder: Path) -> str:
 
 def _name(files: Sequence[Path], folder: Path) -> str:
     return f"graph-{VERSION}-{dump_digest(files, folder)}"
-
-
-@contextmanager
-def _writing(folder: Path) -> Iterator[None]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        yield
-    except (OSError, RuntimeError) as error:  # the second is what the store raises
-        message = getattr(error, "strerror", None) or error
-        raise WorkspaceError(f"{folder} cannot be written: {message}; choose another --workspace") from error
 
 
 def _load(files: Sequence[Path], place: Path) -> None:

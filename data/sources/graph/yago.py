@@ -215,15 +215,12 @@ def predicates(store: SparqlStore) -> Iterator[Predicate]:
     for row in counted.rows:
         predicate = bound(row, "p")
         if isinstance(predicate, Uri) and is_iri(predicate):
-            yield Predicate(str(predicate), count(bound(row, "n")), _subject_classes(store, predicate))
-
-
-def _subject_classes(store: SparqlStore, predicate: str) -> tuple[str, ...]:
-    classes = store.select(
-        f"SELECT ?c (COUNT(DISTINCT ?s) AS ?n) WHERE {{ ?s {iri(predicate)} ?o . ?s a ?c FILTER(isIRI(?c)) }} "
-        "GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT 3"
-    )
-    return tuple(str(bound(row, "c")) for row in classes.rows)
+            classes = store.select(
+                f"SELECT ?c (COUNT(DISTINCT ?s) AS ?n) WHERE {{ ?s {iri(predicate)} ?o . ?s a ?c FILTER(isIRI(?c)) }} "
+                "GROUP BY ?c ORDER BY DESC(?n) ?c LIMIT 3"
+            )
+            of_subjects = tuple(str(bound(found, "c")) for found in classes.rows)
+            yield Predicate(str(predicate), count(bound(row, "n")), of_subjects)
 
 
 class YagoFacts(FactsOptions):

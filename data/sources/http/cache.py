@@ -57,16 +57,29 @@ class HttpCache:
         with self._usable():
             row = self._database.execute(_READ, (key,)).fetchone()
         try:
-            return None if row is None else _response(key, row[0])
+            if row is None:
+                return None
+            content = json_object(row[0])
+            if content.pop("sha256") != _checksum(key, content):
+                raise ValueError("its checksum does not match")
+            retrieved_at, reruns = datetime.fromisoformat(content["retrieved_at"]), frozenset(content.get("reruns", ()))
+            return Reply(content["status"], content["body"].encode(), retrieved_at, reruns=reruns)
         except (ValueError, KeyError, TypeError) as error:
             log.warning("a cached response in %s is damaged (%s); the request is sent again", self._file, error)
             return None
 
     def put(self, key: str, response: Reply, address: str) -> None:
-        """Caches a response and replaces an earlier one; on return it is on disk."""
-        value = _value(key, response, address)
+        """Caches a response of JSON or text in UTF-8 and replaces an earlier one; on return it is on disk."""
+        content: dict[str, object] = {
+            "status": response.status,
+            "retrieved_at": response.retrieved_at.astimezone(UTC).isoformat(),
+            "address": address,
+            "body": response.body.decode(errors="replace"),
+            "reruns": sorted(response.reruns),
+        }
+        sealed = json.dumps({**content, "sha256": _checksum(key, content)}, ensure_ascii=False).encode()
         with self._usable():
-            self._database.execute(_WRITE, (key, value))
+            self._database.execute(_WRITE, (key, sealed))
 
     def close(self) -> None:
         """Closes the file after the current reads and writes of other threads."""
@@ -86,27 +99,6 @@ class HttpCache:
                 f"the cached responses in {self._file} cannot be used: {error}; free space on a full disk, remove the "
                 "file where it is damaged, and run again"
             ) from None
-
-
-def _value(key: str, response: Reply, address: str) -> bytes:
-    """The response as JSON; its body is JSON or text, in UTF-8, unless nothing but its status counts."""
-    content: dict[str, object] = {
-        "status": response.status,
-        "retrieved_at": response.retrieved_at.astimezone(UTC).isoformat(),
-        "address": address,
-        "body": response.body.decode(errors="replace"),
-        "reruns": sorted(response.reruns),
-    }
-    sealed = {**content, "sha256": _checksum(key, content)}
-    return json.dumps(sealed, ensure_ascii=False).encode()
-
-
-def _response(key: str, value: bytes) -> Reply:
-    content = json_object(value)
-    if content.pop("sha256") != _checksum(key, content):
-        raise ValueError("its checksum does not match")
-    retrieved_at, reruns = datetime.fromisoformat(content["retrieved_at"]), frozenset(content.get("reruns", ()))
-    return Reply(content["status"], content["body"].encode(), retrieved_at, reruns=reruns)
 
 
 def _checksum(key: str, content: dict[str, object]) -> str:

@@ -49,9 +49,12 @@ class Limits:
 
     def tries(self) -> Retrying:
         """Retries a call while it raises TransientError: as often as the service's settings allow."""
-        transient = retry_if_exception_type(TransientError)
         return Retrying(
-            retry=transient, stop=self._tried_enough, wait=_seconds_to_try_again, sleep=self.sleep, reraise=True
+            retry=retry_if_exception_type(TransientError),
+            stop=self._tried_enough,
+            wait=lambda state: max(_BACKOFF(state), _failure(state).wait_s or 0.0),
+            sleep=self.sleep,
+            reraise=True,
         )
 
     def repeat(self) -> None:
@@ -118,10 +121,6 @@ class Limits:
             f"{self._named}: this run has spent its {what}; responses are cached, so run again to continue, or raise "
             f"`{setting}` of the service in the study file"
         )
-
-
-def _seconds_to_try_again(state: RetryCallState) -> float:
-    return max(_BACKOFF(state), _failure(state).wait_s or 0.0)
 
 
 def _failure(state: RetryCallState) -> TransientError:

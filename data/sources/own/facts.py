@@ -1,7 +1,6 @@
 """The source `file`: facts of one's own, under relations of the catalog or one's own; and own contexts of relations."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -24,13 +23,11 @@ from swaymeter.data.catalog import Relation
 from swaymeter.data.errors import InputError, SwaymeterError, UnknownName
 from swaymeter.data.options import beside_the_study
 from swaymeter.data.records import ContextKind, Fact, RelationName, WikidataId
-from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.lists import none_where_empty
-from swaymeter.data.sources.own.named_file import Origin, OwnFile, usable_rows
+from swaymeter.data.sources.own.named_file import Origin, OwnFile, own_yaml, usable_rows
 from swaymeter.data.sources.own.one_row import Text, Texts, row_of
-from swaymeter.data.sources.own.rows import RESERVED
-from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, listed_relations
-from swaymeter.data.storage.keys import content_key, file_digest
+from swaymeter.data.sources.source import FactsOptions, FactSource, listed_relations
+from swaymeter.data.storage.keys import file_digest
 
 VERSION = 1
 
@@ -143,15 +140,10 @@ def facts_of(rows: Iterable[FactRow], origin: Origin) -> list[Fact]:
 
 
 def _relations(path: Any, info: ValidationInfo) -> Any:
-    if not isinstance(path, str):
-        raise ValueError("expected the path of a YAML file in quotes")
-    try:
-        own = catalog.own_relations(Path(beside_the_study(path, info)))
-    except InputError as error:
-        raise ValueError(f"{error}; docs/own-facts.md shows the form") from None
-    if reserved := sorted(RESERVED & own.keys()):
-        raise ValueError(f"{path}: relations.{reserved[0]}: the name stands for something else; choose another name")
-    return dict(own)
+    def read() -> Mapping[str, Relation]:
+        return catalog.own_relations(Path(beside_the_study(path, info)))
+
+    return dict(own_yaml(path, read, "relations", "docs/own-facts.md shows the form"))
 
 
 OwnRelations = Annotated[
@@ -203,20 +195,9 @@ class OwnFacts(FactsOptions, _Files):
         return self.relations_file or {}
 
 
-def _facts(options: OwnFacts, relation: str) -> list[Fact]:
+def _facts(options: OwnFacts, relation: str, seed: int) -> list[Fact]:
     rows = rows_by_relation(options.path, "facts.file", FactRow, options.own_relations)
     return facts_of(rows.get(relation, ()), options.origin)
 
 
-def _key(options: OwnFacts, relation: str, seed: int, access: Access) -> Mapping[str, Any]:
-    facts = [asdict(fact) for fact in _facts(options, relation)]
-    return {"source": "file", "version": VERSION, "facts": content_key({"facts": facts})}
-
-
-OWN_FACTS = FactSource(
-    "file",
-    OwnFacts,
-    key=_key,
-    fetch=lambda options, relation, seed, access: FetchedFacts(_facts(options, relation), {}, 0),
-    at_hand=True,
-)
+OWN_FACTS = FactSource.of_file("file", OwnFacts, VERSION, _facts)

@@ -7,7 +7,6 @@ same entities with the same queries. The bundled files are those of data/catalog
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -30,13 +29,11 @@ from swaymeter.data.catalog.group_texts import PAIR, bundled, bundled_names
 from swaymeter.data.errors import InputError, MissingFile, UnknownName
 from swaymeter.data.options import Problem, beside_the_study, refused
 from swaymeter.data.records import Fact, RelationName
-from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.facts import Name, Optional
-from swaymeter.data.sources.own.named_file import OwnFile, usable_rows
+from swaymeter.data.sources.own.named_file import OwnFile, own_yaml, usable_rows
 from swaymeter.data.sources.own.one_row import row_of
-from swaymeter.data.sources.own.rows import RESERVED
-from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts, Group, LabelledEntity, different
-from swaymeter.data.storage.keys import content_key, drawn_first, file_digest
+from swaymeter.data.sources.source import FactsOptions, FactSource, Group, LabelledEntity, different
+from swaymeter.data.storage.keys import drawn_first, file_digest
 
 log = logging.getLogger(__name__)
 
@@ -64,17 +61,11 @@ _beside_the_study = partial(beside_the_study, is_there=Path.is_file)  # a folder
 
 
 def _texts(path: Any, info: ValidationInfo) -> Any:
-    if isinstance(path, GroupTexts):
-        return path
-    if not isinstance(path, str):
-        raise ValueError("expected the path of a YAML file in quotes, or the name of bundled texts")
-    try:
-        texts = catalog.group_texts(bundled(_beside_the_study(path, info), ".yaml"))
-    except InputError as error:
-        raise ValueError(f"{error}; docs/groups.md shows the form, bundled are {bundled_names('.yaml')}") from None
-    if reserved := sorted(RESERVED & texts.contexts.keys()):
-        raise ValueError(f"{path}: contexts.{reserved[0]}: the name stands for something else; choose another name")
-    return texts
+    def read() -> GroupTexts:
+        return catalog.group_texts(bundled(_beside_the_study(path, info), ".yaml"))
+
+    advice = f"docs/groups.md shows the form, bundled are {bundled_names('.yaml')}"
+    return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
 
 
 Texts = Annotated[
@@ -178,10 +169,7 @@ def _read(file: Path, digest: str, of_pairs: bool) -> tuple[LabelledEntity, ...]
     taken: dict[frozenset[str] | str, str] = {}
 
     def check(place: str, cells: Mapping[str, Any]) -> LabelledEntity:
-        by_column = {name.strip().lower(): cell for name, cell in cells.items()}
-        if len(by_column) < len(cells):
-            raise InputError("has two columns whose names differ only in capitals or spaces; rename one")
-        row = row_of(PairRow, by_column) if of_pairs else row_of(EntityRow, by_column)
+        row = row_of(PairRow, cells) if of_pairs else row_of(EntityRow, cells)
         names: tuple[str, ...] = (row.entity,) if isinstance(row, EntityRow) else (row.entity1, row.entity2)
         entity = LabelledEntity(names, row.label, row.type)
         if "all" in (row.label.casefold(), (row.type or "").casefold()):
@@ -226,15 +214,4 @@ def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
     return [Fact(of, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]
 
 
-def _key(options: Groups, relation: str, seed: int, access: Access) -> Mapping[str, Any]:
-    facts = [asdict(fact) for fact in _facts(options, relation, seed)]
-    return {"source": "groups", "version": VERSION, "facts": content_key({"facts": facts})}
-
-
-GROUPS = FactSource(
-    "groups",
-    Groups,
-    key=_key,
-    fetch=lambda options, relation, seed, access: FetchedFacts(_facts(options, relation, seed), {}, 0),
-    at_hand=True,
-)
+GROUPS = FactSource.of_file("groups", Groups, VERSION, _facts)

@@ -19,6 +19,11 @@ def none_where_empty(value: Any) -> Any:
     return None if is_nan or (isinstance(value, str) and value.strip() in MISSING) else value
 
 
+def as_text(value: Any) -> str:
+    """The value as a text: one that is no text as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
 MISSING = frozenset({"", "NaN", "nan", "NULL", "<NA>", "\\N"})
 """How pandas and databases write a value that is not there."""
 

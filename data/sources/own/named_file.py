@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.options import NamedPath, Options
-from swaymeter.data.records import Rejected
+from swaymeter.data.records import NO_RELATIONS, Rejected
+from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.one_row import Name, row_of
 
@@ -21,6 +22,9 @@ FIRST = 3
 Wrong = tuple[str, str]
 """Where a row stands that cannot be used, such as "line 4", and what is wrong with it."""
 Row = TypeVar("Row")
+Content = TypeVar("Content")
+RESERVED = NO_RELATIONS | {ALL, "disputable"}
+"""Names that mean something else where a relation is named."""
 
 
 class Origin(NamedTuple):
@@ -51,6 +55,19 @@ class OwnFile(Options):
     def origin(self) -> Origin:
         """Where the data come from, as the page says it."""
         return Origin(", ".join(filter(None, (self.title or self.path.name, self.citation))), self.licence)
+
+
+def own_yaml(path: Any, read: Callable[[], Content], key: str, advice: str) -> Content:
+    """What a YAML file of one's own has, whose names below `key` become relations; ValueError where it cannot be."""
+    if not isinstance(path, str):
+        raise ValueError(f"expected the path of a YAML file in quotes; {advice}")
+    try:
+        content = read()
+    except InputError as error:
+        raise ValueError(f"{error}; {advice}") from None
+    if reserved := sorted(RESERVED & set(getattr(content, key, content))):
+        raise ValueError(f"{path}: {key}.{reserved[0]}: the name stands for something else; choose another name")
+    return content
 
 
 class AliasRow(BaseModel):
@@ -97,7 +114,10 @@ def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], 
         try:
             if problem:
                 raise InputError(problem)
-            usable.append(check(place, cells))
+            by_column = {str(name).strip().lower(): cell for name, cell in cells.items()}
+            if len(by_column) < len(cells):
+                raise InputError("has two columns whose names differ only in capitals or spaces; rename one")
+            usable.append(check(place, by_column))
         except InputError as error:
             wrong.append((place, str(error)))
     return usable, rows_not_usable(file, wrong, len(usable) + len(wrong))

@@ -12,7 +12,6 @@ from swaymeter.data import reasons
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import (
     ALONE,
-    NO_RELATIONS,
     OwnKind,
     Passage,
     Question,
@@ -21,15 +20,11 @@ from swaymeter.data.records import (
     RelationName,
     identity,
 )
-from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.own.columns import COLUMNS, OF_THE_TRUTH, plain
 from swaymeter.data.sources.own.files import FileRow
-from swaymeter.data.sources.own.lists import list_in, none_where_empty
-from swaymeter.data.sources.own.named_file import Origin
+from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
+from swaymeter.data.sources.own.named_file import RESERVED, Origin
 from swaymeter.data.sources.own.one_row import FORM, OwnContext, OwnRow, row_of
-
-RESERVED = NO_RELATIONS | {ALL, "disputable"}
-"""Names that mean something else where a relation is named."""
 
 
 @dataclass
@@ -202,8 +197,8 @@ def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnR
     for extra in (row.model_extra, *(context.model_extra for context in row.contexts)):
         for name, value in _others(extra or {}).items():
             before = known.others.setdefault(name, value)
-            if value != before and _as_cell(value) not in _as_cell(before).split(" | "):
-                known.others[name] = f"{_as_cell(before)} | {_as_cell(value)}"
+            if value != before and as_text(value) not in as_text(before).split(" | "):
+                known.others[name] = f"{as_text(before)} | {as_text(value)}"
     questions[key] = known
 
 
@@ -253,11 +248,6 @@ def _others(extra: Mapping[str, Any]) -> dict[str, Any]:
     """The further columns of a row or context; control characters in them are written as codes."""
     plain = {_visible(name): _plain(value) for name, value in extra.items()}
     return {name: value for name, value in plain.items() if none_where_empty(value) is not None}
-
-
-def _as_cell(value: Any) -> str:
-    """The value as a text: one that is no text as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _visible(text: str) -> str:

@@ -20,6 +20,7 @@ from swaymeter.data.errors import InputError, ServiceError, nearest
 from swaymeter.data.records import RelationName, Triple, WikidataId
 from swaymeter.data.sources.http.printable import is_text, printable
 from swaymeter.data.sources.own.files import named, read_rows
+from swaymeter.data.sources.own.lists import as_text
 from swaymeter.data.sources.property_names import relations_of
 
 log = logging.getLogger(__name__)
@@ -69,21 +70,19 @@ class ListedRow:
         """The cell's text on one line; None where it is empty or the column does not exist."""
         return one_line(self.cells.get(field, "")) or None
 
-    def item(self, field: str) -> WikidataId:
-        """The cell's item: an id, or an address of Wikidata that ends with an id; InputError where it is not valid."""
-        return self._id(field, _ITEM, "item of Wikidata", "Q42")
+    def id(self, field: str) -> WikidataId:
+        """The cell's item or property: an id, or an address of Wikidata that ends with one; else InputError."""
+        form, what, such_as = (_PROPERTY, "property", "P106") if field == "property_id" else (_ITEM, "item", "Q42")
+        if not (match := form.fullmatch(self.cells[field])):
+            raise self.wrong(field, f"which is not a valid {what} of Wikidata: expected an id such as {such_as}")
+        return WikidataId(match[1])
 
-    def property(self, field: str) -> WikidataId:
-        """The cell's property: an id, or an address of Wikidata that ends with an id; InputError if it is not valid."""
-        return self._id(field, _PROPERTY, "property of Wikidata", "P106")
-
-    def triple(
-        self, ids: Ids, relation: RelationName, source: str, licence: str, name: str | None, retrieved_at: str | None
-    ) -> Triple:
-        """The row as a triple of these ids, with its own texts; name: the property's."""
+    def triple(self, ids: Ids, relations: Mapping[WikidataId, RelationName], *about: Any) -> Triple:
+        """The row as a triple of these ids, with its own texts; about: source, licence, property's name, time."""
         subject_id, property_id, object_id = ids
+        source, licence, name, retrieved_at = about
         return Triple(
-            relation, subject_id, property_id, object_id, source, licence, self.text("subject"), name,
+            relations[property_id], subject_id, property_id, object_id, source, licence, self.text("subject"), name,
             self.text("object"), self.text("question"), self.answers("answers"), self.text("list_id"), retrieved_at,
         )  # fmt: skip
 
@@ -102,12 +101,6 @@ class ListedRow:
         """The error of an invalid cell."""
         cell = printable(self.cells.get(field, ""), 60)
         return InputError(f"{self.file}, {self.place}: {self.columns.get(field, field)} is {cell!r}, {problem}")
-
-    def _id(self, field: str, form: re.Pattern[str], what: str, such_as: str) -> WikidataId:
-        match = form.fullmatch(self.cells[field])
-        if not match:
-            raise self.wrong(field, f"which is not a valid {what}: expected an id such as {such_as}")
-        return WikidataId(match[1])
 
 
 def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]) -> Iterator[ListedRow]:
@@ -136,14 +129,8 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
     for place, cells, problem in found:
         if problem:
             raise InputError(f"{file}, {place}: {problem}")
-        by_field = {field: _as_text(cells.get(column)).strip() for field, column in columns.items()}
-        yield ListedRow(file, place, by_field, columns)
-
-
-def _as_text(cell: Any) -> str:
-    if cell is None or isinstance(cell, str):
-        return cell or ""
-    return json.dumps(cell, ensure_ascii=False)
+        there = {field: "" if cells.get(column) is None else cells[column] for field, column in columns.items()}
+        yield ListedRow(file, place, {field: as_text(cell).strip() for field, cell in there.items()}, columns)
 
 
 def from_csv(path: Path) -> list[Triple]:
@@ -158,16 +145,14 @@ def from_csv(path: Path) -> list[Triple]:
             raise InputError(
                 f"{path} is PopQA's list, which has the ids of Wikidata in other columns; name `source: popqa` with it"
             )
-        ids = row.item("subject_id"), row.property("property_id"), row.item("object_id")
+        ids = row.id("subject_id"), row.id("property_id"), row.id("object_id")
         if ids in listed:
             same = ", ".join(row.columns[field] for field in REQUIRED)
             raise InputError(f"{path}, {row.place}: {same} are the same as in {listed[ids].place}; leave one out")
         listed[ids] = row
     relations = relations_of((ids[1], row.text("property")) for ids, row in listed.items())
     source = f"a list of Wikidata facts ({path.name})"
-    return [
-        row.triple(ids, relations[ids[1]], source, LICENCE, row.text("property"), None) for ids, row in listed.items()
-    ]
+    return [row.triple(ids, relations, source, LICENCE, row.text("property"), None) for ids, row in listed.items()]
 
 
 def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
@@ -182,22 +167,17 @@ def popqa(path: Path | None, *, offline: bool = False) -> list[Triple]:
     read = list(rows(path, POPQA_COLUMNS, tuple(POPQA_COLUMNS)))
     listed: dict[Ids, ListedRow] = {}
     for row in read:
-        listed.setdefault((row.item("subject_id"), _property(row), row.item("object_id")), row)
+        if (name := row.text("property") or "") not in PROPERTIES:
+            raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, PROPERTIES)}")
+        listed.setdefault((row.id("subject_id"), PROPERTIES[name], row.id("object_id")), row)
     if len(listed) < len(read):
         log.info("%s: %d of %d rows are duplicates", path.name, len(read) - len(listed), len(read))
     names = {property_id: name for name, property_id in PROPERTIES.items()}
     relations = relations_of(names.items())
     return [
-        row.triple(ids, relations[ids[1]], POPQA_SOURCE, POPQA_LICENCE, names[ids[1]], retrieved_at)
+        row.triple(ids, relations, POPQA_SOURCE, POPQA_LICENCE, names[ids[1]], retrieved_at)
         for ids, row in listed.items()
     ]
-
-
-def _property(row: ListedRow) -> WikidataId:
-    name = row.text("property") or ""
-    if name not in PROPERTIES:
-        raise row.wrong("property", f"which is not a property of PopQA; {nearest(name, PROPERTIES)}")
-    return PROPERTIES[name]
 
 
 def _from_hub(offline: bool) -> tuple[Path, str]:
@@ -212,22 +192,16 @@ def _from_hub(offline: bool) -> tuple[Path, str]:
             f"PopQA's list, {FILE} of the hub's dataset {DATASET}, is not on this machine and could not be fetched "
             f"({why}); name its file, run again with a network, or use a list of your own"
         ) from None
-    if not _is_as_published(file):
+    # A file of the hub's cache is named by the digest of its content.
+    name, content = file.resolve().name, file.read_bytes()
+    git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
+    digest = {40: git, 64: hashlib.sha256(content)}.get(len(name))
+    if digest is not None and re.fullmatch("[0-9a-f]+", name) and name != digest.hexdigest():
         raise ServiceError(
             f"PopQA's list in the hub's cache is damaged: {file} does not have the digest that the hub gave; delete "
             f"{file.resolve()} so that it is downloaded again"
         )
     return file, datetime.fromtimestamp(file.stat().st_mtime, UTC).isoformat()
-
-
-def _is_as_published(file: Path) -> bool:
-    """Whether a file of the hub's cache has the digest that its content is named by, if it is named by one."""
-    name, content = file.resolve().name, file.read_bytes()
-    git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-    of_content = {40: git, 64: hashlib.sha256(content)}
-    return (
-        not re.fullmatch("[0-9a-f]+", name) or len(name) not in of_content or name == of_content[len(name)].hexdigest()
-    )
 
 
 def one_line(text: str) -> str:

@@ -1,19 +1,25 @@
-"""Items of Wikidata, or of another wiki with Wikibase: their names, statements and page of Wikipedia.
+"""Items of Wikidata, or of another wiki with Wikibase: names, statements, page of Wikipedia; and similar items.
 
 A statement's value is compared, never shown: its main snak as canonical JSON, however the wiki wrote it.
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import WikidataId
+from swaymeter.data.sources.http.answer import misread
+from swaymeter.data.sources.http.printable import shown
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.mediawiki_answers import text, whole
+
+if TYPE_CHECKING:
+    from swaymeter.data.sources.http.session import Session
 
 SOURCE = "Wikidata"
 LICENCE = "CC0 1.0"
@@ -25,6 +31,8 @@ LANGUAGES = ("en", "mul")
 WIKIPEDIA = "enwiki"
 DEPRECATED = "deprecated"
 _LETTERS = {"item": "Q", "property": "P"}
+_ITEM = re.compile(r"Q[1-9][0-9]*")
+_MOST = 1.001  # the largest cosine, as rounded numbers give it
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +120,10 @@ def _statement(statement: Mapping[str, Any]) -> Statement:
     snak = statement["mainsnak"]
     kind, value, item_id = text(snak["snaktype"]), snak.get("datavalue"), None
     if value is not None and value["type"] == "wikibase-entityid":
-        named = _entity_id(value["value"])
+        named = value["value"].get("id")
+        if named is None:  # older wikis have only its kind and number
+            named = f"{_LETTERS[value['value']['entity-type']]}{whole(value['value']['numeric-id'])}"
+        named = text(named)
         item_id = _id(named) if named.startswith("Q") else None
         value = {"type": value["type"], "value": named}
     canonical = json.dumps([kind, _plain(value)], ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -124,11 +135,6 @@ def _id(value: Any) -> WikidataId:
         return WikidataId(text(value))
     except InputError as error:
         raise ValueError(str(error)) from None
-
-
-def _entity_id(value: Mapping[str, Any]) -> str:
-    """The id of an entity that is a value; older wikis have only its kind and number."""
-    return text(value["id"]) if "id" in value else f"{_LETTERS[value['entity-type']]}{whole(value['numeric-id'])}"
 
 
 def _plain(value: Any) -> Any:
@@ -146,10 +152,12 @@ def _read(content: Any, ids: Sequence[WikidataId], retrieved_at: datetime) -> di
 
 def _item(entity: Mapping[str, Any], retrieved_at: datetime) -> Item:
     link = (entity.get("sitelinks") or {}).get(WIKIPEDIA)
-    title = None if link is None else text(link["title"])
+    others = entity["aliases"] or {}
+    aliases = dict.fromkeys(text(alias["value"]) for language in LANGUAGES for alias in others.get(language, ()))
     return Item(
-        _id(entity["id"]), whole(entity["lastrevid"]), _term(entity["labels"]), _aliases(entity["aliases"]),
-        _term(entity["descriptions"]), statements_of(entity), title, retrieved_at,
+        _id(entity["id"]), whole(entity["lastrevid"]), _term(entity["labels"]), tuple(aliases),
+        _term(entity["descriptions"]), statements_of(entity), None if link is None else text(link["title"]),
+        retrieved_at,
     )  # fmt: skip
 
 
@@ -158,6 +166,36 @@ def _term(values: Any) -> str | None:
     return next((text(terms[language]["value"]) for language in LANGUAGES if language in terms), None)
 
 
-def _aliases(values: Any) -> tuple[str, ...]:
-    terms = values or {}
-    return tuple(dict.fromkeys(text(alias["value"]) for language in LANGUAGES for alias in terms.get(language, ())))
+@dataclass(frozen=True, slots=True)
+class Similar:
+    """An item, and the cosine of its embedding with that of the requested item."""
+
+    item_id: WikidataId
+    similarity: float
+
+
+class Wembedder:
+    """The Wembedder service: embeddings of the graph of June 2017 (Nielsen 2017)."""
+
+    def __init__(self, session: "Session") -> None:
+        self.session = session
+
+    def most_similar(self, item_id: WikidataId) -> tuple[Similar, ...] | None:
+        """The other items that are most like an item, most similar first; None where the service does not know it."""
+        path = f"most-similar/{item_id}"
+        answer = self.session.ask({}, path=path, allow=(200, 404), error_of=misread(_similar))
+        similar = _similar(answer.content)
+        if similar is None:
+            return None
+        return tuple(sorted((item for item in similar if item.item_id != item_id), key=lambda item: -item.similarity))
+
+
+def _similar(content: Any) -> list[Similar] | None:
+    """The items in the order of the answer; None for an unknown item."""
+    if "most_similar" not in content and str(content["message"]).startswith("Not found"):
+        return None
+    listed = [(entry["item"], entry["similarity"]) for entry in content["most_similar"]]
+    for name, similarity in listed:
+        if not isinstance(name, str) or type(similarity) not in (int, float) or abs(similarity) > _MOST:
+            raise ValueError(f"an invalid similar item, {shown([name, similarity])}")
+    return [Similar(WikidataId(name), float(similarity)) for name, similarity in listed if _ITEM.fullmatch(name)]

@@ -49,8 +49,12 @@ class Wikipedia:
             "inprop": "url", "ppprop": "wikibase_item", "rvprop": "ids",
         }  # fmt: skip
         fields: dict[str, Any] = {}
-        immutable = self._reuse_pages and partial(_is_whole, before=fields)
-        for answer in self.wiki.query(form, immutable=immutable, reads=partial(_read_page, before=fields)):
+
+        def is_whole(content: Any) -> bool:  # parts of a page would be of different days
+            return not fields and "continue" not in content and bool((page_of(content) or {}).get("extract"))
+
+        caching = {"immutable": self._reuse_pages and is_whole}
+        for answer in self.wiki.query(form, reads=partial(_read_page, before=fields), **caching):
             fields.update(page_of(answer.content) or {})
             retrieved_at = answer.retrieved_at
         return _page(fields, self.wiki.session.service.address, retrieved_at) if fields else None
@@ -89,11 +93,6 @@ def _read_page(content: Any, before: Mapping[str, Any]) -> None:
     if part is not None:
         still_to_come = {"revisions": [{"revid": 0}]} if "continue" in content else {}
         _page({**still_to_come, **before, **part}, "", datetime.min)
-
-
-def _is_whole(content: Any, before: Mapping[str, Any]) -> bool:
-    """Whether the answer has all of a page, and its text: parts of a page would be of different days."""
-    return not before and "continue" not in content and bool((page_of(content) or {}).get("extract"))
 
 
 def _links(page: Mapping[str, Any]) -> list[str]:

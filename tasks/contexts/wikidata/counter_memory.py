@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.wikimedia.wembedder import Similar
+from swaymeter.data.sources.wikimedia.wikidata import Similar
 from swaymeter.tasks.contexts.texts import bare, folded
 from swaymeter.tasks.contexts.wikidata.facts import Items, KnownItem
 from swaymeter.tasks.contexts.wikidata.mentions import mentions

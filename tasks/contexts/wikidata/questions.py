@@ -13,8 +13,7 @@ from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.records import SLOT, Question, Rejected, Triple, both_contexts
 from swaymeter.data.sources.slots import fill_slot, flags_of, flags_of_snippet
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
-from swaymeter.data.sources.wikimedia.wembedder import Similar, Wembedder
-from swaymeter.data.sources.wikimedia.wikidata import Wikidata
+from swaymeter.data.sources.wikimedia.wikidata import Similar, Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.counter_memory import (

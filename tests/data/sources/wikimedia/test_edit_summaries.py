@@ -1,7 +1,7 @@
 import pytest
 
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.wikimedia.edit_summaries import EDITS, Edit, Verdict, verdict
+from swaymeter.data.sources.wikimedia.edit_history import EDITS, Edit, Verdict, verdict
 from tests.data.sources.servers.faults import ANSWERS
 
 CAPITAL = WikidataId("P36")

@@ -9,7 +9,7 @@ import pytest
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.wikimedia.pageviews import PageViews, months
-from swaymeter.data.sources.wikimedia.wembedder import Similar, Wembedder
+from swaymeter.data.sources.wikimedia.wikidata import Similar, Wembedder
 from tests.data.sources.servers.faults import Say, recorded, says
 from tests.data.sources.sessions import answering
 

@@ -13,8 +13,7 @@ from swaymeter.data.sources.http.services import Service
 from swaymeter.data.sources.http.session import Session
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
-from swaymeter.data.sources.wikimedia.wembedder import Wembedder
-from swaymeter.data.sources.wikimedia.wikidata import Wikidata
+from swaymeter.data.sources.wikimedia.wikidata import Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.wikimedia.wembedder import Similar
+from swaymeter.data.sources.wikimedia.wikidata import Similar
 from swaymeter.tasks.contexts.wikidata.counter_memory import (
     EMBEDDINGS,
     WEMBEDDER,

@@ -11,8 +11,7 @@ from swaymeter.data.records import RelationName, Triple, WikidataId
 from swaymeter.data.sources.http.session import Session
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
-from swaymeter.data.sources.wikimedia.wembedder import Wembedder
-from swaymeter.data.sources.wikimedia.wikidata import Wikidata
+from swaymeter.data.sources.wikimedia.wikidata import Wembedder, Wikidata
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.wikidata.questions import Clients
 from tests.data.sources.servers.wiki_world import OUTCOME
