@@ -22,7 +22,6 @@ FIRST = 3
 Wrong = tuple[str, str]
 """Where a row stands that cannot be used, such as "line 4", and what is wrong with it."""
 Row = TypeVar("Row")
-Content = TypeVar("Content")
 RESERVED = NO_RELATIONS | {ALL, "disputable"}
 """Names that mean something else where a relation is named."""
 
@@ -57,12 +56,12 @@ class OwnFile(Options):
         return Origin(", ".join(filter(None, (self.title or self.path.name, self.citation))), self.licence)
 
 
-def own_yaml(path: Any, read: Callable[[], Content], key: str, advice: str) -> Content:
+def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
     """What a YAML file of one's own has, whose names below `key` become relations; ValueError where it cannot be."""
     if not isinstance(path, str):
         raise ValueError(f"expected the path of a YAML file in quotes; {advice}")
     try:
-        content = read()
+        content: Any = read()
     except InputError as error:
         raise ValueError(f"{error}; {advice}") from None
     if reserved := sorted(RESERVED & set(getattr(content, key, content))):

@@ -129,8 +129,8 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
     for place, cells, problem in found:
         if problem:
             raise InputError(f"{file}, {place}: {problem}")
-        there = {field: "" if cells.get(column) is None else cells[column] for field, column in columns.items()}
-        yield ListedRow(file, place, {field: as_text(cell).strip() for field, cell in there.items()}, columns)
+        filled = {field: "" if cells.get(column) is None else cells[column] for field, column in columns.items()}
+        yield ListedRow(file, place, {field: as_text(cell).strip() for field, cell in filled.items()}, columns)
 
 
 def from_csv(path: Path) -> list[Triple]:

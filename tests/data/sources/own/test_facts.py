@@ -161,3 +161,8 @@ def test_contexts_have_a_kind(tmp_path: Path) -> None:
     wrong = written(tmp_path, "relation,text,kind", "capital,It is Lima.,maybe", "capital,,base")
     with pytest.raises(InputError, match=r"line 2: kind: expected 'base', .*line 3: text: is missing"):
         rows_by_relation(wrong, "contexts.file", ContextRow, {})
+
+
+def test_names_of_columns_may_have_capitals(tmp_path: Path) -> None:
+    file = written(tmp_path, "Relation, SUBJECT,Object", "capital,Peru,Lima")
+    assert rows_by_relation(file, "facts.file", FactRow, {})["capital"][0].object == "Lima"
