@@ -22,7 +22,10 @@ if TYPE_CHECKING:
 
     from swaymeter.tasks.models.next_token.distributions import Distributions
 
-Capability = Literal["next_token_logits", "samples", "answer_scores", "gradients"]
+Capability = Literal[
+    "next_token_logits", "samples", "answer_scores", "gradients", "token_log_probs", "likeliest_tokens", "distributions"
+]
+"""The protocols below; and of samples, whether they have log-probabilities, or distributions along them."""
 Tokens = Sequence[int]
 Prompts = Sequence[Sequence[Tokens]]
 """[context][query] tokens."""

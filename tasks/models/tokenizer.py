@@ -40,11 +40,15 @@ def tokenizer_revision(name: str) -> str:
 @loaded_once
 def load_tokenizer(name: str) -> Tokenizer:
     """The tokenizer of the model of that name, loaded once a process; raises as load_language_model does."""
+    return Tokenizer(load_transformers_tokenizer(identify_model(name, "language_model")))
+
+
+def load_transformers_tokenizer(identity: ModelIdentity) -> Any:
+    """The tokenizer of a model as transformers has it."""
     from transformers import AutoTokenizer
 
-    identity = identify_model(name, "language_model")
     folder = converted_folder(Path(identity.location), identity.revision) if identity.kind == "embedded" else None
-    return Tokenizer(pretrained(identity, AutoTokenizer.from_pretrained, folder=folder))
+    return pretrained(identity, AutoTokenizer.from_pretrained, folder=folder)
 
 
 @dataclass(frozen=True)

@@ -260,25 +260,31 @@ class Session:
 
 
 _lock = threading.Lock()
-_sessions: dict[tuple[Service, str | None, Path, bool, frozenset[str]], Session] = {}
+_sessions: dict[tuple[Service, str | None, Path, bool, frozenset[str], str], Session] = {}
 _limiters: dict[tuple[str, float], Limiter] = {}
 
 
 def shared_session(
-    service: Service, *, contact: str | None, cache: Path, offline: bool = False, reruns: frozenset[str] = frozenset()
+    service: Service,
+    *,
+    contact: str | None,
+    cache: Path,
+    offline: bool = False,
+    reruns: frozenset[str] = frozenset(),
+    key: str = "",
 ) -> Session:
     """The process's one open session for these arguments (those of `Session`), which all of its threads may use.
 
     Sessions with the same address share its requests per minute. A run's budget lasts until `close_sessions`.
     """
-    arguments = (service, contact, cache.absolute(), offline, reruns)
+    arguments = (service, contact, cache.absolute(), offline, reruns, key)
     with _lock:
         session = _sessions.get(arguments)
         if session is None or session.is_closed:
             rate = (service.address, service.requests_per_minute)
             limiter = _limiters.setdefault(rate, limiter_of(service))
             session = _sessions[arguments] = Session(
-                service, contact=contact, cache=cache, offline=offline, reruns=reruns, limiter=limiter
+                service, contact=contact, cache=cache, offline=offline, reruns=reruns, key=key, limiter=limiter
             )
         return session
 

@@ -1,0 +1,86 @@
+"""Where a model is served, what it is asked, and what comes back: the same for every kind of server."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Api = Literal["openai", "vllm", "sglang", "llama.cpp"]
+Turns = Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A model at a server, as a study file names it.
+
+    served_as: what the server calls the model; "": the name. revision: which weights these are, in the user's words.
+    key_from: the environment variable that holds the key. tokenizer: the model whose tokenizer and chat template write
+    the prompts, "" where the server's do. in_flight: most requests at the same time. prices: (input, output) of a
+    million tokens.
+    """
+
+    name: str
+    address: str
+    api: Api | Literal["auto"] = "auto"
+    served_as: str = ""
+    revision: str = ""
+    key_from: str = ""
+    tokenizer: str = ""
+    in_flight: int = 32
+    requests_per_minute: float = 60_000.0
+    timeout_s: float = 600.0
+    max_requests: int = 1_000_000
+    prices: tuple[float, float] | None = None
+
+    @property
+    def model(self) -> str:
+        """What the server calls the model."""
+        return self.served_as or self.name
+
+
+class Prompt(NamedTuple):
+    """What is sent: the tokens of a text, a text, or the turns of a conversation; one of the three.
+
+    options: keywords of the server's chat template.
+    """
+
+    tokens: tuple[int, ...] = ()
+    text: str = ""
+    turns: Turns = ()
+
+
+class Decoding(NamedTuple):
+    """How answers are decoded; every parameter is sent, since what a request leaves out is the server's own.
+
+    temperature: 0 for the greedy answer. top_k: 0 for all tokens. seed: the same one gives the same answer, where the
+    server honours it.
+    """
+
+    max_tokens: int
+    temperature: float = 0.0
+    top_p: float = 1.0
+    top_k: int = 0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """One answer of a server: its text, as it came; finish: why it ended.
+
+    token_ids and token_log_probs: of each token, the end token included, in nats before temperature; empty where the
+    server does not say. likeliest: by token id or text, the log-probabilities of the likeliest first tokens. thoughts:
+    what the server itself took out of the text. prompt_tokens: how many it read, 0 where it does not say.
+    """
+
+    text: str
+    finish: Literal["stop", "length", "content_filter"] = "stop"
+    token_ids: tuple[int, ...] = ()
+    token_log_probs: tuple[float, ...] = ()
+    thoughts: str = ""
+    prompt_tokens: int = 0
+
+
+Log = NDArray[np.float32]
+"""The log-probabilities of all tokens by their ids, (V,)."""

@@ -1,0 +1,51 @@
+"""The tokenizer of a model whose tokens nobody knows: a "token" is a letter of the prompt, written as JSON.
+
+So the prompts of a server that writes its own chat template pass through the measures like any other: as numbers, which
+are read back into turns before they are sent.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from swaymeter.tasks.models.endpoints.endpoint import Prompt
+
+_TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
+
+
+class Letters:
+    """Texts and turns as the numbers of their letters, with what prompts ask of a tokenizer of transformers."""
+
+    chat_template = _TEMPLATE
+    added_tokens_encoder: Mapping[str, int] = {}
+    added_tokens_decoder: Mapping[int, str] = {}
+    is_fast = False
+
+    def __call__(self, text: str | Sequence[str], **options: Any) -> dict[str, Any]:
+        """The numbers of a text, or of each of several."""
+        if isinstance(text, str):
+            return {"input_ids": list(map(ord, text))}
+        return {"input_ids": [list(map(ord, one)) for one in text]}
+
+    def decode(self, ids: Sequence[int], **options: Any) -> str:
+        """The text of these numbers."""
+        return "".join(map(chr, ids))
+
+    def get_chat_template(self) -> str:
+        """A template that shows who says what; what is sent is turns."""
+        return _TEMPLATE
+
+    def apply_chat_template(self, turns: Sequence[Mapping[str, str]], *, chat_template: str, **options: Any) -> Any:
+        """The turns, to be sent as they are; the text of the only one where no chat template is used."""
+        if chat_template != _TEMPLATE:
+            (turn,) = turns
+            return list(map(ord, json.dumps(turn["content"])))
+        if options.get("tokenize") is False:
+            return "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns)
+        return list(map(ord, json.dumps(list(turns))))
+
+
+def prompt_of(letters: Sequence[int]) -> Prompt:
+    """What the numbers of a prompt are sent as."""
+    content = json.loads("".join(map(chr, letters)))
+    return Prompt(text=content) if isinstance(content, str) else Prompt(turns=content)

@@ -1,0 +1,254 @@
+"""A model behind a server, with the capabilities that a probe left it: the protocols of tasks/models/capabilities.py.
+
+Its "device" is this machine's CPU, where what the server sends is computed on; what reads is the server.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from swaymeter.data.errors import ModelError, UsageError
+from swaymeter.data.storage.keys import generator
+from swaymeter.tasks.models.capabilities import Answer, Capability, Prompts, SampledAnswers, Tokens
+from swaymeter.tasks.models.endpoints.client import Client
+from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt, Reply
+from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
+from swaymeter.tasks.models.endpoints.probe import Found, probe
+from swaymeter.tasks.models.files.identity import identify_model
+from swaymeter.tasks.models.loading import loaded_once
+from swaymeter.tasks.models.network import Engine
+from swaymeter.tasks.models.prompts.thoughts import without_thoughts
+from swaymeter.tasks.models.tokenizer import load_transformers_tokenizer
+
+if TYPE_CHECKING:
+    import torch
+
+    from swaymeter.tasks.models.endpoints.apis import Served
+    from swaymeter.tasks.models.next_token.distributions import Distributions
+
+SERVED = "served"
+"""The dtype of a model whose server computes in what it was started with."""
+_NOTHING = np.zeros(0, np.float32)
+
+
+class ServedModel:
+    """A model behind a server.
+
+    name, revision: as the study has them; tokenizer: of transformers, or of letters where the server writes prompts.
+    forward_passes: requests that were sent.
+    """
+
+    dtype, device = SERVED, "cpu"
+    parameters: int | None = None
+
+    def __init__(self, endpoint: Endpoint, served: "Served", found: Found, tokenizer: Any) -> None:
+        self.endpoint, self.served, self.found, self.tokenizer = endpoint, served, found, tokenizer
+        self.name, self.revision = endpoint.name, endpoint.revision or SERVED
+        self.engine = Engine()
+
+    @property
+    def forward_passes(self) -> int:
+        """Requests so far."""
+        return self.served.client.requests
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether the tokenizer knows how a conversation with this model is written."""
+        return bool(self.tokenizer.chat_template)
+
+    @property
+    def context_window(self) -> int | None:
+        """As the server says; None where it does not, or counts otherwise than the tokenizer here."""
+        return None if isinstance(self.tokenizer, Letters) else self.found.context_window
+
+    @cached_property
+    def vocabulary_size(self) -> int:
+        """V: the entries of a next-token distribution."""
+        return int(self.found.words.get("vocabulary", len(self.tokenizer)))
+
+    @property
+    def placement(self) -> str:
+        """Where it is asked, as the database keeps it."""
+        return self.served.client.root
+
+    @property
+    def hardware(self) -> str:
+        """What the server says of itself."""
+        return ", ".join([self.found.api, *(f"{name} {value}" for name, value in self.found.words.items())])
+
+    @property
+    def reading(self) -> str | None:
+        """What the probe found wrong; None where nothing was."""
+        return "; ".join(f"{check}: {reason}" for check, reason in self.found.failed.items()) or None
+
+    def lacks(self, capability: Capability | None) -> str | None:
+        """Why it cannot give this; None where it can."""
+        if capability == "gradients":
+            return "no server gives gradients"
+        return None if capability is None else self.found.taken.get(capability)
+
+    # ---- samples
+
+    def sample_answers(
+        self,
+        prompts: Sequence[Tokens],
+        identities: Sequence[tuple[str, ...]],
+        *,
+        samples: int = 10,
+        max_new_tokens: int = 20,
+        max_thoughts: int | None = None,
+        temperature: float = 0.5,
+        top_p: float = 1.0,
+        top_k: int = 0,
+        seed: int = 0,
+        batch_size: int | None = None,
+        form: Literal["chat", "plain"] | None = None,
+        header: str = "",
+    ) -> list[SampledAnswers]:
+        """As `sample_answers` of a model on this machine; draws are the server's, by a seed from the same identity."""
+        if len(prompts) != len(identities):
+            raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
+        most = max_new_tokens + (max_thoughts or 0)
+        at_newline = form == "plain"
+        several = samples if self.served.several else 1
+
+        def request(of: tuple[int, int]) -> list[Reply]:
+            """The answers of one request: `several` samples from a number on, or the greedy answer at -1."""
+            place, first = of
+            prompt = self._sent(prompts[place])
+            if first < 0:
+                return self.served.answers(prompt, Decoding(most))
+            drawn = generator(seed, self.name, *identities[place], "served", first)
+            decoding = Decoding(most, temperature, top_p, top_k, int(drawn.integers(2**31)))
+            return self.served.answers(prompt, decoding, min(several, samples - first))
+
+        asked = [(place, first) for place in self._together(prompts) for first in (-1, *range(0, samples, several))]
+        replies = dict(zip(asked, self.served.client.each(request, asked), strict=True))
+
+        def answers(place: int) -> SampledAnswers:
+            of_prompt = [
+                self._answer(reply, at_newline, header)
+                for first in (-1, *range(0, samples, several))
+                for reply in replies[place, first]
+            ]
+            return SampledAnswers(tuple(of_prompt[1:]), of_prompt[0])
+
+        return [answers(place) for place in range(len(prompts))]
+
+    def engine_of_answers(self, prompts: Sequence[Tokens], *, to_come: int) -> str:
+        """What reads: the kind of server."""
+        return self.found.api
+
+    def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
+        """The mean of the unscaled softmax over a known answer's steps: (V,); a request for each."""
+        steps = [tuple(prompt) + tuple(answer[:step]) for step in range(len(answer))]
+        whole: NDArray[np.float32] = np.mean(
+            [np.exp(self.served.next_token(Prompt(tokens=step)).astype(np.float64)) for step in steps], axis=0
+        ).astype(np.float32)
+        return whole
+
+    def _sent(self, prompt: Tokens) -> Prompt:
+        return prompt_of(prompt) if isinstance(self.tokenizer, Letters) else Prompt(tokens=tuple(map(int, prompt)))
+
+    def _together(self, prompts: Sequence[Tokens]) -> list[int]:
+        """The places of prompts, those that begin alike one after the other, for the cache of a server."""
+        return sorted(range(len(prompts)), key=lambda place: tuple(prompts[place]))
+
+    def _answer(self, reply: Reply, at_newline: bool, header: str) -> Answer:
+        text = without_thoughts(reply.text)
+        thoughts = reply.thoughts or ("" if text is None or text == reply.text else reply.text[: -len(text) or None])
+        if text is None or (reply.thoughts and reply.finish == "length" and not text.strip()):
+            of_thoughts = reply.thoughts or reply.text
+            return Answer("", (), (), _NOTHING, False, of_thoughts, reply.token_ids, unfinished_thoughts=True)
+        text = text.lstrip().removeprefix(header) if header else text
+        ids, log_probs, finished = reply.token_ids, reply.token_log_probs, reply.finish != "length"
+        if at_newline and "\n" in text:
+            text, finished = text.partition("\n")[0], True
+            if ids and len(ids) == len(log_probs):
+                end = next(
+                    (place for place in range(len(ids)) if "\n" in str(self.tokenizer.decode([ids[place]]))),
+                    len(ids) - 1,
+                )
+                ids, log_probs = ids[: end + 1], log_probs[: end + 1]
+        return Answer(text.strip(), ids, log_probs, _NOTHING, finished, thoughts.strip())
+
+    # ---- distributions
+
+    def is_broken(self, prompt: Tokens) -> bool:
+        """False: what is not a distribution is refused where it is read."""
+        return False
+
+    def in_reach(self, prompts: Sequence[Tokens]) -> bool:
+        """True: nothing is known of the server's attention, and contexts that move nothing are an error."""
+        return True
+
+    def engine_of_next_token(self, prompts: Prompts) -> str:
+        """What reads: the kind of server."""
+        return self.found.api
+
+    def next_token_by_query(
+        self, prompts: Prompts, *, memory: int | None = None
+    ) -> "Iterator[tuple[int, Distributions]]":
+        """For each query its place and the distributions after every context, (n_contexts, V)."""
+        from swaymeter.tasks.models.next_token.distributions import Distributions
+
+        for place in range(len(prompts[0])):
+            yield place, Distributions.of(self.next_token_logits([of_context[place] for of_context in prompts]))
+
+    def next_token_logits(self, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> "torch.Tensor":
+        """The log-probabilities after prompts, (n, V) nats: logits whose normaliser is 0."""
+        import torch
+
+        order = self._together(prompts)
+        read = self.served.client.each(lambda place: self.served.next_token(self._sent(prompts[place])), order)
+        if len(sizes := {len(each) for each in read}) > 1:
+            raise ModelError(f"model {self.name}: its server sends distributions over {sorted(sizes)} tokens")
+        whole = np.empty((len(prompts), len(read[0])), np.float32)
+        for place, each in zip(order, read, strict=True):
+            whole[place] = each
+        return torch.from_numpy(whole)
+
+    def greedy_lines(
+        self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, most: int
+    ) -> tuple[list[list[str]], str]:
+        """The greedy answers of one line, [query][context], of at most so many tokens; and what read them."""
+        places = [(query, context) for query in range(len(queries)) for context in range(len(contexts))]
+        sent = {(query, context): self._sent(prompts[context][query]) for query, context in places}
+        replies = self.served.client.each(lambda place: self.served.answers(sent[place], Decoding(most))[0], places)
+        texts = [[""] * len(contexts) for _ in queries]
+        for (query, context), reply in zip(places, replies, strict=True):
+            texts[query][context] = reply.text.lstrip().partition("\n")[0].rstrip()
+        return texts, self.found.api
+
+
+def load_served(endpoint: Endpoint, cache: Path, reruns: frozenset[str] = frozenset()) -> ServedModel:
+    """The model at this endpoint, probed once a process; cache: the folder where the server's answers are kept.
+
+    Raises:
+        UsageError: a key that is not in the environment.
+        ModelError: a model that the server lacks, or another tokenizer than the server's.
+        ServiceError: a server that cannot be reached, or refuses to answer.
+    """
+    return _served(endpoint, cache.absolute(), reruns)
+
+
+@loaded_once
+def _served(endpoint: Endpoint, cache: Path, reruns: frozenset[str]) -> ServedModel:
+    client = Client(endpoint, cache, reruns)
+    if not endpoint.tokenizer:
+        served, found = probe(client, None)
+        return ServedModel(endpoint, served, found, Letters())
+    tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
+    served, found = probe(
+        client, lambda text: Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
+    )
+    return ServedModel(endpoint, served, found, tokenizer)
+
+
+def words_of(model: ServedModel) -> Mapping[str, str]:
+    """What the server says of itself, and what the probe found wrong, for people."""
+    return {**model.found.words, **{f"check {check}": reason for check, reason in model.found.failed.items()}}

@@ -1,0 +1,254 @@
+"""What a server can give, found out by a dozen requests before a study spends anything, since servers mislead.
+
+Each check has a name. What fails it is taken away with the reason, or noted where no number depends on it.
+
+    models          the server has a model of this name
+    prompt          it reads the tokens that it is sent, and adds none
+    tokens          the tokenizer of the study is the server's
+    several         it gives as many answers to a request as are asked for, and not the same one
+    sampling        answers to other seeds at temperature 1 differ
+    seed            the same seed gives the same answer
+    greedy          the greedy answer is the same when it is asked for again
+    log_probs       log-probabilities are there, and are such: not all 0 or -9999, with a mass of at most 1
+    temperature     they are those before temperature
+    whole           whole distributions are there, and their likeliest token is the greedy answer's first
+    likeliest       the likeliest tokens are there, their texts or ids all different
+    limit           answers are not cut before the limit that was asked for
+    thoughts        thoughts are told from answers
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest
+from swaymeter.data.sources.http.printable import printable
+from swaymeter.tasks.models.capabilities import Capability
+from swaymeter.tasks.models.endpoints.apis import APIS, Served
+from swaymeter.tasks.models.endpoints.client import Client
+from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Prompt
+
+Write = Callable[[str], Prompt]
+"""Writes a text as what is sent to the server."""
+
+_OPEN = "Write the first sentence of a story about a lighthouse, a goat and a map."
+_TEXT = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
+_OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm", "sglang": "sglang"}
+_TOLERANCE = 2e-2
+
+
+@dataclass
+class Found:
+    """What a probe found: api, version and the server's own words on the model; failed: checks with their reasons.
+
+    capabilities: what is left. context_window: in tokens, where the server says it.
+    """
+
+    api: Api
+    words: dict[str, str] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    taken: dict[Capability, str] = field(default_factory=dict)
+    context_window: int | None = None
+
+    def take(self, check: str, reason: str, *capabilities: Capability) -> None:
+        """Notes that a check failed, and what cannot be given for it."""
+        self.failed[check] = reason
+        for capability in capabilities:
+            self.taken.setdefault(capability, f"{check}: {reason}")
+
+
+def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
+    """The server as it is to be asked, and what was found; write: None where the server writes the prompts itself.
+
+    ModelError where it lacks the model, or the study's tokenizer is not the server's; ServiceError where it cannot be
+    reached or refuses the key.
+    """
+    listed = client.get(client.openai + "models")
+    entries = [entry for entry in _list(listed) if isinstance(entry, dict)]
+    entry = _entry(client, entries)
+    api = client.endpoint.api if client.endpoint.api != "auto" else _OWNERS.get(str(entry.get("owned_by")), "openai")
+    served, found = APIS[api](client), Found(api)
+    found.words = _words(client, api, entry)
+    found.context_window = _window(entry)
+    if write is not None and not served.takes_tokens:
+        raise ModelError(
+            f"model {client.endpoint.name}: a tokenizer is named, and its server ({api}) takes no tokens; leave the "
+            "tokenizer out, or say with `api` which server it is"
+        )
+    prompt = write(_OPEN) if write else Prompt(turns=[{"role": "user", "content": _OPEN}])
+    for check in (_log_probs, _greedy, _seeds, _several, _temperature, _whole):
+        check(served, found, prompt)
+    if write is not None:
+        _tokens(served, found, write)
+    return served, found
+
+
+def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
+    """The first request: whether anything comes back, and with which log-probabilities."""
+    asked = Decoding(24)
+    try:
+        (reply,) = served.answers(prompt, asked, anew=True)
+    except ServiceError as error:
+        if not served.log_probs or " 400 " not in str(error):
+            raise
+        served.log_probs = False  # a parameter that is refused; without it, what else is wrong is said
+        (reply,) = served.answers(prompt, asked, anew=True)
+        found.take("log_probs", f"the server refuses them: {_short(error)}", "token_log_probs")
+    values = reply.token_log_probs
+    if served.log_probs and not values:
+        found.take("log_probs", "the server sends none", "token_log_probs")
+    elif values and (all(value == 0 for value in values) or min(values) <= -9999):
+        found.take("log_probs", "they are 0 or -9999, which are none", "token_log_probs")
+    if "log_probs" in found.failed:
+        served.log_probs = False
+    if prompt.tokens and reply.prompt_tokens not in (0, len(prompt.tokens)):
+        found.take(
+            "prompt", f"it reads {reply.prompt_tokens} tokens where {len(prompt.tokens)} are sent",
+            "next_token_logits", "answer_scores",
+        )  # fmt: skip
+    if reply.finish == "length" and values and len(values) < asked.max_tokens:
+        found.take("limit", f"an answer ends after {len(values)} tokens where {asked.max_tokens} were asked for")
+    if reply.thoughts:
+        found.words["thoughts"] = "the server tells thoughts from answers"
+
+
+def _greedy(served: Served, found: Found, prompt: Prompt) -> None:
+    first, second = (served.answers(prompt, Decoding(24), anew=True)[0].text for _ in range(2))
+    if first != second:
+        found.take("greedy", f"asked twice, it answers {_quoted(first)} and {_quoted(second)}")
+
+
+def _seeds(served: Served, found: Found, prompt: Prompt) -> None:
+    def sampled(seed: int) -> str:
+        return served.answers(prompt, Decoding(24, 1.0, seed=seed), anew=True)[0].text
+
+    texts = [sampled(seed) for seed in (11, 12, 13)]
+    if len(set(texts)) == 1:
+        reason = "at temperature 1 three seeds give one answer; temperature or seed is ignored"
+        found.take("sampling", reason, "samples")
+    elif sampled(11) != texts[0]:
+        served.seeds = False
+        found.take("seed", "the same seed gives another answer, so that answers cannot be drawn again")
+
+
+def _several(served: Served, found: Found, prompt: Prompt) -> None:
+    try:
+        replies = served.answers(prompt, Decoding(24, 1.0, seed=21), 3, anew=True)
+    except ServiceError as error:
+        served.several = False
+        found.take("several", f"one answer a request: {_short(error)}")
+        return
+    if len({reply.text for reply in replies}) == 1 and "sampling" not in found.failed:
+        served.several = False
+        found.take("several", "the answers to one request are all the same one, so each has a request of its own")
+
+
+def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
+    try:
+        hot, cold = (served.likeliest(prompt, 5, temperature=degrees) for degrees in (1.0, 0.5))
+    except (ServiceError, ModelError) as error:
+        found.take("likeliest", f"the server gives none: {_short(error)}", "likeliest_tokens")
+        return
+    mass = math.fsum(map(math.exp, hot.values()))
+    if len(hot) < 2:
+        found.take("likeliest", "tokens fall together by their texts, or there are none", "likeliest_tokens")
+    elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
+        reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
+        found.take("log_probs", reason, "token_log_probs", "likeliest_tokens", "next_token_logits", "answer_scores")
+    elif any(abs(cold[token] - hot[token]) > _TOLERANCE for token in hot.keys() & cold.keys()):
+        found.take(
+            "temperature", "log-probabilities change with the temperature, and are to be those before it",
+            "token_log_probs",
+        )  # fmt: skip
+    if "token_log_probs" in found.taken:
+        served.log_probs = False
+
+
+def _whole(served: Served, found: Found, prompt: Prompt) -> None:
+    if not prompt.tokens or not served.whole:
+        why = "prompts are sent as turns; name the `tokenizer`" if served.whole else f"{found.api} gives none"
+        found.take("whole", why, "next_token_logits", "answer_scores", "distributions")
+        return
+    try:
+        first = served.next_token(prompt)
+    except (ServiceError, ModelError) as error:
+        advice = "; start the server with --max-logprobs -1" if found.api == "vllm" else ""
+        found.take("whole", f"{_short(error)}{advice}", "next_token_logits", "answer_scores", "distributions")
+        return
+    found.words["vocabulary"] = str(len(first))
+    (reply,) = served.answers(prompt, Decoding(1), anew=True)
+    if reply.token_ids[:1] and first[reply.token_ids[0]] < first.max() - _TOLERANCE:
+        found.take(
+            "whole", "the greedy answer begins with a token that is not the likeliest of the distribution",
+            "next_token_logits", "answer_scores", "distributions",
+        )  # fmt: skip
+
+
+def _tokens(served: Served, found: Found, write: Write) -> None:
+    own, theirs = write(_TEXT).tokens, served.tokenized(_TEXT)
+    if theirs is not None and theirs not in (own, own[-len(theirs) :]) and not _within(theirs, own):
+        raise ModelError(
+            f"model {served.endpoint.name}: its server writes other tokens than the tokenizer "
+            f"{served.endpoint.tokenizer} ({list(theirs[:8])}... for {list(own[:8])}...); name the model that it serves"
+        )
+
+
+def _within(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
+
+
+def _list(content: Any) -> list[Any]:
+    data = content.get("data") if isinstance(content, dict) else None
+    return data if isinstance(data, list) else []
+
+
+def _entry(client: Client, entries: list[dict[str, Any]]) -> Mapping[str, Any]:
+    """What the server says of the model; empty where it lists nothing. llama.cpp answers for whatever is named."""
+    endpoint = client.endpoint
+    ids = [str(entry.get("id")) for entry in entries]
+    for entry in entries:
+        if endpoint.model in (entry.get("id"), *_texts(entry.get("aliases"))):
+            return entry
+    if len(entries) == 1 and entries[0].get("owned_by") == "llamacpp":
+        return entries[0]
+    if entries:
+        raise ModelError(
+            f"models: check models: {client.root} has no model {endpoint.model!r}; "
+            f"{nearest(endpoint.model, (printable(name, 100) for name in ids))}; say `served_as` where the server's name "
+            "is another"
+        )
+    return {}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    yield from (item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+
+
+def _words(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str, str]:
+    """The server's own words on what it is."""
+    words = {"id": entry.get("id"), "root": entry.get("root")}
+    if api == "vllm":
+        words["version"] = (client.get("version") or {}).get("version")
+    elif api == "llama.cpp":
+        about = client.get("props") or {}
+        places = {"version": "build_info", "ftype": "model_ftype", "path": "model_path"}
+        words |= {name: about.get(place) for name, place in places.items()}
+    elif api == "sglang":
+        about = client.get("get_model_info") or {}
+        words |= {"path": about.get("model_path")}
+    return {name: printable(str(value), 200) for name, value in words.items() if value}
+
+
+def _window(entry: Mapping[str, Any]) -> int | None:
+    meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
+    lengths = (entry.get("max_model_len"), (meta or {}).get("n_ctx"))
+    return next((length for length in lengths if isinstance(length, int) and length > 0), None)
+
+
+def _short(error: Exception) -> str:
+    return printable(first_line(error), 300)
+
+
+def _quoted(text: str) -> str:
+    return repr(printable(text, 60))
