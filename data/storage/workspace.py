@@ -103,6 +103,11 @@ class Workspace:
         """The folder of cached responses and loaded graphs."""
         return self.root / "downloads"
 
+    @property
+    def endpoints(self) -> Path:
+        """What model servers answered."""
+        return self.downloads / "endpoints"
+
     def table(self, folders: tuple[str, ...], name: str, table: Table, made_from: Mapping[str, Any]) -> TableArtifact:
         """The artifact of a table; any names will do, as they become slugs."""
         return TableArtifact(self.root.joinpath(*map(slug, folders)), slug(name), table, made_from)

@@ -192,7 +192,7 @@ def _executed(
         if failed:
             selection = selection.failed(graph)
         asked = asked_variants(graph, plan, selection.of(graph), force=kinds.get("force", False))
-        if problems := list(dict.fromkeys(refused_models(asked, chosen.execution.runner))):
+        if problems := list(dict.fromkeys(refused_models(plan, asked))):
             raise StudyFileError(f"study {chosen.name}: {'; '.join(problems)}")
         try:
             with _workers(chosen.execution, Run(workspace.root, offline), asked) as workers:

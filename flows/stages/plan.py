@@ -21,6 +21,7 @@ from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.run import Pass, declaration, passes
 from swaymeter.tasks.models import tokenizer
 from swaymeter.tasks.models.backends import identify_language_model
+from swaymeter.tasks.models.endpoints.endpoint import SERVED
 from swaymeter.tasks.models.files.identity import ModelIdentity
 from swaymeter.tasks.models.tokenizer import Unloaded
 
@@ -70,7 +71,10 @@ class Variant:
     def at_hand(self) -> Unloaded | None:
         """The model with its tokenizer alone; None where this is not on this machine, or the model is refused."""
         try:
-            return tokenizer.at_hand(self.identity) if self.identity else None
+            identity = self.identity
+            if identity and identity.kind == "endpoint":
+                identity = identify_language_model(self.model.tokenizer) if self.model.tokenizer else None
+            return tokenizer.at_hand(identity) if identity else None
         except SwaymeterError:
             return None
 
@@ -145,7 +149,7 @@ def workspace_of(study: Study, folder: str | None = None) -> Workspace:
 
 def _variant(study: Study, place: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
     model = study.models[place]
-    prompts, identity = study.answer_prompts(model), _or_refusal(identify_language_model, model.name)
+    prompts, identity = study.answer_prompts(model), _or_refusal(_identity, model)
     dtype = _or_refusal(_resolved_dtype, model)
     refusal = next((of for of in (identity, dtype) if isinstance(of, SwaymeterError)), None)
     if isinstance(dtype, SwaymeterError):  # its steps are refused with the reason
@@ -155,7 +159,21 @@ def _variant(study: Study, place: int, grouped: tuple[Pass, ...], parameters: Ma
     return Variant(model, place, prompts, str(dtype), tuple(applies), known, refusal)
 
 
+def _identity(model: ModelPart) -> ModelIdentity:
+    """What a model's name stands for; of a served one what the study says, and the tokenizer that writes its prompts.
+
+    Where the server is does not count: the same weights at another address give the same scores.
+    """
+    if model.endpoint is None:
+        return identify_language_model(model.name)
+    writes = f" written by {identify_language_model(model.tokenizer).revision[:12]}" if model.tokenizer else ""
+    as_named = f" as {model.served_as}" if model.served_as else ""
+    return ModelIdentity(model.name, f"{model.revision or SERVED}{as_named}{writes}", "endpoint", model.endpoint)
+
+
 def _resolved_dtype(model: ModelPart) -> str:
+    if model.endpoint is not None:
+        return SERVED
     if model.dtype != "auto":
         return model.dtype
     from swaymeter.tasks.models.loading import resolve_dtype  # imports torch, which knows the device and takes seconds

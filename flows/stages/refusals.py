@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from swaymeter.data import catalog
-from swaymeter.data.errors import InputError, ModelError, StudyFileError
+from swaymeter.data.errors import InputError, ModelError, StudyFileError, SwaymeterError
 from swaymeter.data.records import RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.graph.graph import Graph
@@ -16,12 +16,13 @@ from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import PerQuery, check_enough
 from swaymeter.tasks.models.backends import capabilities
+from swaymeter.tasks.models.capabilities import Capability
+from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.files.identity import ModelKind, identify_model
 
 
@@ -49,7 +50,7 @@ def refusals(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: b
         subjects = dict.fromkeys(n.id.subject for n in nodes if n.id.stage == "score" and (force or n.state != "done"))
         for relation in subjects:
             yield from _too_few_built_contexts(graph, relation, sample)
-    yield from refused_models(asked_variants(graph, plan, selected, force=force), plan.study.execution.runner)
+    yield from refused_models(plan, asked_variants(graph, plan, selected, force=force))
     about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
     yield from _refused_templates(asked_variants(graph, plan, about_questions, force=force))
 
@@ -61,22 +62,48 @@ def asked_variants(graph: Graph, plan: Plan, selected: Collection[StepId], *, fo
     return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype) in names]
 
 
-def refused_models(variants: Iterable[Variant], runner: RunnerName) -> Iterator[str]:
-    """Why models cannot be asked where they are to, each with its place in the study file."""
+def refused_models(plan: Plan, variants: Iterable[Variant]) -> Iterator[str]:
+    """Why models cannot be asked where they are to, each with its place in the study file; servers are asked."""
     from swaymeter.tasks.models.loading import BALANCED
     from swaymeter.tasks.models.size import why_not_here
 
-    if runner == "dask":
-        return  # the devices are those of its workers, which are asked
+    runner = plan.study.execution.runner
     for variant in variants:
         number, model = variant.place, variant.model
-        if runner == "processes" and (model.device == BALANCED or ":" in model.device):
+        if served := model.served:
+            yield from _not_served(plan, variant, served)
+        elif runner == "dask":
+            continue  # the devices are those of its workers, which are asked
+        elif runner == "processes" and (model.device == BALANCED or ":" in model.device):
             yield (
                 f"models.{number}: device {model.device}, and with runner processes each worker has a GPU of its own; "
                 "use device cuda, or runner threads"
             )
         elif reason := why_not_here(model.name, model.dtype, model.device):
             yield f"models.{number}: {reason}"
+
+
+def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint) -> Iterator[str]:
+    """What a study wants of a server that it cannot give, as a probe found out."""
+    from swaymeter.tasks.models.endpoints.model import load_served
+
+    identity = variant.identity
+    try:
+        model = load_served(endpoint, plan.workspace.endpoints, revision=identity.revision if identity else "")
+    except SwaymeterError as error:
+        yield f"models.{variant.place}: {error}"
+        return
+    without: dict[str, list[str]] = {}
+    for name in dict.fromkeys(name for group in variant.passes for name in group.measures):
+        wanted: tuple[Capability | None, ...] = (MEASURES[name].capability, MEASURES[name].requires)
+        for capability in wanted:
+            if reason := model.lacks(capability):
+                without.setdefault(f"{capability} ({reason})", []).append(name)
+    for what, names in without.items():
+        yield (
+            f"models.{variant.place}: the server of {variant.model.name} cannot give {what}, which is needed for "
+            f"{', '.join(names)}; leave these out, or ask it in a study of its own"
+        )
 
 
 def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
@@ -169,7 +196,8 @@ def check_models(study: Study, *, also_asked: bool = True) -> None:
     """
     if also_asked:
         for model in study.models:
-            _check(model.name, "language_model")
+            if name := model.tokenizer if model.endpoint else model.name:
+                _check(name, "language_model")
         _check_capabilities(study)
     if study.questions is not None:
         models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].name)
@@ -186,11 +214,11 @@ def _check(name: str, purpose: ModelKind) -> None:
 
 def _check_capabilities(study: Study) -> None:
     wrong = [
-        f"measures.{name}: needs {measure.capability}, which model {model} cannot give; leave out the measure or ask "
-        "another model"
-        for model in dict.fromkeys(model.name for model in study.models)
+        f"measures.{name}: needs {measure.capability}, which model {model.name} cannot give; leave out the measure or "
+        "ask another model"
+        for model in study.models
         for name, measure in study.requested().items()
-        if measure.capability is not None and measure.capability not in capabilities(model)
+        if measure.capability and measure.capability not in capabilities(model.name, served=bool(model.endpoint))
     ]
     if wrong:
         raise StudyFileError("; ".join(wrong))

@@ -15,6 +15,7 @@ from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.flows.stages.study_graph import RELIABILITY, SCORES
 from swaymeter.flows.steps.score import Score
+from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import MEASURES_OF_SEEDS
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS
@@ -88,14 +89,16 @@ def _add(
     )  # fmt: skip
     return graph.add(
         SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
-        device=model.device if _asks_a_model(group, plan.parameters) else "",
+        device=model.device if _computes(group, plan.parameters, model) else "",
     )  # fmt: skip
 
 
-def _asks_a_model(group: Pass, parameters: Mapping[str, Any]) -> bool:
-    """Whether a pass asks the language model, or one that judges entailment where that computes."""
-    names = (group.leading.name, *group.measures)
-    return any(MEASURES[name].capability or getattr(parameters[name], "entailment", None) for name in names)
+def _computes(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> bool:
+    """Whether a pass asks the language model here, or one that judges entailment where that computes."""
+    names, is_here = (group.leading.name, *group.measures), model.endpoint is None
+    return any(
+        (MEASURES[name].capability and is_here) or getattr(parameters[name], "entailment", None) for name in names
+    )
 
 
 def reliability(

@@ -32,6 +32,7 @@ from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.source import FrequencyOptions
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Measure, PerQuery
+from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 
 
 class PerQueryPart(Options):
@@ -150,11 +151,20 @@ Measures = Annotated[dict[str, dict[str, Any]], BeforeValidator(_validated)]
 """The parameters of the named measures, all of them, by name."""
 
 
+class PricePart(Options):
+    """What a million tokens cost at a server, in any currency."""
+
+    input: float = Field(ge=0)
+    """A million tokens of prompts."""
+    output: float = Field(ge=0)
+    """A million tokens of answers."""
+
+
 class ModelPart(Options):
-    """A language model and how it computes."""
+    """A language model and how it computes, or, with `endpoint`, where it is served (docs/endpoints.md)."""
 
     name: str = Field(min_length=1)
-    """An alias of the catalog, a hub id or a folder."""
+    """An alias of the catalog, a hub id or a folder; with `endpoint`, what scores call the model."""
     dtype: Literal["auto", "float32", "bfloat16", "float16", "8bit", "4bit"] = "auto"
     """The dtype that it computes in; auto: bfloat16 on a GPU, float32 on a CPU."""
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|balanced)$")
@@ -167,6 +177,30 @@ class ModelPart(Options):
     """What the page and `status` call the model in place of its name; a line of at most 60 characters. No score depends
     on it."""
 
+    endpoint: str | None = Field(default=None, pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$")
+    """The address of a server that has the model, such as http://127.0.0.1:8000/v1; null: it is computed here."""
+    api: Literal["auto", "openai", "vllm", "sglang", "llama.cpp"] = "auto"
+    """Which kind of server it is; auto: as the server says, openai where it does not."""
+    served_as: str = ""
+    """What the server calls the model; empty: as `name`."""
+    revision: str = ""
+    """Which weights the server has, in your own words: another one means that all scores are computed anew."""
+    key_from: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
+    """The environment variable that holds the server's key. The key itself stands in no file."""
+    tokenizer: str = ""
+    """The model whose tokenizer and chat template write the prompts, which are then sent as tokens: an alias, hub id or
+    folder. Empty: questions are sent as messages, and the server's template writes them."""
+    requests_in_flight: int = Field(default=32, ge=1, le=1000)
+    """The most requests at the same time; how many the server bears is found out below that."""
+    requests_per_minute: float | None = Field(default=None, gt=0, le=60_000)
+    """The most requests in a minute; null: no limit."""
+    timeout_s: float = Field(default=600, gt=0, le=36_000)
+    """For how many seconds the server may be silent over one request."""
+    max_requests: int | None = Field(default=None, ge=1)
+    """The most requests of one run, which then ends in good order; null: no limit."""
+    price: PricePart | None = None
+    """What tokens cost, so that `--dry-run` says what a run does; null: it does not."""
+
     @field_validator("label")
     @classmethod
     def _one_line(cls, label: str | None) -> str | None:
@@ -174,12 +208,34 @@ class ModelPart(Options):
             raise ValueError("has a character that cannot be printed; write it in one line")
         return label
 
+    @property
+    def served(self) -> Endpoint | None:
+        """Where it is served; None where it is computed here."""
+        if self.endpoint is None:
+            return None
+        return Endpoint(
+            self.name, self.endpoint, self.api, self.served_as, self.key_from, self.tokenizer,
+            self.requests_in_flight, self.requests_per_minute, self.timeout_s, self.max_requests,
+        )  # fmt: skip
+
+    @model_validator(mode="after")
+    def _here_or_there(self) -> "ModelPart":
+        here, there = {"dtype", "device", "batch_size"}, {*ModelPart.model_fields} - _EVERY_MODEL
+        if wrong := sorted(self.model_fields_set & (here if self.endpoint else there - {"endpoint"} - here)):
+            why = "is the server's own; leave it out" if self.endpoint else "is for a model at an `endpoint`; name one"
+            raise refused([Problem((wrong[0],), why)])
+        return self
+
     @field_validator("device")
     @classmethod
     def _computes(cls, device: str, others: Any) -> str:
         if device == "cpu" and others.data.get("dtype") in ("8bit", "4bit"):
             raise ValueError(f"dtype {others.data['dtype']} is for GPUs; use device cuda, or dtype bfloat16 on the cpu")
         return device
+
+
+_EVERY_MODEL = frozenset({"name", "dtype", "device", "batch_size", "chat_template", "label"})
+"""Keys of models that are computed here; the first, and the last two, also of those at an endpoint."""
 
 
 class ServiceOptions(Options):

@@ -181,6 +181,6 @@ def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]
 
 SEMANTIC_ENTROPY = Measure(
     row=SemanticEntropy, version=2, unit="nats", about="questions", needs=("answers", "clusters"),
-    compute=_semantic_entropy, parameters=HalfSampleParameters,
+    requires="token_log_probs", compute=_semantic_entropy, parameters=HalfSampleParameters,
     meaning="how many meanings the sampled answers spread over",
 )  # fmt: skip

@@ -122,6 +122,7 @@ def _scores(
 
 COHERENT_PERSUASION = Measure(
     row=CoherentPersuasion, version=3, unit="nats", about="questions", capability="samples",
-    needs=("answers", "clusters"), pass_of="answers", compute=compute, parameters=HalfSampleParameters,
+    requires="distributions", needs=("answers", "clusters"), pass_of="answers", compute=compute,
+    parameters=HalfSampleParameters,
     meaning="how far a context moves the distributions of clusters of answers",
 )  # fmt: skip

@@ -158,7 +158,8 @@ class Measure:
     row: its row type, a dataclass below `Score` that is decorated with @table; version: raised when the same inputs
     give other numbers; meaning: what it measures, in one clause; about: the prompts that it is about; unit: of its
     scores, "" for counts and truth values; capability: what it needs of a model, None for a measure that is derived
-    from stored scores; needs: the measures whose stored rows it is computed from; pass_of: the measure whose pass
+    from stored scores; requires: what else a model must give for it, such as log-probabilities of the answers' tokens;
+    needs: the measures whose stored rows it is computed from; pass_of: the measure whose pass
     yields this one, too, where both are missing; parameters: the model of its parameters; every_context: whether it
     needs every context of a relation before every query, and no samples of them; needs_answers: whether it is of
     what is true of an entity, or stated: queries of groups have no such answer.
@@ -184,6 +185,7 @@ class Measure:
     compute: Callable[[Inputs, Any, Chunk], Iterable[Row]] | None = None
     compute_chunks: Callable[[Inputs, Any, Sequence[Chunk]], Computed] | None = None
     capability: Capability | None = None
+    requires: Capability | None = None
     needs: tuple[str, ...] = ()
     pass_of: str | None = None
     parameters: type[Parameters] = Parameters

@@ -25,6 +25,7 @@ from swaymeter.data.storage.keys import drawn_first
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Parameters, Row, cut, cut_by_form
 from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, pair_rows
 from swaymeter.tasks.models.capabilities import NextTokenLogits
+from swaymeter.tasks.models.endpoints.endpoint import SERVED
 
 Prepared = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
 """Queries, the contexts before them, and the [context][query] tokens of both."""
@@ -253,7 +254,7 @@ def _chunks(inputs: Inputs, model: NextTokenLogits) -> Sequence[Sequence[Query]]
 PRECISION = Measure(
     row=Precision, version=1, unit="nats", about="contexts", capability="next_token_logits", compute=_precision,
     other_model=_reference, chunks=_chunks, parameters=PrecisionParameters,
-    applies=lambda parameters, dtype: dtype != parameters.reference,
+    applies=lambda parameters, dtype: dtype not in (parameters.reference, SERVED),
     meaning="how far the model's dtype moves the scores of a sample of queries",
     prompts=lambda parameters, queries, contexts: 2 * min(parameters.queries, queries) * contexts,
 )  # fmt: skip

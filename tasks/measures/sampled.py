@@ -1,5 +1,6 @@
 """Answers as they are sampled, with the distributions along them, which are too large to be stored."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -131,9 +132,26 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
     sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     form, header = prompt_form(model, texts), answer_header(model, texts)
     answers = model.sample_answers(tokens, identities, form=form, header=header, max_thoughts=max_thoughts, **sampling)
+    if "coherent_persuasion" in inputs.outputs:
+        answers = [_with_distributions(model, each, of_prompt) for each, of_prompt in zip(tokens, answers, strict=True)]
     thinking = thinking_words(model, texts, max_thoughts)
     engine_name = model.engine_of_answers(tokens, to_come=max_thoughts or parameters.max_new_tokens)
     return [
         Sampled(question, case, prompt, of_prompt, engine_name, thinking)
         for (question, case), prompt, of_prompt in zip(cases, prompts, answers, strict=True)
     ]
+
+
+def _with_distributions(model: Samples, prompt: Sequence[int], answers: "SampledAnswers") -> "SampledAnswers":
+    """The answers with the distributions along them, which a server gives where it is asked for them alone."""
+
+    @functools.cache
+    def along(thoughts: tuple[int, ...], tokens: tuple[int, ...]) -> Any:
+        return model.mean_distribution((*prompt, *thoughts), tokens)
+
+    def whole(answer: "Answer") -> "Answer":
+        if len(answer.mean_distribution) or answer.unfinished_thoughts:
+            return answer
+        return replace(answer, mean_distribution=along(answer.thought_ids, answer.token_ids))
+
+    return replace(answers, samples=tuple(map(whole, answers.samples)))

@@ -32,8 +32,13 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.language_model import LanguageModel
 
 
-def capabilities(name: str) -> frozenset[Capability]:
-    """What the language model of that name can give, known without its weights; UnknownName where there is none."""
+def capabilities(name: str, *, served: bool = False) -> frozenset[Capability]:
+    """What the language model of that name can give, known without its weights; UnknownName where there is none.
+
+    served: whether it is at a server, which gives what its probe says, and no gradients.
+    """
+    if served:
+        return frozenset(get_args(Capability)) - {"gradients"}
     if not is_model_name(name):
         raise UnknownName("language model", name, aliases("language_model"))
     return frozenset(get_args(Capability))

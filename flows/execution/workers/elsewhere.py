@@ -42,7 +42,9 @@ def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
     """Why the GPUs of a worker cannot hold each of these models; None where they can."""
     from swaymeter.tasks.models.size import why_not_here
 
-    return [why_not_here(model.name, model.dtype, model.device) for model in models]
+    return [
+        None if model.endpoint else why_not_here(model.name, model.dtype, model.device) for model in models
+    ]
 
 
 def attempt_elsewhere(step: Step, run: Run, wanted: str) -> Outcome:

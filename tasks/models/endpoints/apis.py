@@ -9,7 +9,7 @@ What a server sends is not trusted: a field that is missing or of another type i
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from swaymeter.data.errors import ModelError, ServiceError
 from swaymeter.data.sources.http.answer import MISREAD
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
+
+Found = TypeVar("Found")
 
 LARGEST_VOCABULARY = 1_000_000
 _FINISH = {"stop": "stop", "eos": "stop", "eos_token": "stop", "word": "stop", "content_filter": "content_filter"}
@@ -82,7 +84,7 @@ class Served:
         """What else is sent, so that nothing is the server's default."""
         return {"presence_penalty": 0.0, "frequency_penalty": 0.0}
 
-    def _read(self, read: Callable[[], Any]) -> Any:
+    def _read(self, read: Callable[[], Found]) -> Found:
         """What a reader finds; ServiceError where the answer has another form."""
         try:
             return read()

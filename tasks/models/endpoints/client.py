@@ -1,6 +1,7 @@
 """Requests to one model server: through the session of public services, as many at once as the server bears."""
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -93,10 +94,10 @@ class Client:
         self.openai = "v1/" if is_versioned or not urlsplit(address).path.strip("/") else ""
         self._lock = threading.Lock()
         self._service = Service(
-            f"the server of model {endpoint.name}", self.root, max_concurrency=endpoint.in_flight,
-            requests_per_minute=endpoint.requests_per_minute, cache_ttl_days=_OLDEST_DAYS,
-            timeout_s=endpoint.timeout_s, max_requests=endpoint.max_requests, max_minutes=_MINUTES, tries=_TRIES,
-            contact_needed=False, transient=_STATUSES,
+            f"model {endpoint.name}", self.root, max_concurrency=endpoint.in_flight,
+            requests_per_minute=endpoint.requests_per_minute or 60_000, cache_ttl_days=_OLDEST_DAYS,
+            timeout_s=endpoint.timeout_s, max_requests=endpoint.max_requests or sys.maxsize,
+            max_minutes=_MINUTES, tries=_TRIES, contact_needed=False, transient=_STATUSES,
         )  # fmt: skip
         if endpoint.key_from and not os.environ.get(endpoint.key_from):
             raise UsageError(

@@ -7,6 +7,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+SERVED = "served"
+"""The dtype, and the place, of a model whose server decides both."""
 Api = Literal["openai", "vllm", "sglang", "llama.cpp"]
 Turns = Sequence[Mapping[str, str]]
 
@@ -15,24 +17,21 @@ Turns = Sequence[Mapping[str, str]]
 class Endpoint:
     """A model at a server, as a study file names it.
 
-    served_as: what the server calls the model; "": the name. revision: which weights these are, in the user's words.
-    key_from: the environment variable that holds the key. tokenizer: the model whose tokenizer and chat template write
-    the prompts, "" where the server's do. in_flight: most requests at the same time. prices: (input, output) of a
-    million tokens.
+    served_as: what the server calls the model; "": the name. key_from: the environment variable that holds the key.
+    tokenizer: the model whose tokenizer and chat template write the prompts, "" where the server's do. in_flight: most
+    requests at the same time. max_requests: of one run, None for any number.
     """
 
     name: str
     address: str
     api: Api | Literal["auto"] = "auto"
     served_as: str = ""
-    revision: str = ""
     key_from: str = ""
     tokenizer: str = ""
     in_flight: int = 32
-    requests_per_minute: float = 60_000.0
+    requests_per_minute: float | None = None
     timeout_s: float = 600.0
-    max_requests: int = 1_000_000
-    prices: tuple[float, float] | None = None
+    max_requests: int | None = None
 
     @property
     def model(self) -> str:

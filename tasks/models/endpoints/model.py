@@ -15,7 +15,7 @@ from swaymeter.data.errors import ModelError, UsageError
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.models.capabilities import Answer, Capability, Prompts, SampledAnswers, Tokens
 from swaymeter.tasks.models.endpoints.client import Client
-from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt, Reply
+from swaymeter.tasks.models.endpoints.endpoint import SERVED, Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
 from swaymeter.tasks.models.endpoints.probe import Found, probe
 from swaymeter.tasks.models.files.identity import identify_model
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.endpoints.apis import Served
     from swaymeter.tasks.models.next_token.distributions import Distributions
 
-SERVED = "served"
-"""The dtype of a model whose server computes in what it was started with."""
 _NOTHING = np.zeros(0, np.float32)
 
 
@@ -45,9 +43,9 @@ class ServedModel:
     dtype, device = SERVED, "cpu"
     parameters: int | None = None
 
-    def __init__(self, endpoint: Endpoint, served: "Served", found: Found, tokenizer: Any) -> None:
+    def __init__(self, endpoint: Endpoint, revision: str, served: "Served", found: Found, tokenizer: Any) -> None:
         self.endpoint, self.served, self.found, self.tokenizer = endpoint, served, found, tokenizer
-        self.name, self.revision = endpoint.name, endpoint.revision or SERVED
+        self.name, self.revision = endpoint.name, revision
         self.engine = Engine()
 
     @property
@@ -72,8 +70,8 @@ class ServedModel:
 
     @property
     def placement(self) -> str:
-        """Where it is asked, as the database keeps it."""
-        return self.served.client.root
+        """Where it lies, as the database keeps it."""
+        return SERVED
 
     @property
     def hardware(self) -> str:
@@ -225,28 +223,36 @@ class ServedModel:
         return texts, self.found.api
 
 
-def load_served(endpoint: Endpoint, cache: Path, reruns: frozenset[str] = frozenset()) -> ServedModel:
-    """The model at this endpoint, probed once a process; cache: the folder where the server's answers are kept.
+def load_served(
+    endpoint: Endpoint, cache: Path, *, revision: str = SERVED, reruns: frozenset[str] = frozenset()
+) -> ServedModel:
+    """The model at this endpoint, probed once a process.
+
+    Args:
+        endpoint: Where it is, and how it is asked.
+        cache: The folder where the server's answers are kept, so that none is asked for twice.
+        revision: What its scores call the weights.
+        reruns: The names of requests to ask anew.
 
     Raises:
         UsageError: a key that is not in the environment.
         ModelError: a model that the server lacks, or another tokenizer than the server's.
         ServiceError: a server that cannot be reached, or refuses to answer.
     """
-    return _served(endpoint, cache.absolute(), reruns)
+    return _served(endpoint, cache.absolute(), revision, reruns)
 
 
 @loaded_once
-def _served(endpoint: Endpoint, cache: Path, reruns: frozenset[str]) -> ServedModel:
+def _served(endpoint: Endpoint, cache: Path, revision: str, reruns: frozenset[str]) -> ServedModel:
     client = Client(endpoint, cache, reruns)
     if not endpoint.tokenizer:
         served, found = probe(client, None)
-        return ServedModel(endpoint, served, found, Letters())
+        return ServedModel(endpoint, revision, served, found, Letters())
     tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
     served, found = probe(
         client, lambda text: Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
     )
-    return ServedModel(endpoint, served, found, tokenizer)
+    return ServedModel(endpoint, revision, served, found, tokenizer)
 
 
 def words_of(model: ServedModel) -> Mapping[str, str]:

@@ -214,9 +214,9 @@ def _entry(client: Client, entries: list[dict[str, Any]]) -> Mapping[str, Any]:
         return entries[0]
     if entries:
         raise ModelError(
-            f"models: check models: {client.root} has no model {endpoint.model!r}; "
-            f"{nearest(endpoint.model, (printable(name, 100) for name in ids))}; say `served_as` where the server's name "
-            "is another"
+            f"{client.root} has no model {endpoint.model!r}; "
+            f"{nearest(endpoint.model, (printable(name, 100) for name in ids))}; where the server has another name for "
+            "it, say so with `served_as`"
         )
     return {}
 

@@ -51,11 +51,11 @@ _OFFLINE: dict[ModelKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What a model's name stands for; location: the embedded file, the folder, or the id on the hub."""
+    """What a model's name stands for; location: the embedded file, the folder, the id on the hub, or an address."""
 
     name: str
     revision: str
-    kind: Literal["embedded", "folder", "hub"]
+    kind: Literal["embedded", "folder", "hub", "endpoint"]
     location: str
 
 
