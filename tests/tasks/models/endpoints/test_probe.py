@@ -1,0 +1,77 @@
+"""Every server that misleads is found out, by the name of a check, and what cannot be trusted is taken away."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swaymeter.data.errors import ModelError
+from swaymeter.tasks.models.endpoints.client import Client
+from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
+from swaymeter.tasks.models.endpoints.probe import Found, probe
+from tests.tasks.models.endpoints.made_up import made_up, tokens_of
+
+WHOLE = {"next_token_logits", "answer_scores", "distributions"}
+
+
+def write(text: str) -> Prompt:
+    return Prompt(tokens=tokens_of(text))
+
+
+def found(folder: Path, *misleads: str, dialect: str = "vllm") -> Found:
+    with made_up(*misleads, dialect=dialect) as server:
+        client = Client(Endpoint("made-up", server.address), folder)
+        return probe(client, write if dialect == "vllm" else None)[1]
+
+
+def test_honest(tmp_path: Path) -> None:
+    honest = found(tmp_path)
+    assert (honest.api, honest.failed, honest.taken) == ("vllm", {}, {})
+    assert (honest.context_window, honest.words["version"]) == (512, "0.0.1")
+
+
+@pytest.mark.parametrize(
+    ("misleads", "check", "taken"),
+    [
+        ("ignores seed", "seed", set()),
+        ("ignores sampling", "sampling", {"samples"}),
+        ("one answer a request", "several", set()),
+        ("one answer a request, again and again", "several", set()),
+        ("another greedy answer", "greedy", set()),
+        ("no log-probabilities", "log_probs", {"token_log_probs"}),
+        ("refuses log-probabilities", "log_probs", {"token_log_probs"}),
+        ("zeros", "log_probs", {"token_log_probs"}),
+        ("-9999", "log_probs", {"token_log_probs"}),
+        ("more than 1", "log_probs", {"token_log_probs", "next_token_logits"}),
+        ("after temperature", "temperature", {"token_log_probs"}),
+        ("tokens fall together", "likeliest", {"likeliest_tokens"}),
+        ("refuses whole distributions", "whole", WHOLE),
+        ("another token than it says", "whole", WHOLE),
+        ("adds a start token", "prompt", {"next_token_logits"}),
+        ("cuts answers", "limit", set()),
+    ],
+)
+def test_found_out(tmp_path: Path, misleads: str, check: str, taken: set[str]) -> None:
+    of_server = found(tmp_path, misleads)
+    assert check in of_server.failed, of_server
+    assert taken <= of_server.taken.keys(), of_server
+    if not taken:
+        assert not of_server.taken, of_server
+
+
+def test_advice(tmp_path: Path) -> None:
+    assert "--max-logprobs -1" in found(tmp_path, "refuses whole distributions").failed["whole"]
+
+
+@pytest.mark.parametrize(
+    ("misleads", "message"), [("another model", "has no model 'made-up'"), ("other tokenizer", "writes other tokens")]
+)
+def test_refused(tmp_path: Path, misleads: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        found(tmp_path, misleads)
+
+
+def test_chat(tmp_path: Path) -> None:
+    of_chat: Any = found(tmp_path, "thinks", dialect="openai")
+    assert (of_chat.api, of_chat.taken.keys()) == ("openai", WHOLE)
+    assert of_chat.words["thoughts"]
