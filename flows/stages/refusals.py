@@ -20,7 +20,7 @@ from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import PerQuery, check_enough
-from swaymeter.tasks.models.backends import capabilities
+from swaymeter.tasks.models.backends import OF_SERVERS, capabilities
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.files.identity import ModelKind, identify_model
@@ -218,7 +218,7 @@ def _check_capabilities(study: Study) -> None:
         "ask another model"
         for model in study.models
         for name, measure in study.requested().items()
-        if measure.capability and measure.capability not in capabilities(model.name, served=bool(model.endpoint))
+        if measure.capability and measure.capability not in (OF_SERVERS if model.endpoint else capabilities(model.name))
     ]
     if wrong:
         raise StudyFileError("; ".join(wrong))

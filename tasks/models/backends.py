@@ -32,13 +32,12 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.language_model import LanguageModel
 
 
-def capabilities(name: str, *, served: bool = False) -> frozenset[Capability]:
-    """What the language model of that name can give, known without its weights; UnknownName where there is none.
+OF_SERVERS: frozenset[Capability] = frozenset(get_args(Capability)) - {"gradients"}
+"""What a server can give at most; a probe says what of it one does."""
 
-    served: whether it is at a server, which gives what its probe says, and no gradients.
-    """
-    if served:
-        return frozenset(get_args(Capability)) - {"gradients"}
+
+def capabilities(name: str) -> frozenset[Capability]:
+    """What the language model of that name can give, known without its weights; UnknownName where there is none."""
     if not is_model_name(name):
         raise UnknownName("language model", name, aliases("language_model"))
     return frozenset(get_args(Capability))

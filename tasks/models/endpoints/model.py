@@ -6,14 +6,22 @@ Its "device" is this machine's CPU, where what the server sends is computed on; 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import ModelError, UsageError
 from swaymeter.data.storage.keys import generator
-from swaymeter.tasks.models.capabilities import Answer, Capability, Prompts, SampledAnswers, Tokens
+from swaymeter.tasks.models.capabilities import (
+    DEFAULT_OPTIONS,
+    Answer,
+    Capability,
+    Prompts,
+    SampledAnswers,
+    SampleOptions,
+    Tokens,
+)
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
@@ -92,26 +100,15 @@ class ServedModel:
     # ---- samples
 
     def sample_answers(
-        self,
-        prompts: Sequence[Tokens],
-        identities: Sequence[tuple[str, ...]],
-        *,
-        samples: int = 10,
-        max_new_tokens: int = 20,
-        max_thoughts: int | None = None,
-        temperature: float = 0.5,
-        top_p: float = 1.0,
-        top_k: int = 0,
-        seed: int = 0,
-        batch_size: int | None = None,
-        form: Literal["chat", "plain"] | None = None,
-        header: str = "",
+        self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], **options: Unpack[SampleOptions]
     ) -> list[SampledAnswers]:
-        """As `sample_answers` of a model on this machine; draws are the server's, by a seed from the same identity."""
+        """The answers to every prompt; draws are the server's own, by a seed from the identity of what is drawn."""
+        asked_for: SampleOptions = {**DEFAULT_OPTIONS, **options}
+        samples = asked_for["samples"]
         if len(prompts) != len(identities):
             raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
-        most = max_new_tokens + (max_thoughts or 0)
-        at_newline = form == "plain"
+        most = asked_for["max_new_tokens"] + (asked_for["max_thoughts"] or 0)
+        at_newline = asked_for["form"] == "plain"
         several = samples if self.served.several else 1
 
         def request(of: tuple[int, int]) -> list[Reply]:
@@ -120,8 +117,9 @@ class ServedModel:
             prompt = self._sent(prompts[place])
             if first < 0:
                 return self.served.answers(prompt, Decoding(most))
-            drawn = generator(seed, self.name, *identities[place], "served", first)
-            decoding = Decoding(most, temperature, top_p, top_k, int(drawn.integers(2**31)))
+            drawn = generator(asked_for["seed"], self.name, *identities[place], "served", first)
+            parameters = asked_for["temperature"], asked_for["top_p"], asked_for["top_k"]
+            decoding = Decoding(most, *parameters, int(drawn.integers(2**31)))
             return self.served.answers(prompt, decoding, min(several, samples - first))
 
         asked = [(place, first) for place in self._together(prompts) for first in (-1, *range(0, samples, several))]
@@ -129,7 +127,7 @@ class ServedModel:
 
         def answers(place: int) -> SampledAnswers:
             of_prompt = [
-                self._answer(reply, at_newline, header)
+                self._answer(reply, at_newline, asked_for["header"])
                 for first in (-1, *range(0, samples, several))
                 for reply in replies[place, first]
             ]
