@@ -13,10 +13,7 @@ Choice = Literal["random", "degree"]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity of a relation with its object; an invented entity has a drawn object and degree 0 in every graph.
-
-    other_objects: its other true objects, which contexts must not state as if they were false.
-    """
+    """An entity of a relation with its object; other_objects: further true ones, which no context may state."""
 
     name: str
     invented: bool
@@ -42,10 +39,9 @@ def choose_entities(
     seed: int,
     choice: Choice = "random",
 ) -> list[Entity]:
-    """The entities of a study's queries: `real` of the facts' subjects, then `invented` ones of `names`.
+    """The entities of a study's queries: `real` subjects of the facts, as `choice` says, then invented ones.
 
-    choice: whether real entities are drawn at random or have the highest degrees. Raises InputError where facts or
-    names are fewer than requested, the source has no degrees, or the facts have fewer than two different objects.
+    InputError where facts or names are fewer than requested, the source has no degrees, or objects are fewer than two.
     """
     by_subject = {fact.subject: fact for fact in facts}
     if len(by_subject) < real:

@@ -50,11 +50,10 @@ _FORBIDDEN = frozenset("{}[]<>\\|=@\ufffd")
 def names_by_model(
     model: LanguageModel, entity_class: str, count: int, *, seed: int, known: Collection[str]
 ) -> list[str]:
-    """`count` different names of a class of the catalog that the model invents.
+    """`count` different names of a class of the catalog that the model invents, none of them known in any case.
 
-    known: names to exclude, whatever their case; names in a prompt are excluded, too. Raises UnknownName for the class,
-    UsageError for a negative count, InputError where 8 rounds plus one for every two names give too few, and ModelError
-    and ScoreError as the prompt and the engine do.
+    UnknownName for the class, UsageError for a negative count, InputError where 8 rounds and one for two names give
+    fewer.
     """
     if count < 0:
         raise UsageError(f"{count} invented names are requested; request 0 or more")
@@ -89,10 +88,9 @@ def names_by_model(
 
 
 def names_in(answer: str, *, ended: bool = True, proper: bool = False) -> list[str]:
-    """The names of an answer in their order, in normal form C, of 2 to 80 characters.
+    """The names of an answer in their order, in normal form C, of 2 to 80 characters; without the last if not `ended`.
 
-    ended: whether the model finished its answer; otherwise the last name may be incomplete and is left out. proper:
-    whether a name must begin with a capital or a digit, as at least half of its words do.
+    proper: whether a name must begin with a capital or a digit, as at least half of its words do.
     """
     text = _THOUGHT.sub("", unicodedata.normalize("NFC", answer))
     pieces = [piece for line in map(str.strip, text.splitlines()) if line for piece in _parted(line)]

@@ -49,10 +49,9 @@ def invented_names_key(options: FactsOptions, entity_class: str, seed: int, acce
 def fetch_invented_names(
     options: FactsOptions, entity_class: str, seed: int, access: Access
 ) -> tuple[list[str], list[str]]:
-    """Names of a class, and the addresses of the graphs that have none of them.
+    """Names of a class, more where too many of them exist, and the addresses of the graphs that have none of them.
 
-    Where too many of the names exist, more are invented, as long as the source has more. Raises InputError where they
-    are fewer than the invented entities of a relation, ServiceError where a graph could not be queried.
+    InputError where they are fewer than a relation needs, ServiceError where a graph could not be queried.
     """
     make_up = _maker(options, entity_class, seed)
     requested, total, looked_up = options.invented_entities + SPARE, 0, set[str]()

@@ -29,10 +29,7 @@ class BuiltQuestions:
 
 
 def choose_questions(questions: Sequence[Question], *, count: int | None, seed: int) -> BuiltQuestions:
-    """`count` questions of one partition (all of them where None); InputError where fewer can be asked.
-
-    Rows that lack an answer or a slot are rejected, and so are duplicates by another title of their page.
-    """
+    """`count` questions of one partition (None: all), without those that cannot be asked; InputError for too few."""
     if not questions:
         raise InputError("no questions to choose from")
     partition = questions[0].partition

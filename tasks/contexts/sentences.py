@@ -48,8 +48,7 @@ def write_contexts(
     """The contexts of a relation: `per_kind` of each kind about each entity, objects drawn from `pool`.
 
     A draw depends on seed, entity, kind and pool. Where more contexts of a kind are asked for than the pool has false
-    objects, these are stated again in the order drawn, each time in the next template: once all templates are used, a
-    text repeats, and counts as often as it occurs. InputError where the pool has no false object.
+    objects, these are stated again, each time in the next template. InputError where the pool has no false object.
     """
     contexts: list[Context] = []
     repeating: set[str] = set()

@@ -41,15 +41,10 @@ class RaggedArray:
 class Names:
     """Names of entities and answers, and of each pair whose they are.
 
-    Attributes:
-        texts: what is looked for, cleaned, each once, in UTF-8.
-        lengths: of each text, in words.
-        owners: of each text, whose name it is: entities, answers and entities in small letters have numbers.
-        entities, answers: of each pair, the number of its entity, and of its answer.
-        capitals, small: of each pair, the number of its entity's names of one word with capitals, and of those of one
-            word in small letters; neither has names of a script without capitals.
-        pairs: of each number the pairs whose entity it is.
-        longest, longest_word: the words of the longest text, and a bound of the bytes of its words.
+    texts, lengths: what is looked for, cleaned, in UTF-8, and its words; owners: of each text, whose name it is, by
+    numbers; entities, answers, capitals, small: of each pair, the numbers of its entity, its answer, and its entity's
+    names of one word with capitals and in small letters; pairs: of each number, the pairs whose entity it is; longest,
+    longest_word: the words of the longest text, and a bound of the bytes of a word.
     """
 
     def __init__(self, pairs: Sequence[CountedPair]) -> None:

@@ -49,13 +49,9 @@ class FrequencyOptions(Options):
 
 @dataclass(frozen=True)
 class Part:
-    """What is counted in one step: a file of a corpus, or an index.
+    """What is counted in one step, a file of a corpus or an index; what: which the counting needs, picklable.
 
-    Attributes:
-        name: its name, unlike those of others.
-        key: what its counts depend on beside the names and the window, as JSON values.
-        what: what the counting needs; picklable.
-        asks: whether a public service is asked.
+    key: what its counts depend on beside the names and the window, as JSON values; asks: whether a service is asked.
     """
 
     name: str
@@ -74,13 +70,10 @@ class Counted:
 
 @dataclass(frozen=True)
 class FrequencySource:
-    """A source of counts.
+    """A source of counts by its name in study files, and the model of its section.
 
-    Attributes:
-        name: its name in study files, `frequency.source`.
-        options: the model of its `frequency` section.
-        parts: (options, access, once) -> what is counted, a step each; nobody is asked. InputError where it cannot be.
-        count: (options, part, pairs, access, progress) -> the counts of a part. InputError where it cannot be read.
+    parts: (options, access, once) -> what is counted, a step each, without asking anybody; count: (options, part,
+    pairs, access, progress) -> the counts of a part. Both raise InputError.
     """
 
     name: str

@@ -10,19 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.catalog import models
 from swaymeter.data.errors import InputError, ModelError, UsageError
-from swaymeter.tasks.models.batches import Encoder
+from swaymeter.tasks.models.embedder import Embedder, Encoder, load_embedder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
 from swaymeter.tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
-
-if TYPE_CHECKING:
-    from swaymeter.tasks.models.embedder import Embedder
 
 REFERENCE = "microsoft/deberta-large-mnli"
 CLOSE_LOGITS = 1e-3  # far above what batches differ by in float32, about 1e-5
@@ -45,10 +42,9 @@ class Entailment(ABC):
     ) -> list[NDArray[np.bool_]]:
         """Which of the n answers to each question are equivalent: (n, n) for each, symmetric, true on the diagonal.
 
-        Equal answers are equivalent without being judged, and an empty one only to an empty one. questions: put before
-        every answer, as Kuhn et al. do; None: answers alone, as Marjanovic et al. do. Raises InputError for more or
-        fewer questions than lists of answers, ModelError where two answers are more than the model reads, or its
-        judgement is not a number.
+        Equal answers are not judged, and an empty one is equivalent to an empty one alone. questions: put before every
+        answer, as Kuhn et al. do; None: answers alone, as Marjanovic et al. do. InputError for another number of
+        questions, ModelError where two answers are too long, or a judgement is not a number.
         """
         if questions is not None and len(questions) != len(answers):
             raise InputError(
@@ -141,7 +137,7 @@ class EntailmentModel(Encoder, Entailment):
 class EmbeddingStandIn(Entailment):
     """Equivalent when the cosine similarity of two embeddings reaches a threshold. A text is embedded once."""
 
-    def __init__(self, embedder: "Embedder", threshold: float) -> None:
+    def __init__(self, embedder: Embedder, threshold: float) -> None:
         self.name, self.revision = embedder.name, embedder.revision
         self.stand_in = f"cosine similarity of {self.name} >= {threshold:g} stands in for {REFERENCE}"
         self._embedder, self._threshold = embedder, threshold
@@ -166,8 +162,6 @@ def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: st
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")
     if _is_embedder(name):
-        from swaymeter.tasks.models.embedder import load_embedder
-
         return EmbeddingStandIn(load_embedder(name, device=device), threshold)
     return _loaded(identify_model(name, "entailment"), chosen_device(device))
 

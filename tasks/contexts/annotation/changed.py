@@ -22,8 +22,8 @@ def change(
 ) -> Question:
     """The question with its new texts; None: no change. It keeps its id, its counts and its sources.
 
-    A new answer that the context does not state yet, or states only within the old answer, replaces the old answer
-    there; if it is not a form of the old one, it has no item of Wikidata. Slots in a new context are filled.
+    A new answer that the context does not state yet replaces the old one there; if it is not a form of the old one, it
+    has no item of Wikidata. Slots in a new context are filled.
     """
     changed = question if text is None else replace(question, question=text)
     if answer is not None and answer.casefold() in {form.casefold() for form in (question.object, *question.answers)}:

@@ -141,10 +141,7 @@ def judgements(annotations: Iterable[Annotation]) -> dict[Shown, Judgement]:
 
 
 def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> BuiltQuestions:
-    """The accepted questions, with the texts that annotators changed, and the rejected ones.
-
-    Judgements are about the present texts. Of duplicates, to which two titles of a page lead, the first is accepted.
-    """
+    """The accepted questions, with the texts that annotators changed, and the rejected ones, duplicates included."""
     judged = judgements(annotations)
     judged_before = {question_id for question_id, _ in judged}
     seen: set[Shown] = set()
@@ -172,10 +169,7 @@ def decide(questions: Sequence[Question], annotations: Iterable[Annotation]) -> 
 def for_annotator(
     questions: Sequence[Question], annotations: Iterable[Annotation], annotator: str, *, conflicts_only: bool = False
 ) -> list[Question]:
-    """The questions still to be judged by an annotator, each once: of fewer than two judgements, none of them theirs.
-
-    conflicts_only: those that two others disagree about, and that no third has decided.
-    """
+    """The questions still to be judged by an annotator, each once; conflicts_only: those that a third must decide."""
     judged = judgements(annotations)
     chosen = []
     for about, question in {shown(question): question for question in questions}.items():
@@ -188,10 +182,7 @@ def for_annotator(
 
 
 def annotator_name(name: str, annotations: Iterable[Annotation]) -> str:
-    """The name without needless spaces; UsageError where it is empty, or nearly that of another annotator.
-
-    One person under two spellings would count as two who agree.
-    """
+    """The name without needless spaces; UsageError where it is empty, or nearly that of another annotator."""
     plain = " ".join(unicodedata.normalize("NFC", name).split())
     if not plain or not plain.isprintable():
         raise UsageError(
@@ -212,10 +203,9 @@ def _summary(judgement: Judgement) -> str | None:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far the two independent annotators of each question agree.
+    """How far the two independent annotators of each question agree; alpha: None, and why in `undefined`.
 
-    alpha: of their choices, whatever texts a change has; None, with the reason in `undefined`, where it is not defined.
-    units: questions with two judgements. annotators: those who made them. counts: everybody's newest choices.
+    units: questions with two judgements; annotators: of these; counts: everybody's newest choices.
     """
 
     alpha: float | None

@@ -72,10 +72,9 @@ _MOST_REPORTED = 20
 
 @dataclass(frozen=True)
 class ReadBack:
-    """The annotations of a sheet, and the numbers of rows that were not imported or do not count yet.
+    """The annotations of a sheet, and the numbers of rows with a note and no choice (unfinished).
 
-    unfinished: rows with a note and no choice. outdated: rows whose question was rebuilt with other texts, or does not
-    exist; their annotations count when such a question exists. others: unknown columns with content.
+    outdated: rows of questions that do not exist with these texts now; others: unknown columns with content.
     """
 
     annotations: tuple[Annotation, ...]

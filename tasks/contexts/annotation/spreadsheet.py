@@ -59,8 +59,7 @@ def write_sheet(
 ) -> None:
     """Writes the rows, each with a text or "" for every column, to a new file; guide: headings and their texts.
 
-    UsageError where the file exists, or is neither .xlsx nor .csv; InputError where a text does not fit into a cell;
-    WorkspaceError where the file cannot be written.
+    UsageError where the file exists or is of neither format, InputError where a text is too long for a cell.
     """
     suffix = _format(path)
     for row in rows:
@@ -92,8 +91,7 @@ def too_long(row: Mapping[str, str], columns: Sequence[SheetColumn]) -> list[str
 def read_sheet(path: Path, columns: Sequence[SheetColumn]) -> Sheet:
     """The rows with content; columns may have been moved, and missing cells are "".
 
-    InputError names the file, row and column of what is not valid: another format or encoding, a column that is missing
-    or occurs twice, a formula, a date.
+    InputError names the file, row and column of what is not valid, such as a missing column, a formula, a date.
     """
     names = {column.name for column in columns}
     read = _rows_of_csv(path, names) if _format(path) == ".csv" else _rows_of_xlsx(path, names)

@@ -83,9 +83,8 @@ def disputes_of_page(
 ) -> PageDisputes:
     """The disputes of a page, or of the page that it redirects to; raises ServiceError.
 
-    embed: texts to unit vectors (n, d); months: the first and the last month whose views count (YYYY-MM), looked up if
-    there are disputes; similarity: spans that are more alike than this, by cosine, are rejected; span_words: the most
-    words of a span.
+    embed: texts to unit vectors (n, d); months: the first and the last whose views count (YYYY-MM); similarity: the
+    most of two spans, by cosine; span_words: most words of a span.
     """
     history = wikipedia.history(title)
     if history is None:
@@ -113,10 +112,7 @@ def disputes_of_page(
 
 
 def reverted_pairs(revisions: Sequence[Revision]) -> list[RevertedPair]:
-    """The reverted pairs of a page, oldest first, from its revisions, oldest first.
-
-    A pair whose edited text is hidden is among them; where the text before or after is hidden, no pair is detected.
-    """
+    """The reverted pairs of a page from its revisions, oldest first; none where the text before or after is hidden."""
     edits = [*revisions[:1]]
     edits += [later for earlier, later in pairwise(revisions) if later.sha1 is None or later.sha1 != earlier.sha1]
     return [

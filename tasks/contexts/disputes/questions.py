@@ -35,8 +35,7 @@ _MARKUP = re.compile(r"[<>{}\[\]|\\\ufffd]")
 def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: int) -> BuiltQuestions:
     """The questions that the model writes about disputes, in their order; of equal disputes, about the first.
 
-    A dispute whose prompt and answer do not fit the model's context window is rejected. Raises ModelError where the
-    chat template fails, ScoreError where the model gives a NaN or memory runs out.
+    One whose prompt does not fit the context window is rejected. ModelError and ScoreError as prompt and engine raise.
     """
     different = list({dispute_id(dispute): dispute for dispute in reversed(disputes)}.values())[::-1]
     written = BuiltQuestions([], [])
@@ -62,16 +61,13 @@ def write_questions(model: LanguageModel, disputes: Sequence[Dispute], *, seed: 
             questions = filter(None, (question_in(answer.text) for answer in answers.samples))
             tries = [text for text in questions if _is_about(text, dispute)]
             both = (dispute.object, dispute.replacement)
-            naming = [
-                any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), answer, "") for answer in both) for text in tries
-            ]
-            chosen = next((text for text, names_answer in zip(tries, naming, strict=True) if not names_answer), None)
-            if chosen is not None:
-                written.questions.append(_question(dispute, chosen))
-            elif tries:
-                written.rejected.append(_rejected(dispute, QUESTION_CONTAINS_ANSWER, tries[0]))
+            for text in tries:
+                if not any(QUESTION_CONTAINS_ANSWER in flags_of(text, (), answer, "") for answer in both):
+                    written.questions.append(_question(dispute, text))
+                    break
             else:
-                written.rejected.append(_rejected(dispute, reasons.NO_QUESTION_WRITTEN, None))
+                reason = QUESTION_CONTAINS_ANSWER if tries else reasons.NO_QUESTION_WRITTEN
+                written.rejected.append(_rejected(dispute, reason, tries[0] if tries else None))
     return written
 
 

@@ -94,10 +94,7 @@ class PlacedSentence:
 
 
 def sentence_at(paragraph: str, start: int, end: int) -> PlacedSentence | None:
-    """The sentence that holds a span of a paragraph; None where the span is not within one.
-
-    A sentence has 5 to 100 words, no gap, and a mark at its end: entries of lists, captions and fragments do not count.
-    """
+    """The sentence that holds a span of a paragraph, 5 to 100 words without a gap; None where no such one does."""
     begin = 0
     for sentence in sentences_of(paragraph):
         if begin <= start and end <= begin + len(sentence):

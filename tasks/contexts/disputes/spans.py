@@ -43,10 +43,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """The spans of two texts that differ.
-
-    before, behind: the five words on either side, folded; those of other lines where the line has fewer.
-    """
+    """The spans of two texts that differ; before, behind: the five words on either side, of any line, folded."""
 
     first: Span
     second: Span
@@ -73,10 +70,7 @@ def replacement(first: str, second: str, *, most_words: int) -> Replacement | st
 
 
 def likeness(first: Replacement, second: Replacement) -> float:
-    """How much of the words beside two replacements is the same, from 0 to 1; 0 for those in different places.
-
-    In the same place, half of the words on either side are the same, in the same order; an empty side does not count.
-    """
+    """How much of the words beside two replacements is the same, from 0 to 1; 0 where on a side less than half is."""
     sides = ((first.before, second.before), (first.behind, second.behind))
 
     def share(mine: Sequence[str], theirs: Sequence[str]) -> float:

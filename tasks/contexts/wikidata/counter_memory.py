@@ -36,10 +36,9 @@ class CounterMemory:
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """A fact, and all right answers.
+    """A fact, and all right answers: their ids, and the names of each, its label first, those of the object first.
 
-    ids: of every value of the subject, of any rank. called: the names of each value, its label first, those of the
-    object before others. implied: what a right answer is a kind of, a part of, lies in or may be the same as.
+    implied: what a right answer is a kind of, a part of, lies in or may be the same as.
     """
 
     subject: KnownItem
@@ -84,11 +83,8 @@ def is_wrong_but_alike(candidate: KnownItem, fact: Truth) -> bool:
 
 def of_similar(similar: Sequence[Similar], items: Items, fact: Truth) -> CounterMemory | None:
     """The most similar item that fits, of those that Wembedder names and `items` has looked up; None if none fits."""
-    for listed in sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:]))):
-        candidate = items.get(listed.item_id)
-        if candidate and is_wrong_but_alike(candidate, fact):
-            return CounterMemory(candidate.item_id, candidate.name, WEMBEDDER, listed.similarity)
-    return None
+    listed = sorted(similar, key=lambda item: (-item.similarity, int(item.item_id[1:])))
+    return _first(((items.get(item.item_id), item.similarity) for item in listed), fact, WEMBEDDER)
 
 
 def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) -> CounterMemory | None:
@@ -100,11 +96,13 @@ def of_embeddings(candidates: Iterable[KnownItem], fact: Truth, embed: Embed) ->
     described = ((item.name, item.description) for item in (fact.object, *listed))
     vectors = embed([f"{name}: {description}" if description else name for name, description in described])
     likeness = vectors[1:] @ vectors[0]
-    for place in np.argsort(-likeness, kind="stable"):
-        candidate = listed[place]
-        if is_wrong_but_alike(candidate, fact):
-            return CounterMemory(candidate.item_id, candidate.name, EMBEDDINGS, float(likeness[place]))
-    return None
+    order = np.argsort(-likeness, kind="stable")
+    return _first(((listed[place], float(likeness[place])) for place in order), fact, EMBEDDINGS)
+
+
+def _first(candidates: Iterable[tuple[KnownItem | None, float]], fact: Truth, by: str) -> CounterMemory | None:
+    fit = ((item, quality) for item, quality in candidates if item and is_wrong_but_alike(item, fact))
+    return next((CounterMemory(item.item_id, item.name, by, quality) for item, quality in fit), None)
 
 
 def remembering(embed: Embed) -> Embed:

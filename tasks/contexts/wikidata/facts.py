@@ -26,10 +26,9 @@ WIDER = (*KIND, "P131", "P361", "P460")
 
 @dataclass(frozen=True, slots=True)
 class KnownItem:
-    """The parts of an item that questions need; its names are on one line each.
+    """The parts of an item that questions need; its names are on one line each; wikipedia: the title of its article.
 
-    kinds, wider: the items that it states under the properties KIND and WIDER; values: under the property at hand;
-    stated: under that property, the deprecated ones, too. wikipedia: the title of its article.
+    kinds, wider: values of KIND and WIDER; values: of the property at hand; stated: the deprecated ones, too.
     """
 
     item_id: WikidataId
@@ -144,11 +143,6 @@ class ReadFact:
     page: wikipedia.Page
     snippet: str
 
-    @property
-    def partition(self) -> Partition:
-        """Static where the value was set once, else temporal."""
-        return _partition(self.history)
-
 
 def origin(triple: Triple) -> dict[str, Any]:
     """The sources of a question of this triple - its list, Wikidata and Wikipedia - and their licences."""
@@ -223,7 +217,7 @@ def reject(fact: StatedFact, reason: str, history: EditHistory | None = None, de
     """The row of a rejected fact; its partition, where its history is known and decides it."""
     row = _reject_triple(fact.triple, reason)
     return replace(
-        row, partition=_partition(history) if history and history.count else None,
+        row, partition=partition_of(history) if history and history.count else None,
         subject=fact.subject.label or row.subject, subject_id=fact.subject.item_id,
         object=fact.object.label or row.object, object_id=fact.object.item_id, detail=detail,
         revisions=history.edits if history else (),
@@ -239,5 +233,6 @@ def _reject_triple(triple: Triple, reason: str) -> Rejected:
     )  # fmt: skip
 
 
-def _partition(history: EditHistory) -> Partition:
+def partition_of(history: EditHistory) -> Partition:
+    """Static where the value was set once, else temporal."""
     return "static" if history.count == 1 else "temporal"

@@ -38,9 +38,8 @@ class NameSpan:
 def mentions(text: str, names: Sequence[str], *, inside: Sequence[str] = (), any_case: bool = False) -> list[NameSpan]:
     """Every mention in its order, none within another; of those that begin at the same place the longest.
 
-    text: in normal form C; names: the label first; inside: names of something else, in any case, within which nothing
-    is mentioned: not Oslo by "Oslo Opera House"; any_case: whether the case of names does not count, except for short
-    forms.
+    text: in normal form C; names: the label first; inside: names within which nothing is mentioned, not Oslo by "Oslo
+    Opera House"; any_case: whether the case of names does not count, except for short forms.
     """
     plain = text.translate(_PLAIN)
     candidates = [(start, -end, True) for start, end in _places(plain, names, any_case)]

@@ -30,6 +30,7 @@ from swaymeter.tasks.contexts.wikidata.facts import (
     ReadFact,
     StatedFact,
     origin,
+    partition_of,
     read_fact,
     reject,
     stated_facts,
@@ -51,11 +52,10 @@ class Clients:
 def questions_of_property(
     triples: Sequence[Triple], clients: Clients, *, words: int = WORDS, months: tuple[str, str], embed: Embed
 ) -> BuiltQuestions:
-    """The questions of one property's listed facts, with their sources.
+    """The questions of one property's listed facts; words: most of a snippet; embed: texts to unit vectors (n, d).
 
-    words: most words of a snippet; months: the first and the last month whose page views count (YYYY-MM); embed: texts
-    to unit vectors (n, d), used where Wembedder names nothing that fits. InputError where the list mixes properties,
-    ServiceError, ServiceTimeout or ServiceBudget as the clients raise them.
+    months: the first and the last whose page views count (YYYY-MM). InputError where the list mixes properties, else
+    the errors of the clients.
     """
     if not triples:
         return BuiltQuestions([], [])
@@ -106,9 +106,9 @@ def _question(
     meant = [form for form in fact.stated.meant if is_written(text, form)]  # "reading" does not mention the town
     views = partial(pageviews.monthly_mean, first=months[0], last=months[1])
     return Question(
-        question_id=fact.stated.question_id, relation=triple.relation, partition=fact.partition, subject=subject.name,
-        subject_id=subject.item_id, property_id=triple.property_id, object=answer.name, object_id=answer.item_id,
-        answers=answers, replacement=replacement.name, question=question,
+        question_id=fact.stated.question_id, relation=triple.relation, partition=partition_of(fact.history),
+        subject=subject.name, subject_id=subject.item_id, property_id=triple.property_id, object=answer.name,
+        object_id=answer.item_id, answers=answers, replacement=replacement.name, question=question,
         contexts=both_contexts(
             fill_slot(fact.snippet, answer.name), fill_slot(fact.snippet, replacement.name), (answer.name, *answers),
             replacement.name,

@@ -59,9 +59,7 @@ def find_snippet(text: str, names: Sequence[str], *, subject: Sequence[str] = ()
     """The first snippet of a page's plain text that mentions something by a name, with slots; None without a mention.
 
     It begins with its paragraph, or later where the mention would be beyond `words`, and continues after the mention up
-    to `words`, unless the sentence of the mention alone has more. None, too, for a text that contains the slot itself.
-
-    names: of the answer, its label first; subject: names of the page's subject, inside which nothing is mentioned.
+    to `words`. subject: names inside which nothing is mentioned. None, too, for a text that contains the slot itself.
     """
     text = unicodedata.normalize("NFC", text)
     if SLOT in text:

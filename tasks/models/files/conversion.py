@@ -21,10 +21,7 @@ _ADVICE = "set SWAYMETER_CACHE to another folder"
 
 
 def converted_folder(gguf: Path, digest: str) -> Path:
-    """The folder with the float32 weights and the tokenizer of a GGUF file, made where it is missing or damaged.
-
-    digest: the file's SHA-256 in hex. Raises ModelError where it cannot be converted, or the cache cannot be written.
-    """
+    """The folder with the float32 weights and tokenizer of a GGUF file; digest: its SHA-256. Raises ModelError."""
     folder = folder_of(gguf, digest)
     if _damage(folder) is None:
         return folder

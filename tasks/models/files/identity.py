@@ -67,9 +67,8 @@ def is_model_name(name: str) -> bool:
 def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     """The identity of the model of that name, used for that purpose.
 
-    UnknownName for what cannot be an alias, a folder or a hub id, UsageError for an alias of a model for another
-    purpose, ModelError where what the name stands for cannot be found, is damaged, or is used as a language model and
-    does not write from left to right.
+    UnknownName for what cannot be a name, UsageError for an alias of another purpose, ModelError where it cannot be
+    found, is damaged, or is used as a language model and does not write from left to right.
     """
     entry = models().get(name)
     if entry is not None:

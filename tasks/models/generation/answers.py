@@ -59,10 +59,7 @@ _Place = Literal["before", "within", "closed", "answer"]
 
 
 class Thoughts:
-    """The thoughts of replies to prompts that all end alike: they begin where the reply does, or within the prompt.
-
-    As the end of what is decoded, a reply ends with the first letter behind its thoughts, or where it has none.
-    """
+    """The thoughts of replies to prompts that all end alike: they begin where the reply does, or within the prompt."""
 
     def __init__(self, model: Network, prompt: Sequence[int]) -> None:
         self._tokenizer, self._ends, self._marks = model.tokenizer, end_tokens(model), marks_of(model.tokenizer)

@@ -33,10 +33,7 @@ TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
 
 
 def sample_answers(
-    model: Network,
-    prompts: Sequence[Tokens],
-    identities: Sequence[tuple[str, ...]],
-    **options: Unpack[SampleOptions],
+    model: Network, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], **options: Unpack[SampleOptions]
 ) -> list[SampledAnswers]:
     """Samples answers to every prompt, in the order of the prompts.
 

@@ -53,9 +53,8 @@ def draw(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The token drawn at each point from a row of logits, (k,), and whether rounding of these cannot change it, (k,).
 
-    Probabilities are float32, their sums float64.
     logits: (n, V) float32; rows: (k,) the row of each point; points: (k,) float64 in [0, 1); rounding: the largest
-    error of a logit.
+    error of a logit. Probabilities are float32, their sums float64.
     """
     weights, whole = _weights(logits, sampling, rounding)
     lacking = -weights.shape[1] % _BLOCK

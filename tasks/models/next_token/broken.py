@@ -36,10 +36,9 @@ def check_scores(
     queries: Sequence[str],
     contexts: Sequence[str],
 ) -> None:
-    """Raises ScoreError with the query and the context where a check finds something broken.
+    """Raises ScoreError with the query and the context where a check, (n_queries, n_contexts) and a message, fails.
 
-    breaks_alone: whether a prompt read alone gives a NaN; checks: (n_queries, n_contexts) whether a score is broken,
-    with a message; the first check that fails counts; prompts: [context][query] tokens.
+    breaks_alone: whether a prompt read alone gives a NaN; prompts: [context][query] tokens.
     """
     for broken, wrong in checks:
         if broken.any():

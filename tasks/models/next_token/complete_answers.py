@@ -38,10 +38,9 @@ def complete_answers(
     """The log-probabilities of complete answers, (n_queries, n_contexts, n_answers) in nats, float64, on the CPU.
 
     With them (n_queries, n_contexts), whether all distributions behind them are finite, and the engine that read them.
-    answers: different texts, put behind a query after a space if it does not end with one; terminators: beginnings of
-    tokens that end an answer; prompts: [context][query] tokens; start_token: as for `tokenized_prompts`.
-    Raises UsageError where no token ends an answer, ScoreError for a prompt that does not fit the context window, or
-    shares no token with its answers.
+    answers: different texts, put behind a query after a space; terminators: beginnings of tokens that end an answer;
+    prompts: [context][query] tokens. UsageError where no token ends an answer, ScoreError for a prompt that does not
+    fit the context window, or shares no token with its answers.
     """
     longest = max(map(len, tokenized(model, [f" {answer}" for answer in answers], start_token=False)))
     engine_name = engine(model, prompts, to_come=longest)

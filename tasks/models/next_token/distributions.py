@@ -18,8 +18,7 @@ _ROUNDING_OF_SHORT_DTYPES = 2e-2
 class Distributions:
     """Distributions over the vocabulary: logits: (n, V), in any dtype; log_normaliser: (n,) nats, float32.
 
-    log p(a) = logits[a] - log_normaliser, in float32 whatever the model's dtype. The normaliser is not finite where a
-    logit is not, so that checking it is enough.
+    log p(a) = logits[a] - log_normaliser, which is not finite where a logit is not, so that checking it is enough.
     """
 
     logits: torch.Tensor

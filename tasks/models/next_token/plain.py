@@ -64,10 +64,7 @@ def _in_batches(
 
 
 def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids padded on the left, and the mask of what is not padding: both (n, longest), int64.
-
-    padding: the tokens that stand beneath the padding, as far as there are any; the rest are 0.
-    """
+    """Token ids padded on the left, and the mask of what is not padding, (n, longest); padding: what is beneath."""
     longest = max(map(len, tokens))
     ids, mask = np.zeros((2, len(tokens), longest), dtype=np.int64)
     for row, ids_of_prompt in enumerate(tokens):
@@ -78,10 +75,7 @@ def left_padded(tokens: Sequence[Tokens], device: str, *, padding: Tokens = ()) 
 
 
 def forward_options(model: Network, mask: torch.Tensor) -> dict[str, object]:
-    """The arguments of a padded batch besides its ids, as far as this model's forward has them.
-
-    Positions count from each prompt's own first token; a model without them reads the padding as text.
-    """
+    """The arguments of a padded batch besides its ids, as far as this model's forward has them."""
     positions = {"position_ids": (mask.cumsum(dim=1) - 1).clamp(min=0)} if "position_ids" in model.takes else {}
     return {"attention_mask": mask, **positions, **model.keeping(1)}
 

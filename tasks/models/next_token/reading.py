@@ -21,10 +21,9 @@ LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
 
 @dataclass(frozen=True, eq=False)
 class PrefixTree:
-    """Sequences of tokens, merged at their shared prefixes.
+    """Sequences of tokens, merged at their shared prefixes; tokens, depths: (n,), a parent before its children.
 
-    tokens, depths: (n,) of the nodes, a parent before its children; ancestors: (n, n) whether the column's node is the
-    row's node or an ancestor of it; paths: for each sequence its nodes from the first token to the last.
+    ancestors: (n, n) whether the column's node is the row's or above it; paths: of each sequence, its nodes in order.
     """
 
     tokens: torch.Tensor

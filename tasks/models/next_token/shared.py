@@ -36,9 +36,9 @@ class SharedPrefixes:
     """Prompts of several contexts, read with shared prefixes computed once; largest: the units of the largest batch.
 
     prompts: [context][sequence] complete prompts as tokens; units: places of the sequences that stay together, by
-    default each alone; entries: numbers of the model's dtype that the caller stores of a unit and a context, None for a
-    vocabulary; inner: whether logits are read at inner nodes of the trees, too, not only at the ends; keep: whether
-    more tokens will follow the trees; memory: bytes that may be used besides the model, None for `memory_budget`.
+    default each alone; entries: numbers that the caller stores of a unit and a context, None for a vocabulary; inner:
+    whether logits are read at inner nodes, too; keep: whether more tokens will follow; memory: bytes, None for
+    `memory_budget`.
     """
 
     def __init__(
@@ -76,10 +76,7 @@ class SharedPrefixes:
         self._halving = Halving(model, "prompts are read", rows, self.largest)
 
     def read(self, compute: Callable[[Pass], None]) -> Iterator[list[int]]:
-        """Reads all prompts; `compute` reads each pass, again and smaller where memory ran out.
-
-        Yields the units that are complete. Raises ScoreError where a single context and unit do not fit.
-        """
+        """Reads all prompts; `compute` reads each pass, smaller where memory ran out. Yields the complete units."""
         while self._waiting:
             units, rows = self._waiting.popleft(), self._halving.amounts[0]
             with self._halving.attempt(rows, len(units), smallest=lambda: "a single context and query"):

@@ -115,10 +115,7 @@ def turn_prompt(model: Model, text: str, *, begun: str) -> tuple[int, ...]:
 
 
 def answer_header(model: Model, prompts: AnswerPrompts) -> str:
-    """What an answer begins with that is not the answer: the assistant's header, where the prompt does not write it.
-
-    It ends with a line break where the template writes one behind it, so that "assistant professor" is no header.
-    """
+    """What an answer begins with that is not the answer: the assistant's header, where the prompt does not write it."""
     if prompts.generation_prompt or prompt_form(model, prompts) == "plain":
         return ""
     turns = [{"role": "user", "content": "?"}]
@@ -222,6 +219,7 @@ def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | Non
 
 def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
     """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
+
     # Templates change capitals, and how much space there is between words.
     def letters(text: str) -> str:
         return " ".join(text.casefold().split())

@@ -169,10 +169,9 @@ def end_tokens(model: Network) -> frozenset[int]:
 
 
 def vocabulary_texts(model: Network) -> tuple[str, ...]:
-    """The text that each token id adds: (len(tokenizer),); decoded once for each model.
+    """The text that each token id adds behind a letter: (len(tokenizer),); decoded once for each model.
 
-    Each is decoded behind a letter, since some tokenizers drop a leading space. Special tokens add nothing; a token
-    with a part of a character adds the replacement character.
+    Special tokens add nothing; a token with a part of a character adds the replacement character.
     """
     if model.engine.vocabulary is None:
         tokenizer = model.tokenizer
@@ -201,10 +200,7 @@ class _Late(Exception):
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """TimeoutError where the block takes longer, MemoryError where it fills the memory.
-
-    It is stopped between two steps of Python code, in any thread.
-    """
+    """TimeoutError where the block takes longer, MemoryError where it fills the memory, between two steps of Python."""
     thread, lock, is_over = ctypes.c_ulong(threading.get_ident()), threading.Lock(), threading.Event()
     until, before, is_full = time.monotonic() + seconds, _resident_bytes(), False
 

@@ -9,8 +9,7 @@ from swaymeter.tasks.models.capabilities import Model, Tokens
 def start_tokens(model: Model) -> tuple[int, ...]:
     """The tokens that the tokenizer itself puts before a text: of Llama and Gemma one, of GPT-2 and Pythia none.
 
-    What it appends, such as the end token of T5, is no part of a prompt, which the model goes on with. ModelError where
-    a text has other tokens beside special ones than alone.
+    What it appends is no part of a prompt. ModelError where a text has other tokens beside special ones than alone.
     """
     if model.engine.start_tokens is None:
         alone, whole = (model.tokenizer("a", add_special_tokens=special)["input_ids"] for special in (False, True))
@@ -27,10 +26,9 @@ def start_tokens(model: Model) -> tuple[int, ...]:
 def tokenized(
     model: Model, texts: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[int]]:
-    """The token ids of every text behind the tokenizer's start token, if it has one; ModelError, as `start_tokens`.
+    """The token ids of every text behind the tokenizer's start token, unless it stands behind another text.
 
-    start_token: False for texts without it, such as those that stand behind another. Else errors are those of
-    `check_length`.
+    Errors are those of `start_tokens` and `check_length`.
     """
     start = start_tokens(model) if start_token else ()
     of_texts: list[list[int]] = model.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
@@ -41,17 +39,11 @@ def tokenized(
 
 
 def tokenized_prompts(
-    model: Model,
-    contexts: Sequence[str],
-    queries: Sequence[str],
-    *,
-    start_token: bool = True,
-    reserved_tokens: int = 0,
+    model: Model, contexts: Sequence[str], queries: Sequence[str], *, start_token: bool = True, reserved_tokens: int = 0
 ) -> list[list[list[int]]]:
-    """The token ids of every context before every query: [context][query].
+    """The token ids of every context before every query, [context][query], each tokenized as one text.
 
-    Each prompt is tokenized as one text, so that a token may span the seam of context and query. UsageError where
-    contexts or queries are empty; else as `tokenized`.
+    UsageError where contexts or queries are empty; else as `tokenized`.
     """
     if not contexts or not queries:
         raise UsageError(

@@ -7,7 +7,7 @@ import torch
 
 from swaymeter.data.errors import ModelError
 from swaymeter.tasks.models import load_embedder
-from swaymeter.tasks.models.batches import TOKENS_PER_BATCH, batches
+from swaymeter.tasks.models.embedder import TOKENS_PER_BATCH, batches
 from tests.tasks.models.tiny import save_embedder
 
 

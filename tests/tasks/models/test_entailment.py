@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import InputError, ModelError, UsageError
-from swaymeter.tasks.models import Entailment, batches, identify_entailment, load_embedder, load_entailment
+from swaymeter.tasks.models import Entailment, embedder, identify_entailment, load_embedder, load_entailment
 from swaymeter.tasks.models.entailment import EmbeddingStandIn, EntailmentModel
 from tests.tasks.models.tiny import save_embedder, save_entailment_model
 
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    return lambda tokens: monkeypatch.setitem(batches.TOKENS_PER_BATCH, "cpu", tokens)
+    return lambda tokens: monkeypatch.setitem(embedder.TOKENS_PER_BATCH, "cpu", tokens)
 
 
 def model(folder: Path) -> EntailmentModel:
