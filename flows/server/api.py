@@ -102,6 +102,7 @@ def configured_api_answers() -> bool:
 
 def _why_not(url: str, path: str = "health", seconds: float | None = None) -> str:
     """Why an API does not answer, empty where it does."""
+    from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import urlopen
 
@@ -110,8 +111,8 @@ def _why_not(url: str, path: str = "health", seconds: float | None = None) -> st
             return ""
     except HTTPError as error:  # a server that requires a login answers, too; Prefect's client brings the login
         return "" if error.code < 500 else str(error)
-    except (OSError, ValueError) as error:
-        return str(getattr(error, "reason", error)) or type(error).__name__
+    except (OSError, ValueError, HTTPException) as error:  # the last of what answers and speaks no HTTP
+        return first_line(getattr(error, "reason", error)) or type(error).__name__
 
 
 @contextmanager

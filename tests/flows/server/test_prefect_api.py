@@ -1,16 +1,19 @@
 """The temporary API lives as long as the command that started it, not longer, and prints nothing."""
 
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import psutil
 import pytest
 
+from swaymeter.flows.server.api import _why_not
 from tests.flows.conftest import nothing_configured
 
 Start = Callable[..., subprocess.Popen[str]]
@@ -108,6 +111,11 @@ def test_a_command_that_is_ended_leaves_no_process(
 
 
 def test_a_configured_api_that_does_not_answer_is_named(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other, ThreadPoolExecutor() as pool:
+        reason = pool.submit(_why_not, f"http://127.0.0.1:{other.getsockname()[1]}/api")
+        with other.accept()[0] as connection:
+            connection.sendall(b"SSH-2.0\r\n")
+        assert "SSH-2.0" in reason.result()
     url = "http://127.0.0.1:1/api"
     _, errors = start("-c", FLOW, PREFECT_API_URL=url).communicate(timeout=60)
     assert f"ServerError: Prefect's API at {url} does not answer" in errors
