@@ -71,24 +71,6 @@ def test_scores_and_mass_are_those_of_a_brute_force(family: str, tokens: str) ->
     assert found.engine == ("plain" if family == "bloom" else "prefix tree")
 
 
-def test_a_token_that_spans_query_and_answer_is_scored(tiny: LanguageModel) -> None:
-    model = tiny_language_model(tokenizer=TOKENIZERS["pairs"])
-    alone, joined = (tokens_of(model, f"Where{end}") for end in ("", " O"))
-    assert joined[: len(alone)] != alone
-    found = answer_set_persuasion(model, CONTEXTS[:1], QUERIES[1:2], [["Oslo"]])
-    assert found.mass[0, 0] == pytest.approx(np.exp(_log_probs(model, CONTEXTS[0] + QUERIES[1], ["Oslo"]))[0], rel=1e-4)
-
-
-def test_a_prefix_of_another_answer_keeps_its_own_mass(tiny: LanguageModel) -> None:
-    def mass(*answers: str) -> float:
-        found = answer_set_persuasion(tiny, CONTEXTS[:1], QUERIES[:1], [[answer] for answer in answers])
-        return float(found.mass[0, 0])
-
-    assert mass("New York", "New York City") == pytest.approx(mass("New York") + mass("New York City"), rel=1e-5)
-    # What ends "St" where it stands alone goes on to "St. Louis" where that is an answer, too.
-    assert mass("St", "St. Louis") < (mass("St") + mass("St. Louis")) * 0.999
-
-
 def test_mass_is_the_probability_of_exclusive_answers() -> None:
     """All answers of at most two letters, and what ends them: nothing is left but longer ones and other tokens."""
     model = tiny_language_model()
@@ -103,14 +85,6 @@ def test_mass_is_the_probability_of_exclusive_answers() -> None:
     # p(letter) = 1/95 for 94 letters. Ends are the line and the full stop, but "." goes on with every letter.
     by_hand = 93 / 95 * 2 / 95 + 1 / 95 * 1 / 95 + 94 / 95**2 * 2 / 95
     assert found.mass[0, 0] == pytest.approx(by_hand, rel=1e-3)
-
-
-def test_aliases_add_up(tiny: LanguageModel) -> None:
-    apart = answer_set_persuasion(tiny, CONTEXTS, QUERIES, [["Oslo"], ["Lima"], ["Rome"]])
-    merged = answer_set_persuasion(tiny, CONTEXTS, QUERIES, [["Oslo", "Rome"], ["Lima"]])
-    np.testing.assert_allclose(merged.mass, apart.mass, rtol=1e-5)
-    # Answers that are told apart less well persuade of less.
-    assert (merged.scores < apart.scores).all()
 
 
 def test_bounds_and_a_context_that_occurs_twice(tiny: LanguageModel) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -27,38 +28,25 @@ ANSWERS = [["O", "Os"], ["N"], ["S. L", "S."]]
 FAMILIES = ("llama", "gpt2", "gpt_neox", "mistral", "bloom")
 
 
-def _persuasion(model: LanguageModel) -> Any:
-    found = persuasion(model, CONTEXTS, QUERIES)
-    return found.engine, found.scores
-
-
-def _answer_set(model: LanguageModel) -> Any:
-    found = answer_set_persuasion(model, CONTEXTS, QUERIES, ANSWERS)
-    return found.engine, found.scores
-
-
-def _greedy(model: LanguageModel) -> Any:
-    return greedy_answers(model, CONTEXTS, QUERIES)
-
-
-def _fisher(model: LanguageModel) -> Any:
-    found = fisher_susceptibility(model, QUERIES, top_k=None, exact=5, draws=32)
-    return found.trace, found.standard_error
-
-
-def _first_token(model: LanguageModel) -> Any:
+def _first_tokens(model: LanguageModel) -> Any:
     read = next_tokens(model, [answer_prompt(model, query).tokens for query in QUERIES])
     return [(read.likeliest(place), read.probability(place, [7, 19])) for place in range(len(QUERIES))]
 
 
 def _samples(model: LanguageModel) -> Any:
     prompts = [answer_prompt(model, query).tokens for query in QUERIES]
-    identities = [(query,) for query in QUERIES]
-    answers = sample_answers(model, prompts, identities, samples=4, seed=3, temperature=1.0)
+    answers = sample_answers(model, prompts, [(query,) for query in QUERIES], samples=4, seed=3, temperature=1.0)
     return [(one.token_ids, one.token_log_probs) for one in every(answers)]
 
 
-SCORES = (_persuasion, _answer_set, _greedy, _fisher, _first_token, _samples)
+SCORES: dict[str, Callable[[LanguageModel], Any]] = {
+    "persuasion": lambda model: persuasion(model, CONTEXTS, QUERIES),
+    "answer set": lambda model: answer_set_persuasion(model, CONTEXTS, QUERIES, ANSWERS),
+    "greedy": lambda model: greedy_answers(model, CONTEXTS, QUERIES),
+    "fisher": lambda model: fisher_susceptibility(model, QUERIES, top_k=None, exact=5, draws=32),
+    "first token": _first_tokens,
+    "samples": _samples,
+}
 
 
 @contextmanager
@@ -69,12 +57,13 @@ def _on_a_gpu(model: LanguageModel) -> Iterator[LanguageModel]:
 
 def _leaves(value: Any) -> list[Any]:
     """The texts and numbers of a nested value, the numbers to be compared approximately."""
+    value = list(vars(value).values()) if is_dataclass(value) else value
     if isinstance(value, list | tuple | np.ndarray):
         return [leaf for one in value for leaf in _leaves(one)]
     return [value if isinstance(value, str) else pytest.approx(value, rel=1e-3, abs=1e-5)]
 
 
-@pytest.mark.parametrize("score", SCORES)
+@pytest.mark.parametrize("score", SCORES.values(), ids=list(SCORES))
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize(
     "placed",
