@@ -22,8 +22,7 @@ from swaymeter.data.records import CountedPair
 from swaymeter.data.sources.corpus import Piece, Reading, shards
 from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.frequency.counting import count
-from swaymeter.tasks.frequency.names import Names
-from swaymeter.tasks.frequency.words import words
+from swaymeter.tasks.frequency.words import Names, words
 
 MB, MIB = 1_000_000, 1 << 20
 WINDOW = 50

@@ -89,8 +89,7 @@ def written() -> list[dict[str, Any]]:
     """The entries of the workload as texts, as the catalog's templates and the seed have them."""
     from swaymeter.data import catalog
     from swaymeter.data.storage.keys import drawn_first
-    from swaymeter.tasks.contexts.entities import Entity
-    from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
+    from swaymeter.tasks.contexts.sentences import Entity, write_contexts, write_queries
 
     relation = catalog.relation(RELATION)
     capitals = {fact.subject: fact.object for fact in catalog.facts(RELATION)} | MORE_CAPITALS

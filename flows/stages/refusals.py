@@ -17,7 +17,7 @@ from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.flows.study.study import Study
-from swaymeter.tasks.contexts.entities import choose_entities, unknown_names
+from swaymeter.tasks.contexts.sentences import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import PerQuery, check_enough
 from swaymeter.tasks.models.backends import OF_SERVERS, capabilities

@@ -13,11 +13,12 @@ from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_across
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.tasks.contexts.annotation.judging import decide
-from swaymeter.tasks.contexts.entities import choose_entities, objects
 from swaymeter.tasks.contexts.questions import choose_questions
 from swaymeter.tasks.contexts.sentences import (
+    choose_entities,
     labelled_contexts,
     labelled_queries,
+    objects,
     own_contexts,
     write_contexts,
     write_queries,

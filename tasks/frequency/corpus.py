@@ -15,8 +15,8 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.corpus import KEY, LEAVE_OUT, Reading, shards
 from swaymeter.data.storage.digests import remembered_digests
 from swaymeter.tasks.frequency.counting import count
-from swaymeter.tasks.frequency.names import Names
 from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
+from swaymeter.tasks.frequency.words import Names
 
 REMEMBERED = "corpus"
 """The folder of the downloads that remembers the files' digests."""

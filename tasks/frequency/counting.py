@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 
 from swaymeter.data.sources.corpus import Piece
-from swaymeter.tasks.frequency.names import Ints, Names
-from swaymeter.tasks.frequency.words import spaced
+from swaymeter.tasks.frequency.words import Ints, Names, spaced
 
 BATCH = 2 << 20
 """Bytes of text that are counted at once."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from swaymeter.data.errors import ModelError, UnknownName
 from swaymeter.tasks.models.capabilities import Capability
-from swaymeter.tasks.models.files.conversion import converted_folder
+from swaymeter.tasks.models.files.hub import converted_folder
 from swaymeter.tasks.models.files.identity import (
     ModelIdentity,
     aliases,

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from swaymeter.data.errors import ModelError
-from swaymeter.tasks.models.files.conversion import converted_folder, folder_of
-from swaymeter.tasks.models.files.hub import snapshot_folder
+from swaymeter.tasks.models.files.hub import converted_folder, folder_of, snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
 from swaymeter.tasks.models.loading import loaded_once, pretrained
 

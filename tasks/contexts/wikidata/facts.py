@@ -12,8 +12,7 @@ from swaymeter.data.sources.slots import QUESTION_CONTAINS_ANSWER, flags_of
 from swaymeter.data.sources.wikimedia import wikidata, wikipedia
 from swaymeter.data.sources.wikimedia.edit_history import EditHistory, edit_history
 from swaymeter.tasks.contexts.texts import bare
-from swaymeter.tasks.contexts.wikidata.mentions import SHORT
-from swaymeter.tasks.contexts.wikidata.snippets import CONTROL, find_snippet
+from swaymeter.tasks.contexts.wikidata.mentions import CONTROL, SHORT, find_snippet
 
 ID_SOURCE = "wikidata"
 LICENCE = f"facts: {wikidata.SOURCE} {wikidata.LICENCE}; texts: {wikipedia.SOURCE} {wikipedia.LICENCE}"

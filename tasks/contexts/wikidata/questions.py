@@ -35,8 +35,7 @@ from swaymeter.tasks.contexts.wikidata.facts import (
     reject,
     stated_facts,
 )
-from swaymeter.tasks.contexts.wikidata.mentions import is_written
-from swaymeter.tasks.contexts.wikidata.snippets import WORDS
+from swaymeter.tasks.contexts.wikidata.mentions import WORDS, is_written
 
 
 @dataclass(frozen=True, slots=True)

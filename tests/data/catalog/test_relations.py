@@ -9,8 +9,7 @@ import pytest
 
 from swaymeter.data import catalog
 from swaymeter.data.records import CONTEXT_KINDS
-from swaymeter.tasks.contexts.entities import Entity
-from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
+from swaymeter.tasks.contexts.sentences import Entity, write_contexts, write_queries
 
 RELATIONS = list(catalog.relations().values())
 PUBLISHED = [

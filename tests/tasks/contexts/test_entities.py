@@ -7,7 +7,7 @@ from swaymeter.data import catalog
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import RelationName
 from swaymeter.data.sources import sample
-from swaymeter.tasks.contexts.entities import Entity, choose_entities, objects
+from swaymeter.tasks.contexts.sentences import Entity, choose_entities, objects
 
 CAPITAL = RelationName("capital")
 FACTS = sample.facts("capital")

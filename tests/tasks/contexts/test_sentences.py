@@ -9,8 +9,15 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.records import Context, ContextKind, RelationName, WikidataId, is_relevant
 from swaymeter.data.sources import sample
 from swaymeter.data.sources.source import Group, LabelledEntity
-from swaymeter.tasks.contexts.entities import Entity, choose_entities, objects
-from swaymeter.tasks.contexts.sentences import labelled_contexts, labelled_queries, write_contexts, write_queries
+from swaymeter.tasks.contexts.sentences import (
+    Entity,
+    choose_entities,
+    labelled_contexts,
+    labelled_queries,
+    objects,
+    write_contexts,
+    write_queries,
+)
 
 PER_KIND: dict[ContextKind, int] = {"base": 2, "assertive": 3, "negation": 2}
 CAPITAL = catalog.relation("capital")

@@ -9,8 +9,7 @@ from swaymeter.data.records import CountedPair
 from swaymeter.data.sources.corpus import Piece
 from swaymeter.tasks.frequency import counting
 from swaymeter.tasks.frequency.counting import count
-from swaymeter.tasks.frequency.names import Names
-from swaymeter.tasks.frequency.words import CommonWords, spaced, words
+from swaymeter.tasks.frequency.words import CommonWords, Names, spaced, words
 from tests.tasks.frequency.slow_counts import slow_counts, slow_words
 
 WINDOW = 5

@@ -11,7 +11,7 @@ import pytest
 from swaymeter.data.records import CountedPair, ShardCount
 from swaymeter.data.sources.infini_gram.api import InfiniGramApi
 from swaymeter.data.sources.infini_gram.index import LocalIndex
-from swaymeter.tasks.frequency.index_counts import IndexCounts
+from swaymeter.tasks.frequency.infini_gram import IndexCounts
 from tests.data.sources.infini_gram.pieces import Pieces, built, built_of_bytes
 from tests.data.sources.sessions import asking
 from tests.tasks.frequency.slow_counts import slow_counts

@@ -11,8 +11,7 @@ from swaymeter.data import catalog
 from swaymeter.data.records import ContextKind, RelationName
 from swaymeter.data.sources import sample
 from swaymeter.data.storage.artifact import TableArtifact
-from swaymeter.tasks.contexts.entities import choose_entities, objects
-from swaymeter.tasks.contexts.sentences import write_contexts, write_queries
+from swaymeter.tasks.contexts.sentences import choose_entities, objects, write_contexts, write_queries
 from swaymeter.tasks.measures import MEASURES, measure
 from swaymeter.tasks.measures.measure import Inputs
 from swaymeter.tasks.measures.run import Progress, Spent, measure_relation

@@ -8,16 +8,21 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from huggingface_hub import constants
 from safetensors.torch import load_file, save_file
 from transformers import AutoModelForCausalLM
 
 from swaymeter.data.errors import ModelError, UnknownName, UsageError
 from swaymeter.tasks.models import backends, load_language_model
 from swaymeter.tasks.models.backends import capabilities
+from swaymeter.tasks.models.files.hub import snapshot_folder
 from swaymeter.tasks.models.files.identity import ModelIdentity
 from swaymeter.tasks.models.loading import chosen_device, forget_models, resolve_dtype, weights_options
+from swaymeter.tasks.models.size import parameters_of
+from swaymeter.tasks.models.tokenizer import Tokenizer, at_hand
 from tests.tasks.models.tiny import (
     CHAT,
+    byte_pair_tokenizer,
     save_language_model,
     tiny_language_model,
     tiny_network,
@@ -224,3 +229,45 @@ def test_the_revision_of_the_run_is_loaded_or_refused(folder: Path, monkeypatch:
         load_language_model("made/up", device="cpu", revision=revision).revision for revision in (None, here, wanted)
     ]
     assert revisions == [here, here, wanted]
+
+
+def save(folder: Path, name: str, count: int) -> None:
+    save_file({f"weight of {name}": torch.zeros(count)}, folder / name)
+
+
+def test_only_the_files_that_are_loaded_count(tmp_path: Path) -> None:
+    for name, count in {"consolidated.safetensors": 70, "adapter.safetensors": 9, "model.safetensors": 50}.items():
+        save(tmp_path, name, count)
+    assert parameters_of(str(tmp_path)) == 50
+    shards = {"one": "model-1.safetensors", "other": "model-2.safetensors"}
+    for name, count in zip(shards.values(), (30, 12), strict=True):
+        save(tmp_path, name, count)
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": shards}))
+    assert parameters_of(str(tmp_path)) == 42
+
+
+def test_a_folder_without_sound_weights_has_no_size(tmp_path: Path) -> None:
+    assert parameters_of(str(tmp_path)) is None
+    (tmp_path / "model.safetensors").write_bytes(b"damaged")
+    assert parameters_of(str(tmp_path)) is None
+
+
+def test_a_name_is_spelled_behind_a_space_and_a_break() -> None:
+    tokenizer = Tokenizer(byte_pair_tokenizer([("Ġ", "N"), ("o", "r")]))
+    behind_space, behind_break = tokenizer.spellings("Norway")
+    assert (len(behind_space), len(behind_break)) == (len("Norway") - 1, len("Norway") - 1)
+    assert (tokenizer.decode(behind_space), tokenizer.decode(behind_break)) == (" Norway", "Norway")
+
+
+def test_a_tokenizer_of_the_hub_is_read_where_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    here, elsewhere = (ModelIdentity("org/model", commit * 20, "hub", "org/model") for commit in ("ab", "cd"))
+    without = ModelIdentity("org/plain", "ab" * 20, "hub", "org/plain")
+    for identity, template in ((here, "hello"), (without, None)):
+        tokenizer = byte_pair_tokenizer(chat_template=template)
+        tokenizer.save_pretrained(snapshot_folder(identity.location, identity.revision))
+    found = at_hand(here)
+    assert found is not None
+    assert found.has_chat_template
+    assert at_hand(without) is None  # the hub may have a file with its chat template
+    assert at_hand(elsewhere) is None

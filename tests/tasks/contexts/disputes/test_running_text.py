@@ -1,8 +1,10 @@
+import random
 import time
 
 import pytest
 
 from swaymeter.tasks.contexts.disputes.running_text import GAP, running_text, sentence_at, words_of
+from swaymeter.tasks.contexts.texts import sentences_of
 
 
 @pytest.mark.parametrize(
@@ -101,3 +103,18 @@ def test_the_sentence_that_holds_a_span(text: str, span: str, sentence: str | No
 )  # fmt: skip
 def test_an_entry_a_fragment_and_a_flood_are_no_sentences(text: str) -> None:
     assert _sentence(text, "grey") is None
+
+
+ODD = [*"\u2028\u2029\u2005\u0085\u00a0\u3000.?! Beé東)(", chr(34)]
+
+
+def test_abbreviations_and_initials_end_no_sentence() -> None:
+    text = "Dr. Ada Example of the U.S. was born in St. John. She left in 1990."
+    assert list(sentences_of(text)) == ["Dr. Ada Example of the U.S. was born in St. John. ", "She left in 1990."]
+
+
+def test_no_text_loses_a_letter_or_fails() -> None:
+    draw = random.Random(7)
+    for _ in range(3000):
+        text = "".join(draw.choice(ODD) for _ in range(draw.randint(0, 14)))
+        assert "".join(sentences_of(text)) == text

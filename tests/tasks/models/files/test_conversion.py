@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import ModelError
-from swaymeter.tasks.models.files import conversion
-from swaymeter.tasks.models.files.conversion import converted_folder
-from swaymeter.tasks.models.files.hub import cache_folder
+from swaymeter.tasks.models.files import hub
+from swaymeter.tasks.models.files.hub import cache_folder, converted_folder
 from tests.tasks.models.files.conftest import flip_bit
 
 DIGEST = "0123456789abcdef" * 4
@@ -26,9 +25,9 @@ def _fails(gguf: Path, folder: Path) -> None:
 
 def _converted(monkeypatch: pytest.MonkeyPatch) -> Path:
     """A converted folder; another conversion would fail."""
-    monkeypatch.setattr(conversion, "_convert", _writes)
+    monkeypatch.setattr(hub, "_convert", _writes)
     folder = converted_folder(GGUF, DIGEST)
-    monkeypatch.setattr(conversion, "_convert", _fails)
+    monkeypatch.setattr(hub, "_convert", _fails)
     return folder
 
 
@@ -61,7 +60,7 @@ def test_a_damaged_folder_is_converted_again_with_a_warning(
 ) -> None:
     folder = _converted(monkeypatch)
     damage(folder)
-    monkeypatch.setattr(conversion, "_convert", _writes)
+    monkeypatch.setattr(hub, "_convert", _writes)
     assert converted_folder(GGUF, DIGEST) == folder
     assert (folder / "model.safetensors").read_text() == "weights"
     assert "is damaged" in caplog.text
@@ -69,14 +68,14 @@ def test_a_damaged_folder_is_converted_again_with_a_warning(
 
 
 def test_a_failed_conversion_leaves_nothing(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    monkeypatch.setattr(conversion, "_convert", _fails)
+    monkeypatch.setattr(hub, "_convert", _fails)
     with pytest.raises(ModelError, match="no space left"):
         converted_folder(GGUF, DIGEST)
     assert _content(cache) == []
 
 
 def test_leftovers_of_a_killed_conversion_are_removed(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
-    monkeypatch.setattr(conversion, "_convert", lambda gguf, folder: os._exit(9))
+    monkeypatch.setattr(hub, "_convert", lambda gguf, folder: os._exit(9))
     if (child := os.fork()) == 0:
         converted_folder(GGUF, DIGEST)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9

@@ -1,6 +1,7 @@
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from swaymeter.data.errors import ModelError, ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation.answers import Ends
 from swaymeter.tasks.models.prompts import template_options
-from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt, answer_header, answer_prompt
+from swaymeter.tasks.models.prompts.answer_prompts import answer_header, answer_prompt
 from swaymeter.tasks.models.prompts.template_options import end_tokens, prompt_form
 from tests.tasks.models.chat_templates import FAMILIES, Family, family_model
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
@@ -268,29 +269,40 @@ def test_end_tokens_are_those_of_model_tokenizer_and_template() -> None:
     assert end_tokens(tiny_language_model(chat_template=LOUD.replace("<end>", "<cls>"))) == {1}
 
 
-def _fitted(
-    tokenizer: object, left: int, context: str = CONTEXT, reserved_tokens: int = 7
-) -> tuple[LanguageModel, AnswerPrompt]:
-    """A prompt that must do with `left` tokens less than it needs, and room to come."""
-    needed = len(answer_prompt(tiny_language_model(tokenizer=tokenizer, window=8192), "Who?", context).tokens)
-    model = tiny_language_model(tokenizer=tokenizer, window=needed + reserved_tokens - left)
-    return model, answer_prompt(model, "Who?", context, reserved_tokens=reserved_tokens)
+CHARACTERS = "The – 東京 🙂"
 
 
-@pytest.mark.parametrize("template", [None, CHAT])
-@pytest.mark.parametrize("left", [0, 1, 2, 30, len(CONTEXT)])
-def test_context_loses_its_end_and_no_more_than_it_must(template: str | None, left: int) -> None:
-    tokenizer = byte_tokenizer(chat_template=template)
-    model, prompt = _fitted(tokenizer, left)
-    assert prompt.context_cut == left
-    assert prompt.tokens == answer_prompt(model, "Who?", CONTEXT[: len(CONTEXT) - left]).tokens
-    assert len(prompt.tokens) + 7 == model.context_window
+@pytest.mark.parametrize(
+    ("make", "context", "is_of_bytes"),
+    [
+        (partial(tiny_language_model, chat_template=None), CONTEXT, True),
+        (partial(tiny_language_model, chat_template=CHAT), CONTEXT, True),
+        (partial(tiny_language_model, chat_template=CHAT), CHARACTERS, True),
+        (partial(tiny_language_model, tokenizer=ByT5Tokenizer()), CHARACTERS, True),  # type: ignore[arg-type]
+        (partial(family_model, FAMILIES["llama-2-chat"]), CHARACTERS, False),
+        (partial(family_model, FAMILIES["gemma"]), CHARACTERS, False),
+    ],
+)
+def test_context_loses_its_end_and_no_more_than_it_must(
+    make: Callable[..., LanguageModel], context: str, is_of_bytes: bool
+) -> None:
+    whole = make(window=8192)
+    prompts = [answer_prompt(whole, "Who?", context[:end]).tokens for end in range(len(context) + 1)]
+    for left in (0, 1, 2, 3, 5, 7, 10, 12):
+        model = make(window=len(prompts[-1]) + 7 - left)
+        prompt = answer_prompt(model, "Who?", context, reserved_tokens=7)
+        assert prompt.tokens == [tokens for tokens in prompts if len(tokens) <= len(prompts[-1]) - left][-1]
+        cut = len(prompts[-1]) - len(prompt.tokens)
+        assert prompt.context_cut == cut if is_of_bytes else prompt.context_cut >= left
 
 
 @pytest.mark.parametrize("left", range(1, 40, 3))
 def test_cut_prompts_are_tokenized_as_one_text(left: int) -> None:
     """With tokens that join the context to the question, so that a cut changes how many tokens its seam takes."""
-    model, prompt = _fitted(byte_pair_tokenizer(), left)
+    tokenizer = byte_pair_tokenizer()
+    needed = len(_plain(f"{CONTEXT}\nQ: Who?\nA:", tiny_language_model(tokenizer=tokenizer)))
+    model = tiny_language_model(tokenizer=tokenizer, window=needed + 7 - left)
+    prompt = answer_prompt(model, "Who?", CONTEXT, reserved_tokens=7)
     spans = model.tokenizer(CONTEXT, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     kept = [CONTEXT[:end] for end in (0, *(end for _, end in spans))]
     fitting = [
@@ -299,33 +311,6 @@ def test_cut_prompts_are_tokenized_as_one_text(left: int) -> None:
         if len(tokens := _plain(f"{text}\nQ: Who?\nA:", model)) + 7 <= model.context_window
     ]
     assert (prompt.context_cut, prompt.tokens) == fitting[-1]
-
-
-@pytest.mark.parametrize("tokenizer", [byte_tokenizer(), ByT5Tokenizer(), byte_tokenizer(chat_template=CHAT)])
-@pytest.mark.parametrize("left", range(1, 8))
-def test_no_character_is_cut_in_two(tokenizer: object, left: int) -> None:
-    context = "Oslo: 東京 – 🙂"
-    model, prompt = _fitted(tokenizer, left, context)
-    bytes_of = [len(character.encode()) for character in context]
-    kept = max(end for end in range(len(context)) if sum(bytes_of[end:]) >= left)
-    assert prompt.tokens == answer_prompt(model, "Who?", context[:kept]).tokens
-    assert prompt.context_cut == sum(bytes_of[kept:])
-
-
-@pytest.mark.parametrize("name", ["llama-2-chat", "gemma"])
-@pytest.mark.parametrize("left", [1, 4, 12])
-def test_context_of_unknown_characters_is_cut_between_them(name: str, left: int) -> None:
-    family, context = FAMILIES[name], "The – 東京 東京"
-    needed = len(answer_prompt(family_model(family), "Who?", context).tokens)
-    model = family_model(family, window=needed - left)
-    prompt = answer_prompt(model, "Who?", context)
-    fitting = [
-        tokens
-        for end in range(len(context) + 1)
-        if len(tokens := _plain(_written(family, "Who?", context[:end]), model)) <= model.context_window
-    ]
-    assert prompt.tokens == fitting[-1]
-    assert prompt.context_cut >= left
 
 
 def test_context_full_of_control_tokens_is_cut_until_it_fits() -> None:
