@@ -20,8 +20,8 @@ def none_where_empty(value: Any) -> Any:
 
 
 def as_text(value: Any) -> str:
-    """The value as a text: one that is no text as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """The value as a text: one that is no text as JSON, or as Python writes what JSON does not have, such as a date."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 MISSING = frozenset({"", "NaN", "nan", "NULL", "<NA>", "\\N"})

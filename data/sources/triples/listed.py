@@ -129,7 +129,8 @@ def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]
     for place, cells, problem in found:
         if problem:
             raise InputError(f"{file}, {place}: {problem}")
-        filled = {field: "" if cells.get(column) is None else cells[column] for field, column in columns.items()}
+        filled = {field: cells.get(column) for field, column in columns.items()}
+        filled = {field: "" if cell is None or cell != cell else cell for field, cell in filled.items()}  # a NaN
         yield ListedRow(file, place, {field: as_text(cell).strip() for field, cell in filled.items()}, columns)
 
 

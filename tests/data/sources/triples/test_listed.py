@@ -3,15 +3,19 @@ import hashlib
 import io
 import json
 import logging
+import math
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import huggingface_hub
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from huggingface_hub import constants
 
@@ -117,11 +121,14 @@ def test_a_file_that_is_not_a_list_is_refused(content: str, message: str, tmp_pa
         from_csv(file)
 
 
-def test_a_list_may_be_json(tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_a_list_may_be_json_or_parquet(missing: Any, tmp_path: Path) -> None:
     listed = from_csv(written(tmp_path, HEADER, ROW))
-    row = dict(zip(HEADER, ROW, strict=True)) | {"answers": ["writer", "author"], "list_id": 7, "subject": None}
+    row = dict(zip(HEADER, ROW, strict=True)) | {"answers": ["writer", "author"], "list_id": 7, "subject": missing}
     (tmp_path / "facts.csv").write_text(json.dumps([row]))
     assert from_csv(tmp_path / "facts.csv") == [replace(listed[0], subject=None)]
+    pq.write_table(pa.Table.from_pylist([row | {"object": date(2020, 1, 2)}]), tmp_path / "facts.csv")
+    assert "2020-01-02" in str(from_csv(tmp_path / "facts.csv")[0].object)
 
 
 @pytest.mark.skipif("SWAYMETER_DYNAMICQA" not in os.environ, reason="SWAYMETER_DYNAMICQA names no published files")
