@@ -40,15 +40,10 @@ class Piece(NamedTuple):
 
 @dataclass
 class Reading:
-    """A shard as it is read.
+    """A shard as it is read; column: the key of the text in a line of JSON, or the column of Parquet.
 
-    Attributes:
-        file: the shard.
-        column: the key of the text in a line of JSON, or the column of Parquet.
-        progress: called with how much of the file is read, in MB, and its size.
-        read: bytes that were read, unpacked.
-        unreadable: documents that were left out, in a text file characters.
-        problem: where the first of them stands, and what is wrong.
+    progress: called with how much of the file is read, in MB, and its size. read: bytes, unpacked. unreadable: how many
+    documents were left out, in a text file characters; problem: where the first of them stands, and what is wrong.
     """
 
     file: Path
@@ -182,8 +177,7 @@ _FORMATS = f"{', '.join((*JSON_LINES, *TEXT))} (also packed, {' or '.join(PACKED
 def shards(paths: Iterable[str]) -> Mapping[str, Path]:
     """The files of a corpus by name, in order: those that are named, and those in folders that are named.
 
-    Raises:
-        InputError: there is none, one cannot be read or has another format, or two have one name.
+    InputError where there is none, one cannot be read or has another format, or two have one name.
     """
     found: dict[str, Path] = {}
     for path in map(Path, paths):

@@ -1,7 +1,6 @@
-"""Relation names of Wikidata's properties: a study's steps are per relation, and each property is a relation.
+"""Relation names of Wikidata's properties: the catalog's, else the label such as `placeOfBurial`, else the id.
 
-The catalog's name if the catalog has the property; else the property's label in camel case, such as `placeOfBurial`;
-else its id. A name that is in use (a relation of the catalog, `disputable`) is not given to another property.
+A name that is in use (a relation of the catalog, `disputable`) is not given to another property.
 """
 
 import re

@@ -1,8 +1,6 @@
 """What a source declares: its keys in a study file, what its rows depend on, and how they are fetched.
 
-A source is one module with one `FactSource` or `QuestionSource`, which swaymeter.data.sources.registry names. The graph
-asks a source of questions only whether it fetches in several steps; those of Wikidata are listed in
-swaymeter.flows.stages.wikidata.
+A source is one module with one `FactSource` or `QuestionSource`, which swaymeter.data.sources.registry names.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

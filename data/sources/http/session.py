@@ -1,12 +1,8 @@
 """One polite session for every public service: contact, rate, budget, retries and cached responses.
 
-    ask   a cached response within its TTL -> the cache
-          else tries (tenacity), each of them through
-              the run's budget -> a pause that the service requires -> a place in flight -> the rate -> one exchange
-          a valid response is cached before it is returned; any other is not cached
-
-A valid response has an expected status, complete JSON or text, and no error inside. Limits hold over all threads, and
-over all sessions that the steps of one process share.
+A cached response within its TTL is used; else tries are made, each through the run's budget, a pause that the service
+requires, a place in flight and the rate. A response is cached before it is returned if it is valid: it has an expected
+status, complete JSON or text, and no error inside. Limits hold over all threads and sessions of a process.
 """
 
 import logging

@@ -34,14 +34,10 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Passage:
-    """Text around a place.
+    """Text around a place: its tokens, and the one of them that the place is at.
 
-    Attributes:
-        document: of the index, by part and number.
-        first: which token of the part it begins with.
-        ids: its tokens.
-        at: the one of them that the place is at.
-        begins, ends: whether the document does where the passage does.
+    document: of the index, by part and number. first: which token of the part it begins with. begins, ends: whether the
+    document does where the passage does.
     """
 
     document: tuple[int, int]
@@ -105,20 +101,15 @@ def _fits(metadata: Path) -> bool:
 class LocalIndex:
     """An index in a folder.
 
-    Attributes:
-        per_word: About how many tokens a word has.
-        longest: The most tokens of a passage; an even number.
-        reads: Whether it can give text for tokens.
+    per_word: about how many tokens a word has. longest: the most tokens of a passage, an even number. reads: whether it
+    can give text for tokens.
     """
 
     reads = True
     longest = 20_000
 
     def __init__(self, folder: Path, tokenizer: Tokenizer | None = None) -> None:
-        """The index, with its tokenizer, which one of bytes has not.
-
-        InputError where it cannot be opened, or the package is not installed.
-        """
+        """The index, with the tokenizer of its tokens; InputError where it cannot be opened, or lacks the package."""
         self._width = token_bytes(folder)
         if (self._width > 1) != (tokenizer is not None):
             holds = "tokens; name their tokenizer" if self._width > 1 else "bytes and no tokens; leave it out"

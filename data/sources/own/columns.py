@@ -59,15 +59,9 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> None:
-    """Refuses a file that lacks a needed column, or one that `columns` names, with what would map it.
+    """InputError for a file that lacks a needed column, or one that `columns` names, with what would map it.
 
-    Args:
-        file: The file, for the message.
-        content: Its columns and rows.
-        columns: The file's own names of columns, by ours.
-
-    Raises:
-        InputError: One sentence: what is missing, what the file has, and how to map it.
+    columns: the file's own names of columns, by ours.
     """
     if len(content.columns) < 2:
         raise InputError(

@@ -87,15 +87,8 @@ def rows_by_relation(
 ) -> Mapping[str, tuple[Row, ...]]:
     """The rows of a file by relation, in its order; a warning names those that cannot be used, once a process.
 
-    Args:
-        file: CSV, JSON or Parquet.
-        key: under which the study names it.
-        model: what a row holds.
-        own: the relations beside those of the catalog.
-
-    Raises:
-        InputError: no row can be used.
-        MissingFile: the file cannot be read.
+    key: under which the study names the file. own: the relations beside those of the catalog. InputError where no row
+    can be used, MissingFile where the file cannot be read.
     """
     return _read(file, file_digest(file, key), model, (*catalog.relations(), *own))
 

@@ -90,13 +90,8 @@ def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
 def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> list[Row]:
     """What `check` makes of the rows of a file; a warning names those for which it raises an InputError.
 
-    Args:
-        file: CSV, JSON or Parquet.
-        needed: A column that it has to have.
-        check: Called with the place of a row, such as "line 4", and its cells.
-
-    Raises:
-        InputError: No row can be used, or the file cannot be read.
+    needed: a column that the file has to have. check: called with the place of a row, such as "line 4", and its cells,
+    by columns in small letters. InputError where no row can be used, or the file cannot be read.
     """
     rows, problem = _checked(file, needed, check)
     if problem and not rows:

@@ -91,11 +91,7 @@ def _with_neutral(question: Question) -> Question:
 
 
 def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:
-    """The rows of a file of questions, whose columns are called as `columns` says, by our names.
-
-    Raises:
-        InputError: The file cannot be read, has no rows, or lacks a column.
-    """
+    """The rows of a file whose columns are called as `columns` says; InputError as of `read_questions`."""
     content = read_rows(file, {*QUESTIONS, columns.get("question", "question").lower()})
     if content.columns:
         check_columns(file, content, columns)

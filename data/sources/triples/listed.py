@@ -104,15 +104,10 @@ class ListedRow:
 
 
 def rows(file: Path, names: Mapping[str, Sequence[str]], required: Sequence[str]) -> Iterator[ListedRow]:
-    """The rows of a list, of which every one can be used; other columns and empty lines are ignored.
+    """The rows of a list in CSV, JSON or Parquet; other columns and empty lines are ignored.
 
-    Args:
-        file: CSV, JSON or Parquet.
-        names: The possible names of each field's column, of which the file has one.
-        required: The fields that every list has.
-
-    Raises:
-        InputError: It cannot be read, lacks a column, or has a row that cannot be used; names file, line and column.
+    names: the possible names of each field's column, of which the file has one. required: the fields that every list
+    has. InputError, with file, line and column, where a row cannot be used, or the file cannot be read.
     """
     header, found = read_rows(file, {name for several in names.values() for name in several})
     columns: dict[str, str] = {}

@@ -1,7 +1,6 @@
 """Any MediaWiki through its Action API: all parts of an answer, its errors, and the history of a page.
 
-Its content is untrusted: a title is the value of a field, never part of a path, and answers of another type are
-refused.
+Its content is untrusted: a title is the value of a field, never part of a path; answers of another type are refused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
