@@ -49,20 +49,9 @@ class Item:
         self._put(property_id, value)
         return self.save(f"/* wbcreateclaim-create:1| */ {_named(property_id, value)}", user=user)
 
-    def sets_new(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
-        self._put(property_id, value)
-        return self.save(f"/* wbsetclaim-create:2||1 */ {_named(property_id, value)}", user=user)
-
     def changes(self, property_id: str, old: str, new: str, *, user: str = CURATOR, said: str = "") -> Revision:
         self._statement(property_id, old)["mainsnak"] = _snak(property_id, new)
         return self.save(f"/* wbsetclaimvalue:1| */ {_named(property_id, new)}{said}", user=user)
-
-    def rewrites(self, property_id: str, old: str, new: str, *, user: str = CURATOR) -> Revision:
-        """A statement written anew as a whole, maybe with the value it had: the summary does not tell."""
-        statement = self._statement(property_id, old)
-        statement["mainsnak"] = _snak(property_id, new)
-        statement["rank"] = "preferred"
-        return self.save(f"/* wbsetclaim-update:2||1 */ {_named(property_id, new)}", user=user)
 
     def removes(self, property_id: str, value: str, *, user: str = CURATOR) -> Revision:
         self._take(property_id, value)
@@ -108,14 +97,11 @@ class Item:
 
     def undoes(self, *, user: str = CURATOR) -> Revision:
         """The last revision undone: its parent's content again, and a summary in free words."""
-        undone = self._back(1)
+        history = self.wiki.pages[self.item_id].revisions
+        undone, stored = history[-1], json.loads(history[-2].content)
+        self.content = {key: value if value else {} for key, value in deepcopy(stored).items()}
         other = f"[[Special:Contributions/{undone.user}|{undone.user}]]"
         return self.save(f"Undo revision {undone.revision_id} by {other}", user=user, tags=("mw-undo",))
-
-    def rolls_back(self, revisions: int, *, user: str = "Admin") -> Revision:
-        undone = self._back(revisions)
-        said = f"Reverted edits by [[Special:Contributions/{undone.user}|{undone.user}]] to last revision by {CURATOR}"
-        return self.save(said, user=user, tags=("mw-rollback",))
 
     def merges_into(self, other: "Item", *, user: str = CURATOR) -> Revision:
         """Its statements go over to the other item, and it becomes a redirect; the other item's new revision."""
@@ -157,12 +143,6 @@ class Item:
 
     def _statement(self, property_id: str, value: str) -> dict[str, Any]:
         return next(said for said in self.content["claims"][property_id] if _value(said["mainsnak"]) == value)
-
-    def _back(self, revisions: int) -> Revision:
-        history = self.wiki.pages[self.item_id].revisions
-        stored = json.loads(history[-1 - revisions].content)
-        self.content = {key: value if value else {} for key, value in deepcopy(stored).items()}
-        return history[-1]
 
 
 def _named(property_id: str, value: str) -> str:
