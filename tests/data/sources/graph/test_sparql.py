@@ -11,7 +11,7 @@ import pytest
 from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
 from swaymeter.data.sources.graph.sparql import RESULTS, Endpoint, Literal, Uri, bound, iris, is_iri, string
 from tests.data.sources.graph.sparql_server import FORM, endpoint_at
-from tests.data.sources.graph.yago_nasty import NASTY
+from tests.data.sources.graph.yago_graph import NASTY
 from tests.data.sources.servers.faults import Asked, Say, serving
 
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -17,8 +17,16 @@ from swaymeter.data.sources.graph.pairs import LONGER, Pair, sampled_pairs
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, Uri
 from tests.data.sources.graph.sparql_server import SparqlService, endpoint_at
 from tests.data.sources.graph.turtle import YAGO
-from tests.data.sources.graph.yago_graph import EVERY, RELATIONS, Changed, by_subject, graph, relation_named, said
-from tests.data.sources.graph.yago_nasty import NASTY
+from tests.data.sources.graph.yago_graph import (
+    EVERY,
+    NASTY,
+    RELATIONS,
+    Changed,
+    by_subject,
+    graph,
+    relation_named,
+    said,
+)
 from tests.data.sources.servers.faults import serving
 
 CAPITAL = relation_named("capital")

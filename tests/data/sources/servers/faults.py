@@ -70,16 +70,11 @@ def gzipped(body: bytes, **other: Any) -> Say:
 
 
 def recorded(name: str) -> Say:
-    """An answer as a real server gave it: `answers/NAME`, with status and headers in `answers/NAME.http`.
-
-    That file has them as they came, or after the lines of the request, the status as "STATUS 200".
-    """
+    """An answer as a real server gave it: `answers/NAME`; status and headers that clients read in `answers/NAME.http`."""
     lines = (ANSWERS / f"{name}.http").read_text().strip().splitlines()
     status = next(line.split()[1] for line in lines if line.startswith(("HTTP/", "STATUS ")))
     headers = dict(found.groups() for found in map(_HEADER.fullmatch, lines) if found)
-    own = ("Content-Length", "Connection", "Date", "Host", "Transfer-Encoding")
-    kept = {header: said for header, said in headers.items() if header not in own}
-    return Say((ANSWERS / name).read_bytes(), status=int(status), headers=kept)
+    return Say((ANSWERS / name).read_bytes(), status=int(status), headers=headers)
 
 
 class FaultServer(ThreadingHTTPServer):

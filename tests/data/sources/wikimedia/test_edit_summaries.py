@@ -7,9 +7,8 @@ from tests.data.sources.servers.faults import ANSWERS
 CAPITAL = WikidataId("P36")
 
 
-@pytest.mark.parametrize(
-    "summary",
-    [
+VERDICTS: dict[Verdict, list[str | None]] = {
+    Verdict.CHANGED: [
         "/* wbcreateclaim-create:1| */ [[Property:P36]]: [[Q585]]",
         "/* wbcreateclaim-create:1| */ [[Property:P36]]: unknown value",
         "/* wbsetclaim-create:2||1 */ [[Property:P36]]: [[Q585]], from a list",
@@ -18,14 +17,7 @@ CAPITAL = WikidataId("P36")
         "/* wbremoveclaims-remove:2| */ [[Property:P36]]: [[Q585]], [[Property:P35]]: [[Q1]]",
         "/* wbeditentity-statements-single-property-add:1||2 */ [[Property:P36]]",
     ],
-)
-def test_a_summary_tells_that_a_value_changed(summary: str) -> None:
-    assert verdict(summary, CAPITAL) is Verdict.CHANGED
-
-
-@pytest.mark.parametrize(
-    "summary",
-    [
+    Verdict.UNCHANGED: [
         "/* wbcreateclaim-create:1| */ [[Property:P35]]: [[Q585]]",
         "/* wbcreateclaim-create:1| */ [[Property:P366]]: [[Q585]]",
         "/* wbsetclaim-update:2||1 */ [[Property:P35]]: [[Q585]]",
@@ -37,14 +29,7 @@ def test_a_summary_tells_that_a_value_changed(summary: str) -> None:
         "/* wbsetclaim-update-qualifiers:2||1|1 */ [[Property:P36]]: [[Q585]]",
         "/* wbsetlabel-add:1|en */ [[Property:P36]]: [[Q585]]",
     ],
-)
-def test_a_summary_tells_that_no_value_changed(summary: str) -> None:
-    assert verdict(summary, CAPITAL) is Verdict.UNCHANGED
-
-
-@pytest.mark.parametrize(
-    "summary",
-    [
+    Verdict.UNKNOWN: [
         None,
         "",
         "a better capital",
@@ -63,9 +48,12 @@ def test_a_summary_tells_that_no_value_changed(summary: str) -> None:
         "/* P36 */ [[Property:P36]]: [[Q585]]",
         "/* wbnewkey-of-some-day:1| */ [[Property:P36]]: [[Q585]]",
     ],
-)
-def test_a_summary_leaves_a_doubt(summary: str | None) -> None:
-    assert verdict(summary, CAPITAL) is Verdict.UNKNOWN
+}
+
+
+@pytest.mark.parametrize(("expected", "summary"), [(one, summary) for one in VERDICTS for summary in VERDICTS[one]])
+def test_a_summary_tells_whether_a_value_changed(expected: Verdict, summary: str | None) -> None:
+    assert verdict(summary, CAPITAL) is expected
 
 
 @pytest.mark.parametrize(

@@ -40,25 +40,20 @@ class Served(NamedTuple):
 
 @contextmanager
 def serving_world(
-    world: World,
-    *,
-    before: Before | None = None,
-    after: After | None = None,
-    limits: Limits | None = None,
-    sparql: Before | None = None,
+    world: World, *, before: Before | None = None, after: After | None = None, limits: Limits | None = None
 ) -> Iterator[Served]:
     """Serves the world on 127.0.0.1.
 
     before: sees each request first; what it says in place of None is the answer. after: sees the world's own answer and
     may hold it back (`replace(said, hold=event)`), delay it or cut it short. limits: how soon answers have to be
-    continued. sparql: answers for the Query Service, which otherwise has nothing to say.
+    continued.
     """
 
     def play(asked: Asked) -> Say:
         said = before(asked) if before else None
         if said is not None:
             return said
-        said = answer(world, asked, limits or Limits(), sparql)
+        said = answer(world, asked, limits or Limits())
         return after(asked, said) if after else said
 
     with serving(play=play) as server:
@@ -72,7 +67,7 @@ def service_of(asked: Asked) -> str | None:
     return found[0] if found else None
 
 
-def answer(world: World, asked: Asked, limits: Limits, sparql: Before | None = None) -> Say:
+def answer(world: World, asked: Asked, limits: Limits) -> Say:
     service = service_of(asked)
     path = asked.path.removeprefix(PLACES[service]) if service else asked.path
     if service in ("wikidata_api", "wikipedia") and not path:
@@ -81,8 +76,7 @@ def answer(world: World, asked: Asked, limits: Limits, sparql: Before | None = N
         return page_views(world.views, path)
     if service == "wembedder":
         return similar(world.most_similar, path)
-    said = sparql(asked) if sparql is not None and service == "wikidata" else None
-    return said or Say("<html><title>404</title></html>", status=404, headers={"Content-Type": "text/html"})
+    return Say("<html><title>404</title></html>", status=404, headers={"Content-Type": "text/html"})
 
 
 def _action(world: World, service: str, form: Mapping[str, str], limits: Limits) -> Say:
