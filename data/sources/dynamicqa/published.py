@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from swaymeter.data import catalog
 from swaymeter.data.errors import InputError, MissingFile, ServiceBudget, ServiceError
 from swaymeter.data.options import NamedPath
-from swaymeter.data.records import Partition, Question, RelationName, WikidataId, both_contexts, identity
+from swaymeter.data.records import Partition, Question, WikidataId, both_contexts, identity
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.dynamicqa.layout import FILES, REMEDY, Row, Rows, read_rows, rows_of
@@ -158,9 +158,21 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     subject, question, answer = cells.text("subj"), cells.text("question"), cells.text("obj")
     replacement, answers = cells.text("replace_name"), cells.answers()
     edits = cells.edits()
-    original, counter_memory, of_context = _contexts(cells, partition, answers, replacement)
+    context = cells.text("context")
+    if partition == "disputable":
+        changed, relation = slots.replace_object(context, answer, replacement), DISPUTABLE
+        of_context: tuple[str, ...] = () if changed is not None else (slots.OBJECT_NOT_IN_CONTEXT,)
+        original, counter_memory = context, changed or ""
+    else:
+        original, counter_memory = slots.fill_slot(context, answer), slots.fill_slot(context, replacement)
+        of_context = slots.flags_of_snippet(context, answers)
     subject_id, property_id = cells.wikidata_id("subj_id", "Q"), cells.wikidata_id("prop_id", "P")
     object_id = cells.wikidata_id("obj_id", "Q")
+    if partition != "disputable":
+        try:
+            relation = relation_of(property_id, cells.text("prop"))
+        except InputError:
+            raise cells.refused("prop", "is not a valid relation name") from None
     place = _PLACE.fullmatch(cells.text("dir_info"))  # the publishers' own path to a disputed sentence
     page, page_revision = (place[1], int(place[2]) or None) if place else (None, None)
     numbers = {name: cells.number(name) for name in ("s_pop", "o_pop", "s_pop_new", "o_pop_new")}
@@ -180,7 +192,7 @@ def _question(cells: _Cells, partition: Partition) -> Question:
     )
     return Question(
         question_id=identity(SOURCE, partition, cells.text(""), cells.text("id")),
-        relation=_relation(cells, partition, property_id), partition=partition, subject=subject, subject_id=subject_id,
+        relation=relation, partition=partition, subject=subject, subject_id=subject_id,
         property_id=property_id, object=answer, object_id=object_id, answers=answers, replacement=replacement,
         question=question, edits=edits,
         contexts=both_contexts(original, counter_memory, (answer, *answers), replacement),
@@ -189,29 +201,6 @@ def _question(cells: _Cells, partition: Partition) -> Question:
         flags=tuple(dict.fromkeys(flags)), property=cells.text("prop") or None, replacement_quality=quality, page=page,
         page_revision=page_revision, list_id=cells.text("id") or None,
     )  # fmt: skip
-
-
-def _contexts(
-    cells: _Cells, partition: Partition, answers: tuple[str, ...], replacement: str
-) -> tuple[str, str, tuple[str, ...]]:
-    context, answer = cells.text("context"), cells.text("obj")
-    if partition == "disputable":
-        changed = slots.replace_object(context, answer, replacement)
-        return context, changed or "", () if changed is not None else (slots.OBJECT_NOT_IN_CONTEXT,)
-    return (
-        slots.fill_slot(context, answer),
-        slots.fill_slot(context, replacement),
-        slots.flags_of_snippet(context, answers),
-    )
-
-
-def _relation(cells: _Cells, partition: Partition, property_id: WikidataId | None) -> RelationName:
-    if partition == "disputable":
-        return DISPUTABLE
-    try:
-        return relation_of(property_id, cells.text("prop"))
-    except InputError:
-        raise cells.refused("prop", "is not a valid relation name") from None
 
 
 class PublishedQuestions(QuestionsOptions):

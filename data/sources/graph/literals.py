@@ -66,7 +66,11 @@ def text(literal: Literal, relation: Relation, units: Mapping[str, str] = Mappin
     datatype = literal.datatype or ""
     value = literal.value.strip()
     if datatype.startswith(_UNITS):
-        return _quantity(value, datatype, relation, units)
+        number, words = _number(value), units.get(datatype) or _unit_by_iri(datatype)
+        if number is None or words is None:
+            return None
+        # the same unit in the plural is called as the relation has it
+        return f"{number} {relation.unit if _singular(relation.unit or '') == _singular(words) else words}"
     kind = datatype.removeprefix(_XSD) if datatype.startswith(_XSD) else ""
     if kind in _DATES:
         return _date(value, _DATES[kind])
@@ -84,16 +88,7 @@ def unit_of(literal: Literal) -> str | None:
     return datatype if datatype.startswith(_UNITS) else None
 
 
-def _quantity(value: str, unit: str, relation: Relation, units: Mapping[str, str]) -> str | None:
-    number, words = _number(value), units.get(unit) or _words(unit)
-    if number is None or words is None:
-        return None
-    if relation.unit and _singular(relation.unit) == _singular(words):
-        words = relation.unit  # the same unit in the plural
-    return f"{number} {words}"
-
-
-def _words(unit: str) -> str | None:
+def _unit_by_iri(unit: str) -> str | None:
     name = unit[max(unit.rfind("/"), unit.rfind("#")) + 1 :]
     if re.fullmatch(r"Q[0-9]+", name):
         return None

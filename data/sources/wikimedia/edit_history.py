@@ -23,8 +23,7 @@ from swaymeter.data.errors import ServiceError
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.http.answer import MISREAD
 from swaymeter.data.sources.http.printable import printable
-from swaymeter.data.sources.wikimedia.mediawiki import Wiki
-from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
+from swaymeter.data.sources.wikimedia.mediawiki import Revision, Wiki
 from swaymeter.data.sources.wikimedia.wikidata import Wikidata, statements_of
 
 

@@ -1,18 +1,18 @@
 """Any MediaWiki through its Action API: all parts of an answer, its errors, and the history of a page.
 
-Its content is untrusted: a title is the value of a field, never part of a path; answers of another type are refused.
+Its content is untrusted: a title is the value of a field, never part of a path; answers of another type are refused,
+which reading them shows: it raises one of MISREAD.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from swaymeter.data.errors import ServiceError, ServiceTimeout
-from swaymeter.data.sources.http.answer import Answer
-from swaymeter.data.sources.wikimedia import mediawiki_answers as answers
-from swaymeter.data.sources.wikimedia.mediawiki_answers import Reads, Revision
+from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from swaymeter.data.sources.http.answer import Answer, TransientError, misread
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session
@@ -22,6 +22,36 @@ MAXLAG_S = 5
 """Replication lag (s) of a wiki above which requests wait."""
 _ASKED = {"format": "json", "formatversion": "2", "maxlag": str(MAXLAG_S)}
 _METADATA = "ids|timestamp|user|userid|flags|sha1|size|comment|tags"
+Reads = Callable[[Any], object]
+PATIENCE = 15
+"""Tries while a wiki lags or limits the rate, over about eight minutes."""
+_WAIT_S = 5.0
+_ONLY_WAITING_HELPS = ("maxlag", "ratelimited", "actionthrottledtext")
+_NO_TITLE = re.compile(r"[\x00-\x1f\x7f#<>\[\]|{}\ud800-\udfff]")
+_LONGEST_TITLE = 512
+_TEMPORARY = re.compile(r"~[0-9]{4}-[0-9]+(-[0-9]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A version of a page, without its content; user, sha1 and comment are None where they are hidden.
+
+    parent_id: 0 for a first version, and where the wiki does not know. timestamp: ISO 8601, UTC. registered: by a
+    permanent account; False for anonymous and temporary ones, and where the user is hidden. sha1: hexadecimal, of the
+    content in UTF-8. size: bytes. hidden: user, comment or content is; content_hidden: the content cannot be read.
+    """
+
+    revision_id: int
+    parent_id: int
+    timestamp: str
+    user: str | None
+    registered: bool
+    sha1: str | None
+    size: int
+    comment: str | None
+    tags: tuple[str, ...]
+    hidden: bool
+    content_hidden: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +76,15 @@ class Wiki:
 
         reads: raises one of MISREAD where the answer is not valid, which is then an error and is not cached.
         """
-        return self.session.ask({**_ASKED, **form}, error_of=answers.error_or_misread(reads), **caching)
+        is_misread = misread(reads or (lambda content: None))
+        return self.session.ask(
+            {**_ASKED, **form}, error_of=lambda content: error_of(content) or is_misread(content), **caching
+        )
 
     def query(self, form: Mapping[str, str], *, reads: Reads | None = None, **caching: Any) -> Iterator[Answer]:
         """The answers to a form of action=query, part by part until the wiki has no more; the rest is as in `ask`."""
         form = {"action": "query", **form}
-        reads_part = partial(answers.read_part, form=form, reads=reads)
+        reads_part = partial(read_part, form=form, reads=reads)
         requested: list[Mapping[str, str]] = []
         more: Mapping[str, str] = {}
         while more or not requested:
@@ -60,20 +93,20 @@ class Wiki:
             requested.append(more)
             answer = self.ask({**form, **more}, reads=reads_part, **caching)
             yield answer
-            more = answers.continued(answer.content)
+            more = continued(answer.content)
 
     def revisions(self, title: str, *, redirects: bool = False) -> History | None:
         """All versions of a page, maybe through redirects; None where it does not exist or the title is not valid.
 
         If the parts are of two pages, since one took the other's name meanwhile, all are requested a second time.
         """
-        if not answers.is_title(title):
+        if not is_title(title):
             return None
         form = {"prop": "revisions", "titles": title, "rvprop": _METADATA, "rvlimit": "max", "rvdir": "newer"}
         form |= {"redirects": "1"} if redirects else {}
         for bypass_cache in (False, True):
             parts = [
-                _part(answer) for answer in self.query(form, reads=answers.read_revisions, bypass_cache=bypass_cache)
+                _part(answer) for answer in self.query(form, reads=read_revisions, bypass_cache=bypass_cache)
             ]
             existing = [part for part in parts if part is not None]
             if not existing:
@@ -99,8 +132,8 @@ class Wiki:
         form = {"prop": "revisions", "revids": "|".join(map(str, numbers)), "rvprop": "ids|content", "rvslots": "main"}
         contents: dict[int, str] = {}
         try:
-            for answer in self.query(form, immutable=answers.all_there, reads=answers.read_contents):
-                contents |= answers.read_contents(answer.content)
+            for answer in self.query(form, immutable=all_there, reads=read_contents):
+                contents |= read_contents(answer.content)
         except ServiceTimeout:
             if len(numbers) == 1:
                 raise
@@ -114,8 +147,135 @@ class Wiki:
 
 
 def _part(answer: Answer) -> History | None:
-    page = answers.page_of(answer.content)
+    page = page_of(answer.content)
     if page is None:
         return None
-    revisions = answers.read_revisions(answer.content)
+    revisions = read_revisions(answer.content)
     return History(page["title"], page["pageid"], revisions, answer.retrieved_at, answer.address)
+
+
+def is_title(title: str) -> bool:
+    """Whether a page can have this title, as far as is known without a request: "A|B" would be read as two."""
+    return bool(title.strip(" _")) and not _NO_TITLE.search(title) and len(title.encode()) <= _LONGEST_TITLE
+
+
+def error_of(content: Any) -> ServiceError | TransientError | None:
+    """The error inside an answer, in the wiki's code and words; transient where the wiki lags, is busy or fails."""
+    if not isinstance(content, dict):
+        return ServiceError("JSON that is not a wiki's; is its address that of api.php?")
+    errors = content.get("errors") or ([content["error"]] if "error" in content else [])
+    problems = [_problem(error) for error in (errors if isinstance(errors, list) else [errors])]
+    return next((one for one in problems if isinstance(one, ServiceError)), next(iter(problems), None))
+
+
+def pages_of(content: Any) -> list[Mapping[str, Any]]:
+    """The pages of an answer; TypeError where they are not a list of pages."""
+    pages = content.get("query", {}).get("pages", [])
+    if not isinstance(pages, list) or not all(isinstance(page, dict) for page in pages):
+        raise TypeError("pages that are not a list of pages")
+    return pages
+
+
+def page_of(content: Any) -> Mapping[str, Any] | None:
+    """The requested page, with `pageid` and `title`; None where it is missing or its title is not valid."""
+    pages = pages_of(content)
+    if len(pages) > 1:
+        raise ValueError("more than one page")
+    if not pages or pages[0].get("missing") or pages[0].get("invalid") or pages[0].get("special"):
+        return None
+    whole(pages[0]["pageid"])
+    text(pages[0]["title"])
+    return pages[0]
+
+
+def text(value: Any) -> str:
+    """The value; TypeError where it is not text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{str(value)[:60]!r} is not text")
+    return value
+
+
+def whole(value: Any) -> int:
+    """The value; TypeError where it is not an integer."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{str(value)[:60]!r} is not a whole number")
+    return value
+
+
+def _problem(error: Any) -> ServiceError | TransientError:
+    if not isinstance(error, dict):
+        return ServiceError(str(error))
+    code = str(error.get("code"))
+    words = next((error[key] for key in ("info", "text", "html", "*") if error.get(key)), "")
+    message = f"{code}: {words}"
+    if code in _ONLY_WAITING_HELPS:
+        kind, ends = (ServiceError, None) if code == "maxlag" else (ServiceBudget, ServiceBudget)
+        return TransientError(message, kind, wait_s=_WAIT_S, patience=PATIENCE, ends=ends)
+    ill = code.startswith("internal_api_error_")
+    kind = ServiceTimeout if ill and "timeout" in code.lower() else ServiceError
+    return TransientError(message, kind) if ill or code == "readonly" else ServiceError(message)
+
+
+def read_part(content: Mapping[str, Any], form: Mapping[str, str], reads: Reads | None) -> None:
+    """Checks that a part of the answer to a query is one and how it continues; `reads` reads its content."""
+    if not {"query", "batchcomplete", "continue"} & content.keys():
+        raise LookupError("neither query nor batchcomplete")
+    if continued(content).keys() & form.keys():
+        raise ValueError("its continuation changes the request")
+    if reads is not None:
+        reads(content)
+
+
+def continued(content: Mapping[str, Any]) -> dict[str, str]:
+    """The fields that request the next part; {} after the last."""
+    more = content.get("continue", {})
+    if not all(isinstance(value, str | int) for value in more.values()):
+        raise TypeError("continue is not a list of fields")
+    return {str(name): str(value) for name, value in more.items()}
+
+
+def read_revisions(content: Any) -> tuple[Revision, ...]:
+    """The versions of the requested page in an answer."""
+    page = page_of(content)
+    return () if page is None else tuple(_revision(entry) for entry in page.get("revisions", []))
+
+
+def _revision(entry: Mapping[str, Any]) -> Revision:
+    main = entry.get("slots", {}).get("main", {})
+    content_hidden = bool(entry.get("sha1hidden") or main.get("texthidden"))
+    user = None if entry.get("userhidden") else text(entry["user"])
+    passing = user is None or entry.get("anon") or entry.get("temp") or _TEMPORARY.match(user)
+    return Revision(
+        revision_id=whole(entry["revid"]),
+        parent_id=whole(entry.get("parentid", 0)),
+        timestamp=text(entry["timestamp"]),
+        user=user,
+        registered=not passing and entry.get("userid") != 0,
+        sha1=None if content_hidden else text(entry.get("sha1", "")) or None,
+        size=whole(entry["size"]),
+        comment=None if entry.get("commenthidden") else text(entry["comment"]),
+        tags=tuple(map(text, entry["tags"])),
+        hidden=content_hidden or bool(entry.get("userhidden") or entry.get("commenthidden")),
+        content_hidden=content_hidden,
+    )
+
+
+def read_contents(content: Any) -> dict[int, str]:
+    """The contents of the versions in an answer, by their ids, as far as they can be read."""
+    contents = {}
+    for entry in _entries(content):
+        main = entry["slots"]["main"]
+        if not isinstance(main, dict):
+            raise TypeError("a version without a main slot")
+        if "content" in main:
+            contents[whole(entry["revid"])] = text(main["content"])
+    return contents
+
+
+def all_there(content: Any) -> bool:
+    """Whether every requested version could be read: then the answer never changes."""
+    return len(read_contents(content)) == len(_entries(content)) and not content.get("query", {}).get("badrevids")
+
+
+def _entries(content: Any) -> list[Mapping[str, Any]]:
+    return [entry for page in pages_of(content) for entry in page.get("revisions", [])]

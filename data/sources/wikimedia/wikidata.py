@@ -15,8 +15,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.http.answer import misread
 from swaymeter.data.sources.http.printable import shown
-from swaymeter.data.sources.wikimedia.mediawiki import Wiki
-from swaymeter.data.sources.wikimedia.mediawiki_answers import text, whole
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki, text, whole
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session

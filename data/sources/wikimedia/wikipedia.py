@@ -9,8 +9,7 @@ from typing import Any
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import WikidataId
-from swaymeter.data.sources.wikimedia.mediawiki import History, Wiki
-from swaymeter.data.sources.wikimedia.mediawiki_answers import is_title, page_of, text, whole
+from swaymeter.data.sources.wikimedia.mediawiki import History, Wiki, is_title, page_of, text, whole
 
 SOURCE = "Wikipedia"
 LICENCE = "CC BY-SA 4.0"

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data import reasons
 from swaymeter.data.records import Dispute, Rejected, RelationName
-from swaymeter.data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History, Wiki
-from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
+from swaymeter.data.sources.wikimedia.mediawiki import CONTENTS_AT_ONCE, History, Revision, Wiki
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
 from swaymeter.data.sources.wikimedia.wikipedia import LICENCE, SOURCE, Wikipedia
 from swaymeter.tasks.contexts.disputes.running_text import PlacedSentence

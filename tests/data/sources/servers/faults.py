@@ -70,7 +70,7 @@ def gzipped(body: bytes, **other: Any) -> Say:
 
 
 def recorded(name: str) -> Say:
-    """An answer as a real server gave it: `answers/NAME`; status and headers that clients read in `answers/NAME.http`."""
+    """An answer as a real server gave it: `answers/NAME`, with status and headers in `answers/NAME.http`."""
     lines = (ANSWERS / f"{name}.http").read_text().strip().splitlines()
     status = next(line.split()[1] for line in lines if line.startswith(("HTTP/", "STATUS ")))
     headers = dict(found.groups() for found in map(_HEADER.fullmatch, lines) if found)

@@ -8,7 +8,7 @@ import pytest
 
 from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
 from swaymeter.data.sources.http.answer import TransientError
-from swaymeter.data.sources.wikimedia.mediawiki_answers import PATIENCE, error_of
+from swaymeter.data.sources.wikimedia.mediawiki import PATIENCE, error_of
 from tests.data.sources.servers.faults import ANSWERS, Asked, Say, recorded, says, serving
 from tests.data.sources.sessions import Clock
 from tests.data.sources.wikimedia.conftest import Asking

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from swaymeter.data import reasons
 from swaymeter.data.records import Rejected
-from swaymeter.data.sources.wikimedia.mediawiki_answers import Revision
+from swaymeter.data.sources.wikimedia.mediawiki import Revision
 from swaymeter.tasks.contexts.disputes.of_page import PageDisputes, disputes_of_page, reverted_pairs, why_not_counted
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
