@@ -22,16 +22,8 @@ from typing import Literal, NamedTuple, cast, get_args
 
 from swaymeter.data.errors import InputError
 from swaymeter.tasks.models.prompts.thoughts import without_thoughts
-from swaymeter.tasks.scoring.wording import yes_no
+from swaymeter.tasks.scoring.wording import denials, yes_no
 from swaymeter.tasks.scoring.wording.clauses import in_a_sentence
-from swaymeter.tasks.scoring.wording.denials import (
-    NEGATING_WORDS,
-    REACH,
-    is_conceded,
-    is_denied,
-    is_in_focus,
-    is_succeeded,
-)
 from swaymeter.tasks.scoring.wording.forms import forms
 from swaymeter.tasks.scoring.wording.names import Mention, by_first, is_whole, longer_names, longest, mentions
 from swaymeter.tasks.scoring.wording.predicates import by_predicate
@@ -170,7 +162,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     names += () if all(map(str.isascii, (*context, *original))) else longer_names()
     texts = frozenset(word.text for word in asked)
     are_alike = not {words(one) for one in context}.isdisjoint(words(one) for one in original)
-    return _Sides(by_first(names), of_polarity, asked, texts, not texts.isdisjoint(NEGATING_WORDS), are_alike)
+    return _Sides(by_first(names), of_polarity, asked, texts, not texts.isdisjoint(denials.NEGATING_WORDS), are_alike)
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
@@ -189,13 +181,11 @@ def _polarities(reply: Sequence[Word], sides: _Sides) -> set[yes_no.Polarity]:
         reply = reply[1:]
     found = yes_no.stated(reply, sides.asked)
     negates = any(one.text == "not" and two.text in sides.asked_texts for one, two in pairwise(reply))
-    if (
-        not found and not negates and refuses(reply)
-    ):  # the passage does not say so, but it does mention that the hall is open
-        turn = next((place for place, word in enumerate(reply) if word.text in _TURNING), len(reply))
-        reply = () if refuses(reply[turn:]) else reply[turn:]
     if found:
         return found
+    if not negates and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
+        turn = next((place for place, word in enumerate(reply) if word.text in _TURNING), len(reply))
+        reply = () if refuses(reply[turn:]) else reply[turn:]
     if sides.asked and sides.asked[0].text in _ASKING:
         reply = yes_no.without_question(reply, sides.asked)
     found = in_a_sentence(reply, sides.asked)
@@ -217,7 +207,7 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | 
             reasons.add("repeats the question")
         elif is_unsaid(reply, mention.start, mention.end, sides.asked[0].text if sides.asked else ""):
             continue
-        elif is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated):
+        elif denials.is_denied(reply, mention.start, mention.end, is_question_negated=sides.is_negated):
             reasons.add("denied")
             denied.add(mention.name.side)
         else:
@@ -242,12 +232,12 @@ def _of_two(reply: Sequence[Word], found: list[Mention], denied: set[str], sides
         return found
     may = answering(reply, [(one.start, one.end, one.name.side) for one in found], sides.asked)
     found = [one for one, answers in zip(found, may, strict=True) if answers] or found
-    meant = [one for one in found if not is_conceded(reply, one.start, one.end)] or found
-    meant = [one for one in meant if not is_succeeded(reply, one.start, one.end, sides.asked_texts)] or meant
+    meant = [one for one in found if not denials.is_conceded(reply, one.start, one.end)] or found
+    meant = [one for one in meant if not denials.is_succeeded(reply, one.start, one.end, sides.asked_texts)] or meant
     if len(denied) == 1:
         meant = [one for one in meant if one.name.side not in denied] or meant
     if len({one.name.side for one in meant}) == 2:
-        meant = [one for one in meant if is_in_focus(reply, one.start, one.end, sides.asked_texts)] or meant
+        meant = [one for one in meant if denials.is_in_focus(reply, one.start, one.end, sides.asked_texts)] or meant
     return meant
 
 
@@ -274,7 +264,7 @@ def _beside(text: Sequence[Word], mention: Mention) -> set[tuple[int, tuple[str,
     found: set[tuple[int, tuple[str, ...]]] = set()
     for step, place in ((-1, mention.start - 1), (1, mention.end)):
         texts: tuple[str, ...] = ()
-        while 0 <= place < len(text) and len(texts) < REACH:
+        while 0 <= place < len(text) and len(texts) < denials.REACH:
             texts, place = (*texts, text[place].text), place + step
             if texts[-1] not in FUNCTION_WORDS:
                 found.add((step, texts))

@@ -110,7 +110,9 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
     content = [word.text for word in asked if has_names or not word.capitals or word is asked[-1]]
     phrase = f" {' '.join(said)} "
     always = {text for words in _ALWAYS if f" {words} " in phrase for text in words.split()}
-    outside = _is_other_day(said, content) or _is_lesser(said, content)
+    orders = [two for one, two in pairwise(said) if one[0].isdigit() and one.endswith("th") and one not in content]
+    is_lesser = any(text.endswith("est") and text in content for text in orders)  # the second longest
+    outside: bool | None = _is_other_day(said, content) or is_lesser or None
     if always or outside is not None or _names_day_but(said, content):
         outside = outside or _names_day_but(said, content)
         content = [text for text in content if text not in _WHEN]
@@ -126,12 +128,7 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
         subject = next((text for text in content if not has_sense(text)), "")
         is_half = is_half or (len(missing) == 1 < len(content) and not (new and missing[0] == subject))
     outside = outside or (bool(missing and new) and _is_instead(said, question[0].text, content, missing))
-    if (
-        missing
-        and not is_half
-        and not outside
-        and not _has_predicate(clause[begins:], said, question, content, missing, new)
-    ):
+    if missing and not (is_half or outside or _has_predicate(clause[begins:], said, question, content, missing, new)):
         return None
     return _polarity(said, content, question, is_reversed=bool(outside))
 
@@ -139,26 +136,23 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
 def _polarity(
     said: Sequence[str], content: Sequence[str], asked: Sequence[Word], *, is_reversed: bool
 ) -> Polarity | None:
-    opposed = {text for text in said if text not in FORBIDDING and _is_opposed(text, content, said)}
+    own = [one for one in content if one not in said]
+    opposed = {
+        text for text in said if text not in FORBIDDING | set(content) and any(is_opposite(text, one) for one in own)
+    }
     negating = _NEGATIONS | _LACKS | FORBIDDING
     if not _EXISTING.isdisjoint(texts_of(asked)):
         negating |= _ENDED
-    harmless = {
-        one
-        for one, two in pairwise(said)
+    harmless = {  # working without problems
+        one for one, two in pairwise(said)
         if one in ("without", "ohne") and two != "any" and not any(is_about(two, text) for text in content)
-    }  # working without problems
+    }  # fmt: skip
     negations = sum(text in negating - harmless and text not in content and text not in opposed for text in said)
     negations += any(one in ("stopped", "stop", "ceased") and two.endswith("ing") for one, two in pairwise(said))
     negations += any(one == "too" and two == "to" for one, two in zip(said, said[2:], strict=False))  # too faint to see
     if negations > 1:
         return None
     return "no" if bool(negations) ^ bool(opposed) ^ is_reversed else "yes"
-
-
-def _is_opposed(text: str, asked: Sequence[str], said: Sequence[str]) -> bool:
-    """Whether a word of a clause is the opposite of one of the question that the clause does not have."""
-    return text not in asked and any(is_opposite(text, one) and one not in said for one in asked)
 
 
 def _is_other_day(said: Sequence[str], content: Sequence[str]) -> bool | None:
@@ -176,12 +170,6 @@ def _is_other_day(said: Sequence[str], content: Sequence[str]) -> bool | None:
             first, last = _DAY[said[one]], _DAY[said[two]]
             return (day - first) % 7 > (last - first) % 7
     return None
-
-
-def _is_lesser(said: Sequence[str], content: Sequence[str]) -> bool | None:
-    """Whether it is the second longest where the longest is asked for; None where it is not."""
-    orders = [two for one, two in pairwise(said) if one[0].isdigit() and one.endswith("th") and one not in content]
-    return any(text.endswith("est") and text in content for text in orders) or None
 
 
 def _names_day_but(said: Sequence[str], content: Sequence[str]) -> bool:
@@ -213,9 +201,7 @@ def _has_predicate(
     if (not place and not has_sense(content[0])) or content[place] in missing:
         return False
     subjects = content[:place] or content[1:]
-    is_passive = (
-        len(said) > 1 and said[1] in AUXILIARIES and any(is_about(said[0], text) for text in content[place + 1 :])
-    )
+    is_passive = said[1:2] and said[1] in AUXILIARIES and any(is_about(said[0], text) for text in content[place + 1 :])
     if said[0] not in PRONOUNS and not is_passive and all(text in missing for text in subjects):
         return False
     objects = [two.text for one, two in pairwise(asked) if one.text == content[place]]

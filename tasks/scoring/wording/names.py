@@ -25,7 +25,6 @@ _BEHIND_NAME = word_set(
 _OF_PLACES = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
 """What has a place in its name: the University of Oslo is not Oslo."""
 _STUDYING = word_set("study studied educated graduate graduated attend attended enrolled teach taught professor")
-_WHOLE_WITH_CITY = frozenset({("new", "york")})
 _INITIALS = ""
 """The key of names that are initials."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
@@ -73,9 +72,8 @@ def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[
                 if end:
                     found.append(Mention(start, end, name))
         if word.capitals and (short := names.get(_INITIALS)):
-            found += [
-                Mention(start, end, name) for name in short if (end := _end_of_initials(text, start, name.texts[0]))
-            ]
+            ends = [(_end_of_initials(text, start, name.texts[0]), name) for name in short]
+            found += [Mention(start, end, name) for end, name in ends if end]
     return found
 
 
@@ -96,12 +94,8 @@ def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
 def _end(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
     """The place behind these words; 0 where others stand there."""
     end = start + len(texts)
-    if end > len(text):
-        return 0
-    for word, wanted in zip(text[start:end], texts, strict=True):
-        if word.text != wanted and wanted not in word.stems:
-            return 0
-    return end
+    pairs = zip(text[start:end], texts, strict=False)
+    return end if end <= len(text) and all(word.text == one or one in word.stems for word, one in pairs) else 0
 
 
 def _end_over_middle_name(text: Sequence[Word], start: int, name: Name) -> int:
@@ -156,14 +150,8 @@ def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()
             return False
     if next_to and next_to.text in _BEHIND_NAME and next_to.capitals == 1 and not _is_asked(next_to.text, asked):
         return not text[end - 1].capitals or name.texts[-1] in ("street", "road")
-    if (
-        next_to
-        and next_to.capitals
-        and (
-            next_to.kind == "roman"
-            or (next_to.text == "city" and text[end - 1].capitals and name.texts not in _WHOLE_WITH_CITY)
-        )
-    ):
+    is_city = next_to and next_to.text == "city" and text[end - 1].capitals and name.texts != ("new", "york")
+    if next_to and next_to.capitals and (is_city or next_to.kind == "roman"):
         return False
     if first.kind == "roman" and len(name.texts) == 1:
         return False

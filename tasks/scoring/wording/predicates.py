@@ -100,7 +100,8 @@ def by_predicate(reply: Sequence[Word], asked: tuple[Word, ...]) -> set[Polarity
     if not (question.frames or question.agent):
         return set()
     found: list[tuple[Polarity, tuple[str, ...]]] = []
-    clauses = _clauses(reply)
+    starts = [place for place, word in enumerate(reply) if place == 0 or word.clause or word.text in _BREAKS]
+    clauses = [reply[one:two] for one, two in pairwise([*starts, len(reply)])]
     for place, clause in enumerate(clauses):
         if clause[0].text in _CONCEDING | _ASIDE:
             continue
@@ -117,11 +118,6 @@ def by_predicate(reply: Sequence[Word], asked: tuple[Word, ...]) -> set[Polarity
     if first != last and not _RIGHT.isdisjoint(behind_it) and is_of_source == [True, False]:
         return {last}
     return said if all(is_of_source) or not (_TWO.isdisjoint(before) or _TWO.isdisjoint(behind_it)) else set()
-
-
-def _clauses(reply: Sequence[Word]) -> list[Sequence[Word]]:
-    starts = [place for place, word in enumerate(reply) if place == 0 or word.clause or word.text in _BREAKS]
-    return [reply[one:two] for one, two in pairwise([*starts, len(reply)])]
 
 
 @lru_cache(maxsize=1024)
@@ -155,12 +151,8 @@ def _question(asked: tuple[Word, ...]) -> _Question:
 
 
 def _of_clause(clause: Sequence[Word], question: _Question, reply: Sequence[Word]) -> Polarity | None:
-    said = with_phrases(
-        [
-            "month" if word.text == "may" and word.capitals == 1 and place else word.text
-            for place, word in enumerate(clause)
-        ]
-    )
+    may = [place > 0 and word.text == "may" and word.capitals == 1 for place, word in enumerate(clause)]
+    said = with_phrases(["month" if is_month else word.text for is_month, word in zip(may, clause, strict=True)])
     while said and (said[0] in _BREAKS or said[0] in ("and", "und", "then", "also")):
         said = said[1:]
     begins = next((place for place, text in enumerate(said, 1) if text in _SAYING), 0)
@@ -193,9 +185,8 @@ def _sides(said: Sequence[str], question: _Question) -> set[bool]:
     whole = sum(text in _NEGATING for text in said) + sum(not places for places in negated)
     if MAY in question.frames and not matched and "must" in said and whole == 1:
         return {False}
-    return {
-        same ^ bool((whole + sum(place in places for places in negated)) % 2) for same, place in matched
-    }  # nobody has to pay nothing
+    # nobody has to pay nothing
+    return {same ^ bool((whole + sum(place in places for places in negated)) % 2) for same, place in matched}
 
 
 def _is_of_question(clause: Sequence[Word], said: Sequence[str], question: _Question) -> bool:
@@ -216,21 +207,20 @@ def _is_of_question(clause: Sequence[Word], said: Sequence[str], question: _Ques
     is_german = any(text in FUNCTION_WORDS_ELSEWHERE for text in said)
     if not is_german and any(text in names for text in new):
         return False
-    subject = [] if said[0] in _PRONOUNS else _subject(said)
+    verb = next((place for place, text in enumerate(said) if _is_verb(text) or (place and senses(text))), 0)
+    subject = [] if said[0] in _PRONOUNS else [text for text in said[:verb] if text not in _EMPTY]
     is_pair = not {"and", "or", "und", "oder"}.isdisjoint(said)  # dogs and cats
     if any(text in new for text in subject) and not (is_pair and any(text not in new for text in subject)):
         return False
     is_by_modal = not any(_answers(text, question) and text not in _MODALS for text in said)
     if is_by_modal and new and any(text in question.objects for text in missing):
         return False
-    is_of_subject = not question.subject or any(
-        _has(said, text) or any(_is_kind(one, [text]) for one in said) for text in question.subject
-    )
+    is_of_subject = not question.subject or _has_any(said, question.subject)
     if new and not is_of_subject and not (not subject and not _ANAPHORIC.isdisjoint(said)):
         return False
     if question.objects and new and not any(_has(said, text) for text in question.objects):
         return False
-    if any(_has(said, text) or any(_is_kind(one, [text]) for one in said) for text in topic):
+    if _has_any(said, topic):
         return True
     return not new or (said[0] in _ANAPHORIC and not question.objects and not is_by_modal)
 
@@ -245,18 +235,17 @@ def _answers(text: str, question: _Question) -> bool:
     return any(frame in question.frames for frame in senses(text))
 
 
-def _subject(said: Sequence[str]) -> list[str]:
-    """The words before the first verb."""
-    end = next((place for place, text in enumerate(said) if _is_verb(text) or (place and senses(text))), 0)
-    return [text for text in said[:end] if text not in _EMPTY]
-
-
 def _is_verb(text: str) -> bool:
     return text in AUXILIARIES or text in _MODALS or text in IRREGULAR or (len(text) > 4 and text.endswith("ed"))
 
 
 def _has(texts: Sequence[str], text: str) -> bool:
     return any(is_same(one, text) for one in texts)
+
+
+def _has_any(said: Sequence[str], texts: Sequence[str]) -> bool:
+    """Whether a clause has one of these words, or what is of its kind."""
+    return any(_has(said, text) or any(_is_kind(one, [text]) for one in said) for text in texts)
 
 
 def _is_kind(text: str, topic: Sequence[str]) -> bool:

@@ -154,10 +154,9 @@ def _surpasses(one: _Segment, other: _Segment) -> bool:
         return not other.matched > one.matched
     if other.nouns and one.matched > other.matched and (other.finite or other.start > one.start):
         return True
-    shared = one.matched & other.matched
-    return (
-        bool(shared) and one.matched >= other.matched and other.nouns and (one.matched > other.matched or not one.nouns)
-    )
+    if not other.matched or not other.nouns or not one.matched >= other.matched:
+        return False
+    return one.matched > other.matched or not one.nouns
 
 
 def _segment(text: Sequence[Word], start: int, end: int, asked: Sequence[str]) -> _Segment:
@@ -166,18 +165,13 @@ def _segment(text: Sequence[Word], start: int, end: int, asked: Sequence[str]) -
         left -= 1
     while right < len(text) and not text[right].clause and text[right].text not in _LINKS and not _opens(text, right):
         right += 1
-    if (
-        left
-        and text[left].clause
-        and not any(map(_is_content, text[left:start]))
-        and not any(map(_is_verb, text[end:right]))
-    ):
+    is_led = any(not word.capitals and word.text not in _EMPTY for word in text[left:start])
+    if left and text[left].clause and not is_led and not any(map(_is_verb, text[end:right])):
         left -= 1  # an apposition: born in Richmond, Virginia
         while left and not text[left].clause and text[left - 1].text not in _LINKS:
             left -= 1
     matched: set[str] = set()
-    verbs = nouns = finite = False
-    is_pronoun = False
+    verbs = nouns = finite = is_pronoun = False
     for word in (*text[left:start], *text[end:right]):
         found = next((one for one in asked if is_same(one, word.text)), None)
         is_pronoun = is_pronoun or word.text in _PRONOUNS
@@ -203,17 +197,9 @@ def _opens(text: Sequence[Word], place: int) -> bool:
     return text[place].text in _OPENING and place + 1 < len(text) and text[place + 1].capitals > 0
 
 
-def _is_content(word: Word) -> bool:
-    return not word.capitals and word.text not in _EMPTY
-
-
 def _is_verb(word: Word) -> bool:
     text = word.text
     if word.capitals or text == "left":
         return False
-    return (
-        text in _VERBS
-        or text.removeprefix("re") in IRREGULAR
-        or (len(text) > 4 and text.endswith("ed"))
-        or (len(text) > 5 and text.endswith("ing"))
-    )
+    is_form = (len(text) > 4 and text.endswith("ed")) or (len(text) > 5 and text.endswith("ing"))
+    return is_form or text in _VERBS or text.removeprefix("re") in IRREGULAR

@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from swaymeter.tasks.scoring.wording.numbers.dates import with_dates
-from swaymeter.tasks.scoring.wording.numbers.figures import in_figures
+from swaymeter.tasks.scoring.wording.numbers.number_words import in_figures
 from swaymeter.tasks.scoring.wording.numbers.numerals import with_numerals
 from swaymeter.tasks.scoring.wording.word import Token, Word, word_set
 

@@ -14,7 +14,7 @@ from typing import Literal
 
 from swaymeter.tasks.scoring.wording.denials import is_called_false, is_conceded
 from swaymeter.tasks.scoring.wording.refusals import refuses
-from swaymeter.tasks.scoring.wording.word import AUXILIARIES, Word, texts_of, word_set
+from swaymeter.tasks.scoring.wording.word import AUXILIARIES, Texts, Word, texts_of, word_set
 from swaymeter.tasks.scoring.wording.words import words
 
 Polarity = Literal["yes", "no"]
@@ -31,10 +31,7 @@ _ADVERBS = word_set("most certainly indeed definitely clearly actually really pr
 _SOURCES, _TEXTS = word_set("according based laut gemass"), word_set("text passage artikel")
 _OPINIONS = word_set("say think believe")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
-_NAMES: dict[str, Polarity] = {
-    **dict.fromkeys(_YES | _TRUE, "yes"),
-    **dict.fromkeys(_NO | _FALSE, "no"),
-}
+_NAMES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
 _PHRASES: dict[Polarity, str] = {
     "yes": (
@@ -53,10 +50,8 @@ _PHRASES: dict[Polarity, str] = {
         "negative|never|not at all|not yet|not so|hardly|nie|niemals"
     ),
 }
-_WHOLE_CLAUSES: dict[str, Polarity] = {
-    " ".join(texts_of(words(phrase))): polarity
-    for polarity, phrases in _PHRASES.items()
-    for phrase in phrases.split("|")
+_WHOLE_CLAUSES: dict[Texts, Polarity] = {
+    texts_of(words(phrase)): polarity for polarity, phrases in _PHRASES.items() for phrase in phrases.split("|")
 }
 _NO_NEGATION = word_set(
     "doubt matter wonder problem longer information mention evidence indication idea data detail way answer one reason"
@@ -83,9 +78,8 @@ def stated(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
     found = next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
     if found or not reply or reply[0].text not in _SOURCES:
         return found
-    behind = next(
-        (place for place, word in enumerate(reply) if place and word.clause), 0
-    )  # according to the text, it is
+    # according to the text, it is
+    behind = next((place for place, word in enumerate(reply) if place and word.clause), 0)
     behind = behind or next((place for place, word in enumerate(reply, 1) if word.text in _TEXTS), len(reply))
     return next(filter(None, (kind(reply[behind:]) for kind in kinds[2:] if reply[behind:])), set())
 
@@ -120,7 +114,7 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     """Of course, certainly not, not really, I am afraid not, I think so: what a reply begins with."""
     texts = [word.text for word in reply]
     clause = texts[: next((place for place, word in enumerate(reply) if place and word.clause), len(reply))]
-    if whole := _WHOLE_CLAUSES.get(" ".join(clause)):
+    if whole := _WHOLE_CLAUSES.get(tuple(clause)):
         return {whole}
     first = clause[1:] if clause[0] == "of" else clause
     if first and first[0] in _SURE:
@@ -157,13 +151,12 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
             if before == "not" and says:
                 polarity = OPPOSITE[polarity]
         if says:
-            if (
-                place and not word.clause and is_called_false(reply, place + 1)
-            ):  # the passage says yes, but that is wrong
+            if place and not word.clause and is_called_false(reply, place + 1):  # it says yes, but that is wrong
                 polarity = OPPOSITE[polarity]
             found.add(polarity)
             conceded |= {polarity} if is_conceded(reply, place, place + 1) else set()
-            if place == 0 and not (behind and behind.text in ("and", "but") and _has_other(reply, polarity)):
+            further = _NAMES.get(reply[2].text) if len(reply) > 2 else None  # yes and no
+            if place == 0 and not (behind and behind.text in ("and", "but") and further == OPPOSITE[polarity]):
                 return found
     return found - conceded or found
 
@@ -173,11 +166,6 @@ def _is_option(reply: Sequence[Word], place: int) -> bool:
     beside = [reply[one].text for one in (place - 1, place + 1) if 0 <= one < len(reply)]
     further = [reply[one].text for one in (place - 2, place + 2) if 0 <= one < len(reply)]
     return "or" in beside and any(text in _NAMES for text in further)
-
-
-def _has_other(reply: Sequence[Word], polarity: Polarity) -> bool:
-    """Whether the reply begins with "yes and no"."""
-    return len(reply) > 2 and _NAMES.get(reply[2].text) == OPPOSITE[polarity]
 
 
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:

@@ -90,13 +90,9 @@ def _place_reversed(answer: Answer) -> Iterator[Texts]:
 def _inflected(answer: Answer) -> Iterator[Texts]:
     """Rotem Sandstein for roter Sandstein: the endings of a German adjective before its noun."""
     name, texts = answer.name, answer.texts
-    if (
-        len(name) == 2
-        and not name[0].capitals
-        and name[1].capitals
-        and (stem := re.fullmatch(r"(\w{3,}?)e[rsnm]?", texts[0]))
-    ):
-        yield from ((f"{stem[1]}{ending}", texts[1]) for ending in ("e", "er", "es", "en", "em"))
+    if len(name) == 2 and name[1].capitals and not name[0].capitals:
+        stem = re.fullmatch(r"(\w{3,}?)e[rsnm]?", texts[0])
+        yield from ((f"{stem[1]}{ending}", texts[1]) for ending in ("e", "er", "es", "en", "em") if stem)
 
 
 def _of_type(answer: Answer) -> Iterator[Texts]:
@@ -159,11 +155,8 @@ def _without_middle_name(answer: Answer) -> Iterator[Texts]:
 
 def is_first_and_last(answer: Answer) -> bool:
     """Whether it is a first and a last name."""
-    return (
-        len(answer.texts) == 2
-        and all(word.capitals == 1 and not word.joined for word in answer.name)
-        and _asks_for_person(answer.asked)
-    )
+    are_names = all(word.capitals == 1 and not word.joined for word in answer.name)
+    return are_names and len(answer.texts) == 2 and _asks_for_person(answer.asked)
 
 
 def _without_last_word(answer: Answer) -> Iterator[Texts]:
@@ -176,10 +169,8 @@ def _without_last_word(answer: Answer) -> Iterator[Texts]:
 def _initials(answer: Answer) -> Iterator[Texts]:
     """BBC for British Broadcasting Corporation."""
     letters = [word.text[0] for word in answer.name if word.capitals and not word.joined]
-    is_name = all(word.capitals or word.text in FUNCTION_WORDS for word in answer.name) and not _asks_for_person(
-        answer.asked
-    )
-    if len(letters) > 2 and is_name and answer.written.isascii():
+    is_name = all(word.capitals or word.text in FUNCTION_WORDS for word in answer.name)
+    if len(letters) > 2 and is_name and answer.written.isascii() and not _asks_for_person(answer.asked):
         yield ("".join(letters),)
 
 

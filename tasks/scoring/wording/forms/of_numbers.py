@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from swaymeter.tasks.scoring.wording.numbers.figures import normal_figures, written_out
+from swaymeter.tasks.scoring.wording.numbers.number_words import normal_figures, written_out
 from swaymeter.tasks.scoring.wording.word import MONTHS, Answer, Kind, Texts, Word, word_set
 
 _SEASONS = word_set("spring summer autumn fall winter")

@@ -58,16 +58,11 @@ _DECADES = re.compile(r"(?<!\w)'(\d0s)\b")
 
 _HOUR_WORDS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _HOURS = {word: number for number, word in enumerate(_HOUR_WORDS, 1)}
-_UHR = {
-    name: number
-    for number, name in enumerate("ein zwei drei vier funf sechs sieben acht neun zehn elf zwolf".split(), 1)  # noqa: SIM905
-}
+_UHR = {name: number for name, number in GERMAN.items() if number <= 12}
 _HOUR = rf"(?<![\w.,:$€£¥+])(?P<hour>\d{{1,2}}|{'|'.join(_HOUR_WORDS)})"
 _MINUTE, _SECOND = r"(?P<minute>[0-5]\d)", r"(?::[0-5]\d)?"
-_HALF = (
-    r"(?P<half>a\.? ?m\b\.?|p\.? ?m\b\.?|(?:o'?clock )?(?:in the (?:early |late )?|at )"
-    r"(?:morning|afternoon|evening|night)\b)"
-)
+_HALF = (r"(?P<half>a\.? ?m\b\.?|p\.? ?m\b\.?|(?:o'?clock )?(?:in the (?:early |late )?|at )"
+         r"(?:morning|afternoon|evening|night)\b)")  # fmt: skip
 _CLOCK = r"(?: ?o'? ?clock)"
 _SHIFTS = {"quarter": 15, "half": 30, "半": 30, "반": 30, "halb": -30, "five": 5, "ten": 10, "twenty": 20}
 _TIMES = [
@@ -185,12 +180,8 @@ def _time(match: re.Match[str]) -> str:
         return match[0]
     minutes = (hour % 24 * 60 + minute) % (24 * 60)
     if half:
-        is_early = (
-            half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前", "오전"))
-            or "morning" in half
-            or half in ("morgens", "vormittags")
-        )
-        is_early |= "night" in half and hour in (12, 1, 2, 3, 4)
+        is_early = half.startswith(("am", "a.", "a m", "上", "凌", "早", "午前", "오전", "morgens", "vormittags"))
+        is_early |= "morning" in half or ("night" in half and hour in (12, 1, 2, 3, 4))
         minutes = minutes % (12 * 60) + (0 if is_early else 12 * 60) if hour <= 12 else minutes
     is_known = half or hour > 12 or hour == 0 or (written[0] == "0" and len(written) == 2)
     name = "clock" if is_known else "dial"

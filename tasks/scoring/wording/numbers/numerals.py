@@ -14,15 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from swaymeter.tasks.scoring.wording.numbers import number_words as table
-from swaymeter.tasks.scoring.wording.numbers.figures import normal_figures, written_out
-from swaymeter.tasks.scoring.wording.numbers.number_words import (
-    CARDINALS,
-    COMPARED_BEHIND,
-    MONEY,
-    NUMERALS,
-    SCALES,
-    UNITS,
-)
+from swaymeter.tasks.scoring.wording.numbers.number_words import CARDINALS, NUMERALS, SCALES, UNITS, written_out
 from swaymeter.tasks.scoring.wording.word import Token, Word
 
 _BEFORE_ONE, _BEHIND_ONE = frozenset(("no", "any", "every", "this", "that")), frozenset(("of", "who", "that", "which"))
@@ -59,15 +51,15 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
             read = _Read("", place)
         unit = UNITS.get(token.folded, "")
         if read.end > place:
-            if compared := read.compared or COMPARED_BEHIND.get(_folded(tokens, read.end, 2)):
+            if compared := read.compared or table.COMPARED_BEHIND.get(_folded(tokens, read.end, 2)):
                 yield Word(compared, token.clause, kind="sign")
             yield Word(read.text, token.clause, token.joined, kind=read.kind)
             yield from [Word(currency, kind="unit")] if currency else []
             place, currency, behind_number = read.end, "", read.kind == "number"
-            if _folded(tokens, place, 2) in COMPARED_BEHIND:
+            if _folded(tokens, place, 2) in table.COMPARED_BEHIND:
                 place += 2
             continue
-        if token.folded in MONEY and place + 1 < len(tokens) and tokens[place + 1].kind == "number":
+        if token.folded in table.MONEY and place + 1 < len(tokens) and tokens[place + 1].kind == "number":
             currency = unit
         elif unit and behind_number and not token.clause and (len(token.text) > 1 or not token.text.isupper()):
             yield from (Word(word, kind="unit") for word in unit.split())
@@ -91,7 +83,7 @@ def _comparing(tokens: Sequence[Token], start: int) -> int:
     for length in (3, 2, 1):
         if _folded(tokens, start, length) in table.COMPARED and start + length < len(tokens):
             behind = tokens[start + length]
-            is_money = behind.folded in MONEY
+            is_money = behind.folded in table.MONEY
             if behind.kind == "number" or is_money or behind.folded in CARDINALS or behind.folded == "half":
                 return length
     return 0
@@ -129,7 +121,7 @@ def _number(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
 
 
 def _number_in_figures(tokens: Sequence[Token], start: int, is_money: bool) -> _Read:
-    number, end = normal_figures(tokens[start].text), start + 1
+    number, end = table.normal_figures(tokens[start].text), start + 1
     behind = tokens[end] if end < len(tokens) else None
     if not behind:
         return _Read(number, end)
