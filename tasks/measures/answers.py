@@ -28,28 +28,21 @@ class Answer(QuestionScore):
     token_ids: Annotated[tuple[int, ...], Meaning("its tokens, the end-of-sequence step included")]
     token_log_probs: Annotated[tuple[float, ...], Meaning("log-probabilities of the tokens at temperature 1", "nats")]
     finished: Annotated[bool, Meaning("whether it ended before the limit of tokens")]
-    context_cut: Annotated[
-        int,
-        Meaning(
-            "tokens of the context's end that did not fit the model's window and were left out; 0 where all of it was "
-            "read"
-        ),
-    ]
+    context_cut: Annotated[int, Meaning(
+        "tokens of the context's end that did not fit the model's window and were left out; 0 where all of it was "
+        "read"
+    )]
     thoughts: Annotated[
         str, Meaning("what the model wrote before its answer, which is no part of it; empty for nothing")
     ]
     thought_ids: Annotated[tuple[int, ...], Meaning("the tokens of its thoughts, their marks included")]
-    unfinished_thoughts: Annotated[
-        bool,
-        Meaning("whether the thoughts did not end, so that there is no answer: no other score counts it"),
-    ]
-    thinking: Annotated[
-        str | None,
-        Meaning(
-            "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
-            "thoughts"
-        ),
-    ]
+    unfinished_thoughts: Annotated[bool, Meaning(
+        "whether the thoughts did not end, so that there is no answer: no other score counts it"
+    )]
+    thinking: Annotated[str | None, Meaning(
+        "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
+        "thoughts"
+    )]
 
 
 _STORED = ("text", "token_ids", "token_log_probs", "finished", "thoughts", "thought_ids", "unfinished_thoughts")

@@ -37,14 +37,10 @@ class CoherentPersuasion(QuestionScore):
         float, Meaning("mean KL(p_h || p_g) over pairs of clusters with and without", "nats")
     ]
     coherent_persuasion_standard_error: Annotated[float | None, standard_error_of("coherent_persuasion")]
-    coherent_persuasion_unchanged: Annotated[
-        float | None,
-        Meaning(
-            "the same where nothing changes: from each half-sample of the answers without the context to its other "
-            "half; NULL where none were drawn",
-            "nats",
-        ),
-    ]
+    coherent_persuasion_unchanged: Annotated[float | None, Meaning(
+        "the same where nothing changes: from each half-sample of the answers without the context to its other half; "
+        "NULL where none were drawn", "nats"
+    )]
 
 
 def compute(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> Iterator[Row]:

@@ -25,21 +25,14 @@ class ContextUtilisation(QuestionScore):
     """A row of context utilisation."""
 
     binary_utilisation: Annotated[bool, Meaning("whether the likeliest next token is one that the context promotes")]
-    continuous_utilisation: Annotated[
-        float | None,
-        Meaning(
-            "change of their probability as a share of the change that was possible, from -1 to 1; NULL where it is 1 "
-            "without and with the context",
-            "share",
-        ),
-    ]
-    promoted: Annotated[
-        tuple[str, ...],
-        Meaning(
-            "the tokens that the context promotes: first ones of the answers that it states; of an irrelevant context, "
-            "the likeliest token without it"
-        ),
-    ]
+    continuous_utilisation: Annotated[float | None, Meaning(
+        "change of their probability as a share of the change that was possible, from -1 to 1; NULL where it is 1 "
+        "without and with the context", "share"
+    )]
+    promoted: Annotated[tuple[str, ...], Meaning(
+        "the tokens that the context promotes: first ones of the answers that it states; of an irrelevant context, "
+        "the likeliest token without it"
+    )]
     probability_without: Annotated[float, Meaning("probability of the promoted tokens without the context")]
     probability_with: Annotated[float, Meaning("their probability with the context")]
     token_without: Annotated[str, Meaning("the likeliest next token without the context")]

@@ -23,13 +23,10 @@ class GreedyAnswersParameters(Parameters):
 class GreedyAnswer(PairScore):
     """A row of greedy answers."""
 
-    conflict: Annotated[
-        Literal["substitution", "negation"] | None,
-        Meaning(
-            "how the context conflicts with the query's answer: substitution (a base or assertive context about the "
-            "queried entity that states another) or negation (one that denies it); NULL where it does not"
-        ),
-    ]
+    conflict: Annotated[Literal["substitution", "negation"] | None, Meaning(
+        "how the context conflicts with the query's answer: substitution (a base or assertive context about the "
+        "queried entity that states another) or negation (one that denies it); NULL where it does not"
+    )]
     text: Annotated[str, Meaning("the greedy continuation, stripped")]
     follows: Annotated[
         Literal["original", "context", "other"], Meaning("whose answer it begins with: original, context or other")

@@ -111,22 +111,22 @@ def measure_relation(
 ) -> Spent:
     """Computes and stores the scores of a relation that are not stored yet.
 
-    What can be derived from stored scores is, also from those of another output: no model is loaded for it. Returns
-    what was spent here; what the files took in all stands beside their rows. Scores that do not answer the requests of
-    their artifact count as missing, and stay until newer ones take their place.
+    What can be derived from stored scores loads no model. Scores that do not answer the requests of their artifact
+    count as missing, and stay until newer ones take their place. Returns what was spent here.
 
     inputs: what the passes read, but for `outputs`, which is set here; outputs: the artifacts of the measures that are
     asked for, by name; progress: called before every chunk of a pass and at the end; share: the chunks that are
-    computed here, of the first pass alone where it is not all: what is derived from whole files, and these, are for who
-    has all.
+    computed here, of the first pass alone where it is not all: only who has all chunks may derive scores from them.
     """
     computed: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]
     for scoring in passes(missing):
-        stored = {name: outputs[name].read() for name in scoring.needs if name in outputs}
-        of_pass = replace(inputs, outputs=frozenset(scoring.measures), scores={**inputs.scores, **stored})
-        for name in (name for name in scoring.needs if name in outputs):
-            of_pass = replace(of_pass, rejected={**of_pass.rejected, **rejected_of(outputs[name])})
+        stored = {name: outputs[name] for name in scoring.needs if name in outputs}
+        scores = {**inputs.scores, **{name: output.read() for name, output in stored.items()}}
+        rejected = dict(inputs.rejected)
+        for output in stored.values():
+            rejected |= rejected_of(output)
+        of_pass = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
         of_outputs = {name: outputs[name] for name in scoring.measures}
         computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress, share)
         if not share.is_all:
@@ -225,18 +225,13 @@ def _next(computed: Computed, models: Sequence[Any]) -> tuple[Mapping[str, Seque
 
 def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact, about: Mapping[str, Any]) -> None:
     common: dict[str, Any] = {"relation": inputs.relation}
+    made_by: dict[str, Any] = {}
     if model is not None:
         common |= {
-            "variant": inputs.variant,
-            "model": model.name,
-            "model_revision": model.revision,
-            "dtype": model.dtype,
-            "device": model.placement,
-            "dataset_version": inputs.dataset_version,
-            "stand_in": None,
-        }
-    names = ("parameters", "hardware", "reading")
-    made_by = {} if model is None else {name: getattr(model, name) for name in names}
+            "variant": inputs.variant, "model": model.name, "model_revision": model.revision, "dtype": model.dtype,
+            "device": model.placement, "dataset_version": inputs.dataset_version, "stand_in": None,
+        }  # fmt: skip
+        made_by = {name: getattr(model, name) for name in ("parameters", "hardware", "reading")}
     try:
         whole = part.table.of([{**common, **row} for row in rows])
     except ValueError as error:

@@ -131,28 +131,19 @@ class WhoseAnswer(QuestionScore):
     """A row of whose answer it is."""
 
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
-    verdict: Annotated[
-        Verdict,
-        Meaning(
-            "whose answer it states: context (without a context: that of a conflicting one), original, both, neither, "
-            "or refusal"
-        ),
-    ]
-    reason: Annotated[
-        Reason | None,
-        Meaning(
-            "why it states neither: its thoughts did not end; it states another answer or none, or neither yes nor no "
-            "in words; it says a yes or no that is nobody's answer; what it names is denied, fits both answers alike, "
-            "repeats the question, or is part of another name; there is no answer to look for. NULL for other verdicts"
-        ),
-    ]
-    outcome: Annotated[
-        Outcome | None,
-        Meaning(
-            "of a greedy answer with a context: persuaded (states the context's answer, and did not without it), "
-            "agreed (did already), stubborn (does not, and is the answer without it), or other; NULL for all others"
-        ),
-    ]
+    verdict: Annotated[Verdict, Meaning(
+        "whose answer it states: context (without a context: that of a conflicting one), original, both, neither, or "
+        "refusal"
+    )]
+    reason: Annotated[Reason | None, Meaning(
+        "why it states neither: its thoughts did not end; it states another answer or none, or neither yes nor no in "
+        "words; it says a yes or no that is nobody's answer; what it names is denied, fits both answers alike, "
+        "repeats the question, or is part of another name; there is no answer to look for. NULL for other verdicts"
+    )]
+    outcome: Annotated[Outcome | None, Meaning(
+        "of a greedy answer with a context: persuaded (states the context's answer, and did not without it), agreed "
+        "(did already), stubborn (does not, and is the answer without it), or other; NULL for all others"
+    )]
 
 
 def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:

@@ -48,20 +48,11 @@ def answer_set_persuasion(
     """Persuasion and susceptibility over a set of complete answers, for every context and query.
 
     Where a token spans the seam of query and answer, all answers of that query and context are scored from the text
-    before that token on.
+    before that token on. The arguments and errors of `persuasion`, and:
 
-    Args:
-        model: The language model.
-        contexts: n_contexts texts put directly before the queries; a context that occurs twice weighs twice.
-        queries: n_queries complete texts.
-        answers: The aliases of each answer; each follows a query after a space, if the query does not end with one, and
-            the whole is tokenized as one text.
-        terminators: Beginnings of tokens that end an answer, besides the end-of-sequence tokens.
-        start_token: Whether prompts begin with the start token that the tokenizer puts before a text, if it has one.
-
-    Raises:
-        UsageError: Contexts, queries or answers are empty, or two answers have the same tokens.
-        ScoreError: A prompt does not fit the model, or a score is not finite; the message has its query and context.
+    answers: the aliases of each answer; each follows a query after a space, if the query does not end with one, and the
+    whole is tokenized as one text. terminators: beginnings of tokens that end an answer, besides the end-of-sequence
+    tokens. UsageError also where answers are missing, or two of them have the same tokens.
     """
     aliases, groups = _aliases(model, answers)
     distinct, weights, rows = counted(contexts)
@@ -108,8 +99,7 @@ def _aliases(model: AnswerScores, answers: Sequence[Sequence[str]]) -> tuple[lis
     behind_query = tokenized(model, [f" {alias}" for alias in aliases], start_token=False)
     for alias, tokens in zip(aliases, behind_query, strict=True):
         if tuple(tokens) in known:
-            raise UsageError(
-                f"{known[tuple(tokens)]!r} and {alias!r} are the same tokens; name each answer and alias once"
-            )
+            other = known[tuple(tokens)]
+            raise UsageError(f"{other!r} and {alias!r} are the same tokens; name each answer and alias once")
         known[tuple(tokens)] = alias
     return aliases, groups

@@ -14,6 +14,7 @@ answers share one distribution and half-samples find the same groups again, so t
 for the score and all its half-samples. In float64, a block of the vocabulary at a time.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import gcd
@@ -77,7 +78,12 @@ def coherent_persuasions(
         InputError: A row is not a distribution, or the groups or half-samples do not match.
         ScoreError: The score of the answers or of a half-sample is not finite.
     """
-    return [pair.scored() for pair in _pairs(without, contexts)]
+    of_pairs = [pair.scores() for pair in _pairs(without, contexts)]
+    answers = [len(side.distributions) for side in contexts]
+    return [  # rounding may leave -1e-15
+        (max(float(scores[0]), 0.0), standard_error(scores[1:], count))
+        for scores, count in zip(of_pairs, answers, strict=True)
+    ]
 
 
 def between_halves(answers: GroupedAnswers, others: Sequence[Groups]) -> float | None:
@@ -112,16 +118,18 @@ class _Side:
     def __init__(self, answers: GroupedAnswers) -> None:
         check_groups(answers.groups, len(answers.distributions), overlap=True)
         self.name, self.answers, self.halves = answers.name, len(answers.distributions), len(answers.halves)
-        held = list(answers.distributions)
-        different = {id(item): item for item in held}
-        row_of = [list(different).index(id(item)) for item in held]
+        different = {id(item): item for item in answers.distributions}
+        row_of = [list(different).index(id(item)) for item in answers.distributions]
         self.rows = _distributions(self.name, list(different.values()), row_of)
         groupings = [answers.groups, *answers.halves]
         group_number: dict[tuple[int, ...], int] = {}
         numbered = []
         for groups in groupings:
-            compositions = [_composition([row_of[member] for member in group], len(different)) for group in groups]
-            numbered.append([group_number.setdefault(item, len(group_number)) for item in compositions])
+            counted = [Counter(row_of[member] for member in group) for group in groups]
+            times = [[count[row] for row in range(len(different))] for count in counted]
+            # In lowest terms: such groups have the same mean.
+            lowest = [tuple(time // gcd(*of_group) for time in of_group) for of_group in times]
+            numbered.append([group_number.setdefault(item, len(group_number)) for item in lowest])
         counts = np.array(list(group_number), dtype=np.float64)
         self.weights: NDArray[np.float64] = counts / counts.sum(axis=1, keepdims=True)
         self.shares: NDArray[np.float64] = np.zeros((len(groupings), len(group_number)))
@@ -168,12 +176,6 @@ class _Pair:
         if of_zero is not None:
             self._lost += (rows > 0) @ of_zero.T.astype(np.float64)
 
-    def scored(self) -> tuple[float, float | None]:
-        """The score and its standard error."""
-        scores = self.scores()
-        error = standard_error(scores[1:], self._context.answers)
-        return max(float(scores[0]), 0.0), error  # rounding may leave -1e-15
-
     def scores(self) -> NDArray[np.float64]:
         """The scores (s,) of all answers and of each half-sample."""
         weights, shares = self._context.weights, self._context.shares
@@ -181,25 +183,14 @@ class _Pair:
         own = shares @ (weights @ self._own).diagonal()
         scores: NDArray[np.float64] = own - ((mixed @ self._cross) * self._query.shares).sum(axis=1)
         scores[((mixed @ self._lost) * self._query.shares).sum(axis=1) > 0] = np.inf
-        self._check(scores)
+        for number in np.flatnonzero(~np.isfinite(scores))[:1].tolist():
+            which = f" of half-sample {number - 1}" if number else ""
+            remedy = "; half_samples: 0 leaves these out" if number else ""
+            raise ScoreError(
+                f"coherent persuasion{which} is {scores[number]}: {self._context.name} can have tokens that cannot "
+                f"occur in {self._query.name}{remedy}"
+            )
         return scores
-
-    def _check(self, scores: NDArray[np.float64]) -> None:
-        if np.isfinite(scores).all():
-            return
-        number = int(np.argmin(np.isfinite(scores)))
-        which, remedy = (f" of half-sample {number - 1}", "; half_samples: 0 leaves these out") if number else ("", "")
-        raise ScoreError(
-            f"coherent persuasion{which} is {scores[number]}: {self._context.name} can have tokens that cannot occur "
-            f"in {self._query.name}{remedy}"
-        )
-
-
-def _composition(rows: Sequence[int], count: int) -> tuple[int, ...]:
-    """How often a group has each of `count` distributions, in lowest terms: such groups have the same mean."""
-    times = [rows.count(row) for row in range(count)]
-    shared = gcd(*times)
-    return tuple(count_of_row // shared for count_of_row in times)
 
 
 def _rows_of(name: str, values: ArrayLike | Sequence[Distribution]) -> NDArray[np.float64]:

@@ -34,17 +34,8 @@ def greedy_answers(
 ) -> tuple[list[list[str]], str]:
     """The greedy continuation of every context and query: its first line that is not blank, stripped.
 
-    Args:
-        model: The language model.
-        contexts: Texts put directly before the queries.
-        queries: Complete texts.
-        max_new_tokens: Most tokens of an answer, its end included.
-        start_token: Whether prompts begin with the start token that the tokenizer puts before a text, if it has one.
-
-    Raises:
-        UsageError: Contexts or queries are empty, or max_new_tokens is less than 1.
-        ScoreError: A prompt does not fit the context window with its answer, or the model gives a NaN; the message has
-            the query and context.
+    The arguments and errors of `persuasion`; max_new_tokens: most tokens of an answer, its end included. ScoreError
+    also where a prompt does not fit the context window with its answer.
     """
     if max_new_tokens < 1:
         raise UsageError(f"max_new_tokens is {max_new_tokens}; it must be at least 1")
@@ -75,16 +66,10 @@ def follows(text: str, query_type: QueryType, answer: str, context_kind: Context
     """
     if query_type == "closed":
         return "original" if text.startswith("Yes") else "context" if text.startswith("No") else "other"
-    begun_with = max(
-        (candidate for candidate in (answer, context_object) if candidate and text.startswith(candidate)),
-        key=len,
-        default=None,
-    )
-    if begun_with is None:
-        return "other"
+    begun_with = max((one for one in (answer, context_object) if one and text.startswith(one)), key=len, default=None)
     if begun_with == answer:
         return "original"
-    return "other" if context_kind == "negation" else "context"
+    return "other" if begun_with is None or context_kind == "negation" else "context"
 
 
 def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> dict[str, int | float | None]:
