@@ -11,6 +11,7 @@ from swaymeter.data.records import CONDITIONS
 from swaymeter.data.records.statistics import EDITS
 from swaymeter.reports.estimates import interval_over, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import grid
 from swaymeter.reports.frames import (
     Frames,
     finite,
@@ -31,8 +32,6 @@ from swaymeter.reports.style import (
     INK,
     MUTED,
     PARTITION_HUES,
-    blank,
-    legend_above,
     link,
     mark,
     plain,
@@ -52,11 +51,9 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
     `data` has entropy, coherent_persuasion, outcome, partition; ANSWER_MARKERS has the marker of each outcome.
     """
     dense = len(data) > FEW_DOTS
-    for outcome in reversed([*ANSWER_MARKERS]):
-        rows = data[data["outcome"] == outcome]
-        if rows.empty:
-            continue
-        hue = PARTITION_HUES.get(str(data["partition"].iloc[0]), MUTED)
+    hue = PARTITION_HUES.get(str(data["partition"].iloc[0]), MUTED)
+    for outcome in present(data, "outcome", [*ANSWER_MARKERS])[::-1]:
+        rows = where(data, outcome=outcome)
         axes.plot(
             rows["entropy"], rows["coherent_persuasion"], ANSWER_MARKERS[outcome], color=hue, linestyle="none",
             alpha=0.4 if dense else 0.85, markersize=2.4 if outcome == "other" else 4.4, markeredgewidth=0.7,
@@ -105,7 +102,30 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
     points = points.rename(columns={"entropy": f"semantic_entropy_{when}"})
     shown = _sorted(frames["instances_by_outcome"], f"semantic_entropy_{when}")
-    return Drawing(caption, points, shown, partial(_paint_entropy, rows, known, when))
+
+    def panel(axes: Axes, condition: str, partition: str) -> None:
+        of_panel = where(rows, partition=partition, condition=condition)
+        title = f"{plain(partition, 24)}, n = {len(of_panel)}"
+        if len(of_panel):
+            entropy_against_persuasion(axes, of_panel)
+            group = partition if len(known) and (known["partition"] == partition).any() else "all"
+            counts = of_panel["outcome"].value_counts()
+            title += f"\n{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn\n"
+            title += correlation_in_words(known, partition=group, condition=condition)
+        axes.set_title(title, fontsize=8)
+
+    def paint() -> Canvas:
+        across, down = partitions(rows), present(rows, "condition", CONDITIONS)
+        key = [mark("^", "persuaded"), mark("D", "agreed"), mark("s", "stubborn"), mark("o", "other")]
+        key += [mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else []
+        canvas = grid(
+            down, across, 0.7 + 2.5 * len(down), panel, key, share_x=True,
+            y=lambda condition: f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)",
+        )  # fmt: skip
+        canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
+        return canvas
+
+    return Drawing(caption, points, shown, paint)
 
 
 def _pooled(known: pd.DataFrame) -> str:
@@ -132,30 +152,6 @@ def _sorted(means: pd.DataFrame, entropy: str) -> pd.DataFrame:
     shown = shown.replace({"condition": dict(CONDITION_NAMES)})
     shown.attrs["units"] = dict.fromkeys((name, "mean_coherent_persuasion"), unit_of(rows))
     return shown
-
-
-def _paint_entropy(rows: pd.DataFrame, known: pd.DataFrame, when: str) -> Canvas:
-    across, down = partitions(rows), present(rows, "condition", CONDITIONS)
-    canvas, grid = blank(len(down), len(across), 0.7 + 2.5 * len(down), share_x=True, share_y=True)
-    for line, condition in zip(grid, down, strict=True):
-        for axes, partition in zip(line, across, strict=True):
-            data = where(rows, partition=partition, condition=condition)
-            if data.empty:
-                axes.set_title(f"{plain(partition, 24)}, n = 0", fontsize=8)
-            else:
-                entropy_against_persuasion(axes, data)
-                group = partition if len(known) and (known["partition"] == partition).any() else "all"
-                words, counts = (
-                    correlation_in_words(known, partition=group, condition=condition),
-                    data["outcome"].value_counts(),
-                )
-                outcomes = f"{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn"
-                axes.set_title(f"{plain(partition, 24)}, n = {len(data)}\n{outcomes}\n{words}", fontsize=8)
-        line[0].set_ylabel(f"{CONDITION_NAMES.get(condition, condition)}\ncoherent persuasion (nats)")
-    canvas.supxlabel(f"semantic entropy {when} the context (nats)", fontsize=8.5)
-    key = [mark("^", "persuaded"), mark("D", "agreed"), mark("s", "stubborn"), mark("o", "other")]
-    legend_above(canvas, [*key, mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else key)
-    return canvas
 
 
 WITHOUT, WITH = (
@@ -231,25 +227,25 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         without_unit(rows).drop(columns="quantity"), partition=groups, condition=("all", *CONDITIONS), outcome=OUTCOMES
     )
     shown = shown.replace({"condition": dict(CONDITION_NAMES)})
-    return Drawing(
-        caption, every.drop(columns=["model", "dtype"]), shown, partial(_paint_change, rows, groups, contexts)
-    )
 
-
-def _paint_change(rows: pd.DataFrame, groups: list[str], contexts: list[str]) -> Canvas:
-    lines = len(groups) * (len(OUTCOMES) + 1) - 1
-    canvas, (panels,) = blank(1, len(contexts), 1.4 + 0.19 * lines, share_x=True, share_y=True)
-    for axes, condition in zip(panels, contexts, strict=True):
+    def panel(axes: Axes, _: object, condition: str) -> None:
         change_by_outcome(axes, where(rows, condition=condition), groups)
         name = CONDITION_NAMES.get(condition, condition)
         axes.set_title(name if len(contexts) <= 3 else name.removesuffix(" context"))
-    middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
-    panels[0].set_yticks(middles, [f"all {grouping(rows)}s" if name == "all" else plain(name, 18) for name in groups])
-    panels[0].set_ylim(lines - 0.3, -0.7)
-    canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
-    key = [mark(shape, name) for shape, name in (("o", "all"), ("^", "persuaded"), ("s", "stubborn"))]
-    legend_above(canvas, [*key, mark("s", "by the paper's rule", filled=False)])
-    return canvas
+
+    def paint() -> Canvas:
+        lines = len(groups) * (len(OUTCOMES) + 1) - 1
+        key = [mark(shape, name) for shape, name in (("o", "all"), ("^", "persuaded"), ("s", "stubborn"))]
+        key.append(mark("s", "by the paper's rule", filled=False))
+        canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, key, share_x=True)
+        middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
+        kinds = f"all {grouping(rows)}s"
+        canvas.axes[0].set_yticks(middles, [kinds if name == "all" else plain(name, 18) for name in groups])
+        canvas.axes[0].set_ylim(lines - 0.3, -0.7)
+        canvas.supxlabel("change of semantic entropy with the context (nats)", fontsize=8.5)
+        return canvas
+
+    return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, paint)
 
 
 CHANGED = Figure(
@@ -289,20 +285,20 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
         f"{rows.loc[rows['condition'] != 'all', 'instances'].sum()} instances."
     )
     shown = in_order(without_unit(rows), condition=contexts, edits=EDITS)
-    return Drawing(caption, rows.drop(columns=["model", "dtype"]), shown, partial(_paint_edits, rows, contexts))
 
-
-def _paint_edits(rows: pd.DataFrame, contexts: list[str]) -> Canvas:
-    canvas, (panels,) = blank(1, len(contexts), 2.8, share_x=True, share_y=True)
-    for axes, condition in zip(panels, contexts, strict=True):
+    def panel(axes: Axes, _: object, condition: str) -> None:
         persuasion_by_edits(axes, where(rows, condition=condition))
         axes.set_title(CONDITION_NAMES.get(condition, condition), fontsize=8)
-    panels[0].set_yticks(range(len(EDITS)), [*EDITS])
-    panels[0].set_ylim(len(EDITS) - 0.4, -0.6)
-    panels[0].set_ylabel("edits of the fact")
-    canvas.supxlabel("coherent persuasion (nats)", fontsize=8.5)
-    legend_above(canvas, [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")])
-    return canvas
+
+    def paint() -> Canvas:
+        key = [mark("D", name, PARTITION_HUES[name]) for name in ("static", "temporal")]
+        canvas = grid("-", contexts, 2.8, panel, key, share_x=True, y=lambda _: "edits of the fact")
+        canvas.axes[0].set_yticks(range(len(EDITS)), [*EDITS])
+        canvas.axes[0].set_ylim(len(EDITS) - 0.4, -0.6)
+        canvas.supxlabel("coherent persuasion (nats)", fontsize=8.5)
+        return canvas
+
+    return Drawing(caption, rows.drop(columns=["model", "dtype"]), shown, paint)
 
 
 BY_EDITS = Figure(

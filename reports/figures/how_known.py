@@ -3,7 +3,7 @@
 
 The correlations come ready-made from the table `correlations`, the 95th percentiles from `envelopes`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,15 +12,16 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
+from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator
 
 from swaymeter.data.records.statistics import ALPHA
 from swaymeter.reports.estimates import plural, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.figures.panels import grid, query_types
 from swaymeter.reports.frames import Frames, finite, records, where
 from swaymeter.reports.models import Model
-from swaymeter.reports.style import FEW_DOTS, INK, QUERY_HUES, blank, dots, headed, legend_above, mark
+from swaymeter.reports.style import FEW_DOTS, INK, QUERY_HUES, dots, headed, mark
 
 FEWEST = 20
 _NONE, _SPREAD = 0.33, 0.12
@@ -89,8 +90,25 @@ def _draw_entities(known: Known, model: Model, frames: Frames) -> Drawing | None
         f"{plural(entities['relation'].nunique(), 'relation')}.{missing(correlations)}{known.note(frames)}"
         f"{finite(every, 'susceptibility', *known.columns).note('queries')}"
     )
+
+    def panel(axes: Axes, count: str, kind: str) -> None:
+        near = where(envelopes, along=count, query_type=kind)
+        susceptibility_by_count(axes, where(entities, query_type=kind), near, count)
+        headed(axes, f"{kind} queries", spearman(correlations, count, kind))
+        axes.set_xlabel(known.columns[count])
+
     points, shown = every[[*_POINTS, *known.columns, "susceptibility"]], _by_relation(correlations)
-    return Drawing(caption, points, shown, partial(_paint_entities, known, entities, envelopes, correlations))
+    marks = mark("o", "real entities"), mark("o", "invented entities", filled=False)
+    return Drawing(caption, points, shown, partial(_paint, entities, panel, marks, "susceptibility (nats)", 0))
+
+
+def _paint(
+    rows: pd.DataFrame, panel: Callable[[Axes, str, str], None], marks: Sequence[Line2D], y: str, bottom: float | None
+) -> Canvas:
+    """A line of panels for each of two counts, of an entity alone and with the answer or relation."""
+    counts = [name for name in (*DEGREES, *COUNTS) if name in rows or f"mean_log_{name}" in rows]
+    kinds, height = query_types(rows), 3.2 * len(counts)
+    return grid(counts, kinds, height, panel, marks, share_x="row", y=lambda _: y, bottom=bottom)
 
 
 def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str = "entity") -> str:
@@ -126,23 +144,6 @@ def _by_relation(correlations: pd.DataFrame) -> pd.DataFrame:
     rows = where(correlations, level="entity")
     rows = rows.assign(against=rows["measure_a"].str.removeprefix("log_"), first=rows["relation"] != "all")
     return rows.sort_values(["first", "relation", "query_type", "against"])[columns].reset_index(drop=True)
-
-
-def _paint_entities(
-    known: Known, entities: pd.DataFrame, envelopes: pd.DataFrame, correlations: pd.DataFrame
-) -> Canvas:
-    types = query_types(entities)
-    canvas, grid = blank(len(known.columns), len(types), 3.2 * len(known.columns), share_x="row", share_y=True)
-    for line, (count, label) in zip(grid, known.columns.items(), strict=True):
-        for axes, kind in zip(line, types, strict=True):
-            near = where(envelopes, along=count, query_type=kind)
-            susceptibility_by_count(axes, entities[entities["query_type"] == kind], near, count)
-            headed(axes, f"{kind} queries", spearman(correlations, count, kind))
-            axes.set_xlabel(label)
-        line[0].set_ylabel("susceptibility (nats)")
-    grid[0][0].set_ylim(bottom=0)
-    legend_above(canvas, [mark("o", "real entities"), mark("o", "invented entities", filled=False)])
-    return canvas
 
 
 def counted_in(frames: Frames) -> str:
@@ -215,22 +216,16 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing | None:
         f"Benjamini-Hochberg over relations). Spearman's rho is over relations, in brackets its 95% interval. {model}; "
         f"n = {plural(rows['relation'].nunique(), 'relation')}.{missing(correlations, 'relation')}{counted_in(frames)}"
     )
+
+    def panel(axes: Axes, count: str, kind: str) -> None:
+        effect_by_count(axes, where(rows, query_type=kind), count)
+        headed(axes, f"{kind} queries", spearman(correlations, count, kind, "relation"))
+        axes.set_xlabel(f"mean log10(1 + {_COUNTED[count]})")
+        axes.locator_params(axis="x", nbins=5)
+
     numbers = rows.drop(columns=["model", "dtype"])
-    return Drawing(caption, numbers, numbers, partial(_paint_relations, rows, correlations))
-
-
-def _paint_relations(rows: pd.DataFrame, correlations: pd.DataFrame) -> Canvas:
-    types = query_types(rows)
-    canvas, grid = blank(len(_COUNTED), len(types), 3.2 * len(_COUNTED), share_x="row", share_y=True)
-    for line, (count, label) in zip(grid, _COUNTED.items(), strict=True):
-        for axes, kind in zip(line, types, strict=True):
-            effect_by_count(axes, rows[rows["query_type"] == kind], count)
-            headed(axes, f"{kind} queries", spearman(correlations, count, kind, "relation"))
-            axes.set_xlabel(f"mean log10(1 + {label})")
-            axes.locator_params(axis="x", nbins=5)
-        line[0].set_ylabel("effect size (Cohen's d)")
-    legend_above(canvas, [mark("D", "significant"), mark("D", "not significant", filled=False)])
-    return canvas
+    marks = mark("D", "significant"), mark("D", "not significant", filled=False)
+    return Drawing(caption, numbers, numbers, partial(_paint, rows, panel, marks, "effect size (Cohen's d)", None))
 
 
 EFFECT_BY_FREQUENCY = Figure(
