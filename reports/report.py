@@ -21,8 +21,7 @@ from swaymeter.reports.figures.rendering import rendered, with_limits
 from swaymeter.reports.findings import FINDINGS, findings
 from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import RUNS, labelled
-from swaymeter.reports.page import page
-from swaymeter.reports.page.example import EXAMPLE_QUERIES, example
+from swaymeter.reports.page import EXAMPLE_QUERIES, example, page
 from swaymeter.reports.queries import READ_QUERIES, write_queries
 from swaymeter.reports.tables import TABLES, filled
 

@@ -3,18 +3,25 @@
 What it shows comes from models and from the web: all of it is escaped.
 """
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
 
 from swaymeter.data.catalog import paper_items, papers
 from swaymeter.reports.card import StudyCard
+from swaymeter.reports.estimates import EQUIVALENCE, stood_in
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records
-from swaymeter.reports.models import RUNS, of_relation
-from swaymeter.reports.page.shell import cell, heading, linked, numeric, written
+from swaymeter.reports.models import RUNS, Model, of_query, of_question, of_relation, rows_of
+from swaymeter.reports.page.shell import cell, heading, linked, numeric, template, written
+from swaymeter.reports.style import CONDITION_NAMES
 from swaymeter.reports.tables import Filled
 
 __all__ = ["MOST_ROWS", "cell", "heading", "in_common", "linked", "page"]
@@ -71,3 +78,54 @@ def _by_paper(pictures: Sequence[tuple[Drawn, Pictures]]) -> list[tuple[str, lis
         question = Question(figure.question, of_figure, *in_common([drawn.caption for drawn, _ in of_figure]))
         of_papers[paper_items()[figure.items[0]].paper.key if figure.items else ""].append(question)
     return [(titles[key], questions) for key, questions in of_papers.items() if questions]
+
+
+EXAMPLE_QUERIES = ("worked_query", "worked_question")
+_FOLLOWS = {"context": "the context's", "original": "the original one", "other": "another one"}
+
+
+def example(frames: Frames, answers: str, queries: str) -> Markup:
+    """The example as a part of the page, empty without scores; answers, queries: their pages, where there are any."""
+    query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
+    most = math.log(query[0]["contexts"]) if query else 0.0
+    judge = stood_in(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
+    filters: dict[str, Callable[..., Any]] = {
+        "cell": cell, "nats": _nats, "of_question": lambda row: of_question(row["question_id"], _model(row)),
+        "of_query": of_query,
+    }  # fmt: skip
+    return Markup(
+        template("swaymeter.reports.page", "example.html", filters).render(
+            query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy, said=_said,
+            judge=judge, names=CONDITION_NAMES, unfinished=any(map(_is_cut_off, question)),
+        )
+    )  # fmt: skip
+
+
+def _plain(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{name: None if pd.isna(value) else value for name, value in row.items()} for row in records(frame)]
+
+
+def _nats(value: float | None) -> str | None:
+    return None if value is None else f"{cell(float(value))} nats"
+
+
+def _greedy(row: dict[str, Any]) -> str | None:
+    if row["greedy"] is None:
+        return None
+    follows = f" ({_FOLLOWS[row['follows']]})" if row["follows"] in _FOLLOWS else ""
+    return f"{row['greedy'] or 'empty'}{follows}"
+
+
+def _said(row: dict[str, Any]) -> str | None:
+    """The greedy answer to a question, marked where the limit of tokens cut it off."""
+    if row["greedy"] is None:
+        return None
+    return f"{row['greedy']} … (unfinished)" if _is_cut_off(row) else row["greedy"] or "empty"
+
+
+def _is_cut_off(row: dict[str, Any]) -> bool:
+    return row["greedy"] is not None and row["finished"] is not None and not row["finished"]
+
+
+def _model(row: dict[str, Any]) -> Model:
+    return Model(row["model"], row["dtype"])

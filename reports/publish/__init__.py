@@ -24,8 +24,7 @@ from swaymeter.reports.figures.rendering import with_limits
 from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import labelled
 from swaymeter.reports.publish import texts
-from swaymeter.reports.publish.croissant import metadata
-from swaymeter.reports.publish.dataset_card import LICENCES, dataset_card, licences_of
+from swaymeter.reports.publish.described import LICENCES, dataset_card, licences_of, metadata
 from swaymeter.reports.publish.evals import evaluations
 from swaymeter.reports.publish.publication import Exported, Known, Publication
 from swaymeter.reports.report import queries, write_csv

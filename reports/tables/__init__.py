@@ -6,10 +6,8 @@ Rows come from the warehouse; a table chooses columns and an order.
 from swaymeter.data.named import Registry
 from swaymeter.reports.tables import (
     of_models,
-    of_persuasion,
     of_queries,
     of_questions,
-    of_setup,
 )
 from swaymeter.reports.tables.table import Filled, Table, filled
 
@@ -20,12 +18,12 @@ TABLES: Registry[Table] = Registry("table", (
     of_models.SIDE_BY_SIDE,
     of_models.DIFFERENCES,
     of_questions.ACCURACY,
-    of_persuasion.SHARES,
+    of_questions.SHARES,
     of_questions.OUTCOMES,
-    of_persuasion.NUMBERS,
-    of_persuasion.CORRELATIONS,
-    of_persuasion.REGRESSIONS,
-    of_persuasion.WORDS,
+    of_questions.NUMBERS,
+    of_questions.CORRELATIONS,
+    of_questions.REGRESSIONS,
+    of_questions.WORDS,
     of_questions.ANSWERS,
     of_questions.REJECTED,
     of_queries.CONTEXTS,
@@ -36,11 +34,11 @@ TABLES: Registry[Table] = Registry("table", (
     of_models.SUSCEPTIBILITIES,
     of_queries.CORRELATIONS,
     of_models.RUNTIME,
-    of_setup.SETUP,
+    of_models.SETUP,
     of_queries.TESTS_IN_SHORT,
     of_queries.NAME_LENGTHS,
-    of_setup.SHARDS,
-    of_setup.EXCLUDED,
+    of_models.SHARDS,
+    of_models.EXCLUDED,
     of_queries.TESTS,
 ))  # fmt: skip
 """Every table, in the order of the page."""

@@ -1,13 +1,173 @@
-"""Tables about questions: accuracy and persuasion, outcomes, answers, candidates that did not become questions."""
+"""Tables about questions: accuracy, persuasion and outcomes by partition, what persuasion goes together with, words
+of classes, answers, candidates that did not become questions."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
 
 from swaymeter.data.reasons import REASONS
-from swaymeter.reports.estimates import limits, plural, stating_neither
-from swaymeter.reports.frames import Frames, in_order, partitions
-from swaymeter.reports.models import models, rows_of
-from swaymeter.reports.tables.of_persuasion import contexts_in_words, pooled_once, side_by_side
+from swaymeter.data.records import CONDITIONS
+from swaymeter.reports.estimates import estimate, limits, plural, stating_neither
+from swaymeter.reports.figures.distributions import cut_in_words
+from swaymeter.reports.frames import Frames, in_order, partitions, records
+from swaymeter.reports.models import RUNS, models, rows_of
+from swaymeter.reports.published import with_published
+from swaymeter.reports.style import CONDITION_NAMES, plain
 from swaymeter.reports.tables.table import Table
+
+CONTEXTS = ("none", "all", *CONDITIONS[1:])
+PREDICTORS = {
+    "none": "none",
+    "constant": "constant",
+    "edits": "edits of the fact",
+    "reversions": "reversions of the dispute",
+    "object_popularity": "page views of the object",
+    "subject_popularity": "page views of the subject",
+    "semantic_entropy_without": "semantic entropy without the context",
+    "semantic_entropy_with": "semantic entropy with the context",
+    "semantic_entropy_length_normalised_without": "the same, length-normalised, without the context",
+    "semantic_entropy_length_normalised_with": "the same, length-normalised, with the context",
+}
+_GROUP = ["model", "dtype", "partition", "condition"]
+_TABLES = "marjanovic-table-3", "marjanovic-table-6", "marjanovic-table-7"
+
+
+def pooled_once(frame: pd.DataFrame) -> pd.DataFrame:
+    """The rows sorted, all partitions and any context only where there are several to pool."""
+    for column, single in (("partition", {"all"}), ("condition", {"all", "none"})):
+        if len(set(frame[column]) - single) == 1:
+            frame = frame[frame[column] != "all"]
+    names, dtypes = (sorted(set(frame[name])) for name in ("model", "dtype"))
+    groups = [name for name in partitions(frame) if name != "all"]
+    return in_order(frame, model=names, dtype=dtypes, partition=[*groups, "all"], condition=CONTEXTS)
+
+
+def contexts_in_words(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with the column `context` in place of their condition."""
+    return rows.assign(condition=rows["condition"].map(CONDITION_NAMES)).rename(columns={"condition": "context"})
+
+
+def side_by_side(frames: Frames, quantities: Mapping[str, str], of: str, item: str, **printed: str) -> pd.DataFrame:
+    """A row per partition and context, a column per quantity with its interval; `of` names the column that counts.
+
+    A quantity that fewer have says its own n, as accuracy, for no answer to a disputable question is right. printed:
+    what an item of a paper calls a quantity that it has, too: a column behind ours.
+    """
+    frame = frames["partition_means"]
+    rows = pooled_once(frame[frame["quantity"].isin(quantities)])
+    rows = rows.assign(most=rows.groupby(_GROUP)["n"].transform("max"))
+    by_group: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in records(rows):
+        key = tuple(row[name] for name in _GROUP)
+        cells = by_group.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: int(row["most"])})
+        n = f"; n = {row['n']:,}" if row["n"] < row["most"] else ""
+        cells[quantities[row["quantity"]]] = f"{estimate(row)}{n}"
+    shown = pd.DataFrame(by_group.values(), columns=[*_GROUP, of, *quantities.values()]).fillna("")
+    columns = {f"published {quantities[name]}": quantity for name, quantity in printed.items()}
+    shown = contexts_in_words(with_published(shown, frames[RUNS], (item,), **columns))
+    in_turn = [column for name in quantities.values() for column in (name, f"published {name}") if column in shown]
+    return shown[["model", "dtype", "partition", "context", of, *in_turn]]
+
+
+def _numbers(frames: Frames) -> pd.DataFrame:
+    rows = with_published(pooled_once(frames["partition_means"]), frames[RUNS], ("marjanovic-table-2",), published=None)
+    rows = contexts_in_words(rows)
+    return rows.assign(quantity=rows["quantity"].str.replace("_", " "))
+
+
+def _correlations(frames: Frames) -> pd.DataFrame:
+    rows = pooled_once(frames["instance_correlations"])
+    rows = in_order(rows, measure_a=PREDICTORS)
+    in_papers = "marjanovic-section-6.3", "marjanovic-section-6.5"
+    rows = with_published(rows, frames[RUNS], in_papers, published="pearson", published_p="p")
+    rows = contexts_in_words(rows.assign(correlated_with=rows["measure_a"].map(PREDICTORS)))
+    columns = ("n", "subjects", "pearson", "published", "low", "high", "p", "published_p", "subject_low",
+               "subject_high", "untestable")  # fmt: skip
+    return rows[["model", "dtype", "correlated_with", "partition", "context", *columns]]
+
+
+def _regressions(frames: Frames) -> pd.DataFrame:
+    if not frames["regressions"]["n"].any():  # such as a user's own questions, which nobody counted edits of
+        return pd.DataFrame()
+    rows = pooled_once(in_order(frames["regressions"], predictor=PREDICTORS))
+    in_papers = {f"published_{name}": name for name in ("beta", "standard_error", "p", "r_squared")}
+    rows = with_published(rows, frames[RUNS], _TABLES, **in_papers)
+    rows = contexts_in_words(rows.assign(predictor=rows["predictor"].map(PREDICTORS)))
+    columns = (
+        "partition", "context", "predictor", "beta", "published_beta", "standard_error", "published_standard_error",
+        "p", "published_p", "subject_standard_error", "subject_p", "r_squared", "published_r_squared", "n", "left_out",
+        "subjects", "untestable",
+    )  # fmt: skip
+    shown = rows[["model", "dtype", *columns]]
+    shown.attrs["units"] = {"beta": str(rows["unit"].iloc[0])}
+    return shown
+
+
+def _words(frames: Frames) -> pd.DataFrame:
+    rows = in_order(frames["words_of_classes"], entropy_class=("low", "middle", "high"), text_kind=("questions",))
+    shown = rows["words"].map(lambda words: " ".join(plain(word, 24) for word in words.split()))
+    rows = rows.assign(words=shown, of_the=rows["text_kind"])
+    return rows[["model", "dtype", "entropy_class", "of_the", "of_texts", "words"]]
+
+
+def _bounds(frames: Frames) -> str:
+    classes = frames["entropy_classes"]
+    words = [f"{model}: {cut_in_words(rows_of(classes, model))}" for model in models(classes)]
+    return f" Entropies of {'; '.join(words)}." if words else ""
+
+
+SHARES = Table(
+    "shares-persuaded-and-stubborn",
+    "How many are persuaded, how many stubborn",
+    "An instance is a question with a context: two of each DynamicQA question. Shares with 95% intervals over "
+    "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: what the "
+    "greedy answer states; by the paper's rule: by ROUGE-L over 0.3, which was made for answers of a word and may call "
+    "one answer both.",
+    ("partition_means",),
+    lambda frames: side_by_side(
+        frames,
+        {
+            "following": "follow, by whose answer",
+            "persuaded": "persuaded, by whose answer",
+            "stubborn": "stubborn, by whose answer",
+            "persuaded_as_published": "persuaded, by the paper's rule",
+            "stubborn_as_published": "stubborn, by the paper's rule",
+        },
+        "instances", "marjanovic-table-1", persuaded_as_published="share_persuaded",
+        stubborn_as_published="share_stubborn",
+    ),
+    items=("marjanovic-table-1",),
+)
+NUMBERS = Table(
+    "means-of-partitions", "Every mean of a partition, with its interval",
+    "n counts questions under a condition; intervals are over subjects, which these are about.", ("partition_means",),
+    _numbers, folded=True, items=("marjanovic-table-2",),
+)
+CORRELATIONS = Table(
+    "correlations-of-persuasion", "What coherent persuasion goes together with, one by one",
+    "Pearson's r of coherent persuasion over instances. Low, high and p take instances as independent, as published; "
+    "subject low and high are ends of a 95% bootstrap interval that draws whole subjects. A dash where there is none, "
+    "and why.",
+    ("instance_correlations",), _correlations, folded=True, items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
+)
+REGRESSIONS = Table(
+    "predictors-of-persuasion", "What coherent persuasion goes together with, all at once",
+    "Ordinary least squares of coherent persuasion (nats) on predictors with mean 0 and standard deviation 1: beta is "
+    "the change for one standard deviation, the others held. Standard error and p take instances as independent, as "
+    "published; those of subjects let the instances of one subject depend on each other. Left out are instances that "
+    "lack a value. Published is the temporal partition; edits of a static fact are all 1, and disputable questions "
+    "have neither edits nor an object.",
+    ("regressions",), _regressions, folded=True, items=_TABLES,
+)
+WORDS = Table(
+    "words-of-entropy-classes", "What the questions with low and high uncertainty are about",
+    "The 50 words with the largest mean TF-IDF in the questions and in the contexts of instances with low, middle and "
+    "high semantic entropy with the context, the largest first. TF-IDF of a word in a text: how often it occurs, times "
+    "ln((1 + texts) / (1 + texts with it)) + 1, the text scaled to length 1. Words of more than half of the texts are "
+    "left out.",
+    ("words_of_classes", "entropy_classes"), _words, note=_bounds, folded=True, items=("marjanovic-table-8",),
+)
 
 
 def by_condition(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:

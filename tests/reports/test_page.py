@@ -9,8 +9,7 @@ import pytest
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.findings import findings
-from swaymeter.reports.page import MOST_ROWS, cell, heading, in_common, linked, page
-from swaymeter.reports.page.example import example
+from swaymeter.reports.page import MOST_ROWS, cell, example, heading, in_common, linked, page
 from swaymeter.reports.tables import TABLES, Filled, Table, filled
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL
