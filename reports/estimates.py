@@ -78,7 +78,7 @@ def interval_over(what: str) -> str:
 def verdict(row: Mapping[str, Any]) -> str:
     """How two models differ, in words; why that is not known where there is no test."""
     if row["verdict"] != EQUAL:
-        return str(row["verdict"] or row["untestable"] or "")
+        return str(next((row[name] for name in ("verdict", "untestable") if not pd.isna(row[name])), ""))
     unit, factor = ("points", 100) if row["unit"] == SHARE else (row["unit"], 1)
     return f"equal ±{factor * row['margin']:.2g} {unit}".rstrip()
 

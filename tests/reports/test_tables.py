@@ -1,3 +1,4 @@
+import math
 from typing import Any
 
 import pandas as pd
@@ -238,3 +239,4 @@ def test_differences_of_shares_are_in_points() -> None:
     assert estimate(row, "difference", signed=True) == "+0.31 points [-0.12, 0.71]"
     assert verdict(row) == "equal ±5 points"
     assert verdict({**row, "unit": "nats", "margin": 0.1523}) == "equal ±0.15 nats"
+    assert verdict({**row, "verdict": math.nan, "untestable": "one cluster"}) == "one cluster"  # no row has a verdict
