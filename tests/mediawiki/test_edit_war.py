@@ -1,16 +1,20 @@
 """Edit wars on a real wiki: which spans are disputed, and how often each was put back, counted beside the edits."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from swaymeter.data import reasons
 from swaymeter.data.records import Dispute, Rejected
+from swaymeter.data.sources.http.session import Service, Session
+from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.disputes.of_page import disputes_of_page
-from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki
+from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki, a_wiki, is_installed
 from tests.tasks.contexts.disputes.letters import embed
 
 pytestmark = pytest.mark.mediawiki
@@ -25,6 +29,23 @@ HARBOUR = (
     "* Lighthouse: grey\n"
     '{| class="wikitable"\n| Ships || many\n|}\n'
 )
+
+
+@pytest.fixture(scope="session")
+def wiki(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningWiki]:
+    """A wiki for all tests; each has pages of its own."""
+    if not is_installed():
+        pytest.fail("no MediaWiki is installed here; `make test-mediawiki` installs Debian's, as root")
+    with a_wiki(tmp_path_factory.mktemp("mediawiki"), ("Alice", "Bob", "Carol")) as running:
+        yield running
+
+
+@pytest.fixture
+def wikipedia(wiki: RunningWiki, tmp_path: Path) -> Iterator[Wikipedia]:
+    """Our client of that wiki, with a cache of its own."""
+    service = Service("The wiki", wiki.api, max_concurrency=3, requests_per_minute=60_000, cache_ttl_days=30)
+    with closing(Session(service, contact="https://tests.invalid", cache=tmp_path)) as session:
+        yield Wikipedia(Wiki(session))
 
 
 class Editors(NamedTuple):

@@ -9,7 +9,6 @@ with a_wiki(folder, ("Alice", "Bob")) as wiki:
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -17,8 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import requests
+
+from tests.data.sources.servers.faults import unused_address
 
 HOME = Path("/var/lib/mediawiki")
 MAINTENANCE = Path("/usr/share/mediawiki/maintenance")
@@ -119,7 +121,7 @@ class Editor:
 @contextmanager
 def a_wiki(folder: Path, users: Sequence[str] = ()) -> Iterator[RunningWiki]:
     """A wiki with these users and ADMIN, its files in the folder, for as long as it is wanted."""
-    port = _free_port()
+    port = urlsplit(unused_address()).port or 0
     password = secrets.token_hex(16)
     environment = os.environ | {"MW_CONFIG_FILE": str(folder / "LocalSettings.php")}
     _install(folder, port, password)
@@ -167,9 +169,3 @@ def _wait_for(api: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
         assert reply.status_code == 200, reply.text[:2000]
         return
     raise AssertionError(f"the wiki does not answer: {log.read_text(errors='replace')[-2000:]}")
-
-
-def _free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])

@@ -9,7 +9,7 @@
     serving_world(made, after=lambda asked, said: replace(said, hold=event))
     made.items["Q501"].changes("P106", "Q101", "Q103")        # at any time: the fact is temporal from now on
 
-Everything in it is invented, and the same in every process. `asking` has the project's clients for a world.
+Everything in it is invented, and the same in every process.
 """
 
 from tests.data.sources.servers.wiki_world import occupations, things
