@@ -36,6 +36,7 @@ PERSONS = word_set(
     "astronaut inventor engineer player footballer athlete coach boxer journalist comedian conductor animator teacher "
     "designer founder leader mayor pilot officer judge lawyer doctor professor chef dancer wife husband son daughter"
 )
+PLACES = word_set("river lake mount mountain island city university gulf bay sea ocean street bridge cape desert")
 AUXILIARIES = word_set("is was are were be am do does did has have had can could will would should may might must")
 FUNCTION_WORDS_ELSEWHERE = word_set(
     "der die das den dem des ein eine einen in im am an auf zu mit von und fur ist sind war hat haben wird kann "

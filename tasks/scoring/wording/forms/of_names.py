@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from swaymeter.tasks.scoring.wording.word import (
     FUNCTION_WORDS,
     MONTHS,
     PERSONS,
+    PLACES,
     TITLES,
     Answer,
     Kind,
@@ -23,13 +24,9 @@ _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une 
 _APPROXIMATE = word_set("about approximately roughly around nearly almost circa c ca some exactly only")
 _COMPANIES = word_set("inc incorporated corp corporation ltd limited llc plc gmbh ag co company")
 _PARTICLES = word_set("von van de der den la di da del dos bin al le ter zu")
-_PLACES = word_set("river lake mount mountain island city university gulf bay sea ocean street bridge cape desert")
 _WHERE = word_set("where city town place located capital born wo donde ou")
 _WEEKDAYS = word_set("monday tuesday wednesday thursday friday saturday sunday")
 _DIMENSIONS = word_set("old long tall high wide deep away")
-_SIGNS: Mapping[str, tuple[str, ...]] = {
-    "++": ("plus plus",), "+": ("plus", "positive"), "-": ("minus", "negative"), "#": ("sharp",),
-}  # fmt: skip
 _GERMAN = word_set("wer wie was wo wann welche welcher welches welchem welchen wohin woher woraus ist der die das")
 
 
@@ -70,23 +67,6 @@ def _ordinal(answer: Answer) -> Iterator[Texts]:
         yield (*texts[:-1], texts[-1].removesuffix("th"))
 
 
-def _sign_in_words(answer: Answer) -> Iterator[Texts]:
-    """C plus plus, AB negative."""
-    (text, *further) = answer.texts
-    sign = next((sign for sign in _SIGNS if text.endswith(sign)), None)
-    if not further and sign and text.removesuffix(sign).isalpha():
-        yield from ((text.removesuffix(sign), *spoken.split()) for spoken in _SIGNS[sign])
-
-
-def _place_reversed(answer: Answer) -> Iterator[Texts]:
-    """Alme River for River Alme, Oslo University for University of Oslo."""
-    texts = answer.texts
-    if 2 <= len(texts) <= 4 and texts[0] in _PLACES:
-        yield (*(texts[2:] if texts[1] == "of" else texts[1:]), texts[0])
-    elif 2 <= len(texts) <= 4 and texts[-1] in _PLACES:
-        yield from ((texts[-1], *texts[:-1]), (texts[-1], "of", *texts[:-1]))
-
-
 def _inflected(answer: Answer) -> Iterator[Texts]:
     """Rotem Sandstein for roter Sandstein: the endings of a German adjective before its noun."""
     name, texts = answer.name, answer.texts
@@ -99,14 +79,6 @@ def _of_type(answer: Answer) -> Iterator[Texts]:
     """USB Type-C for USB-C."""
     if len(answer.texts) == 2 and answer.name[1].joined and len(answer.texts[1]) == 1:
         yield (answer.texts[0], "type", answer.texts[1])
-
-
-def _with_space(answer: Answer) -> Iterator[Texts]:
-    """MH 370 for MH370, and the other way round."""
-    if len(answer.texts) == 1 and (code := re.fullmatch(r"([a-z]{1,4})(\d{1,5})", answer.texts[0])):
-        yield (code[1], code[2])
-    elif len(answer.texts) == 2 and re.fullmatch(r"[a-z]{1,4} \d{1,5}", " ".join(answer.texts)):
-        yield ("".join(answer.texts),)
 
 
 def _with_ending(answer: Answer) -> Iterator[Texts]:
@@ -126,12 +98,6 @@ def _with_e(answer: Answer) -> Iterator[Texts]:
         yield texts_of(words(spelled))
 
 
-def _without_suffix(answer: Answer) -> Iterator[Texts]:
-    """北京 for 北京市."""
-    if len(answer.texts) >= 3 and answer.texts[-1] in word_set("市 省 县 縣 都 府 県 州 区 국 시"):
-        yield answer.texts[:-1]
-
-
 def _without_country(answer: Answer) -> Iterator[Texts]:
     """Paris for "Paris, France" where the question asks for a place."""
     if re.fullmatch(r"[^\d,;/&]+,[^\d,;/&]+", answer.written) and not _WHERE.isdisjoint(answer.asked):
@@ -141,9 +107,9 @@ def _without_country(answer: Answer) -> Iterator[Texts]:
 def _without_kind(answer: Answer) -> Iterator[Texts]:
     """The Alme for the River Alme where the question asks for a river."""
     texts = answer.texts
-    if len(texts) > 1 and texts[0] in _PLACES.intersection(answer.asked):
+    if len(texts) > 1 and texts[0] in PLACES.intersection(answer.asked):
         yield texts[2:] if texts[1] == "of" else texts[1:]
-    elif len(texts) > 1 and texts[-1] in _PLACES.intersection(answer.asked):
+    elif len(texts) > 1 and texts[-1] in PLACES.intersection(answer.asked):
         yield texts[:-1]
 
 
@@ -181,7 +147,7 @@ def _last_name(answer: Answer) -> Iterator[Texts]:
         return
     if any(word.kind != "word" or not (word.capitals or word.text in _PARTICLES) for word in name):
         return
-    if texts[-1] not in answer.asked and texts[-1] not in _PLACES | _COMPANIES | FUNCTION_WORDS:
+    if texts[-1] not in answer.asked and texts[-1] not in PLACES | _COMPANIES | FUNCTION_WORDS:
         last = next(place for place in range(len(name) - 1, -1, -1) if not name[place].joined)
         yield texts[last:]
         first = next((place for place, text in enumerate(texts) if place and text in _PARTICLES), 0)
@@ -204,11 +170,8 @@ def items(written: str) -> tuple[Texts, ...]:
     return items if is_list and not any(set(item).intersection(MONTHS) for item in items) else ()
 
 
-EXACT: tuple[Kind, ...] = (
-    _without_addition, _without_hyphen, _ordinal, _sign_in_words, _place_reversed, _inflected, _of_type, _with_e,
-    _without_suffix,
-)  # fmt: skip
-LOOSE: tuple[Kind, ...] = (_without_country, _without_kind, _without_middle_name, _with_ending, _with_space)
+EXACT: tuple[Kind, ...] = (_without_addition, _without_hyphen, _ordinal, _inflected, _of_type, _with_e)
+LOOSE: tuple[Kind, ...] = (_without_country, _without_kind, _without_middle_name, _with_ending)
 SHORT: tuple[Kind, ...] = (_without_last_word,)
 INITIALS: tuple[Kind, ...] = (_initials,)
 PERSON: tuple[Kind, ...] = (_last_name,)

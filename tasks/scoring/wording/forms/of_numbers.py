@@ -8,7 +8,6 @@ from itertools import product
 from swaymeter.tasks.scoring.wording.numbers.number_words import normal_figures, written_out
 from swaymeter.tasks.scoring.wording.word import MONTHS, Answer, Kind, Texts, Word, word_set
 
-_SEASONS = word_set("spring summer autumn fall winter")
 _CONNECTORS = word_set("to and until till through")
 _RATIOS = (
     ("kilometre", "metre", (1000,)), ("metre", "centimetre", (100,)), ("centimetre", "millimetre", (10,)),
@@ -49,13 +48,6 @@ def _decade(answer: Answer) -> Iterator[Texts]:
             yield (*texts[:place], f"19{text}", *texts[place + 1 :])
     if len(texts) == 2 and texts[1] == "century" and answer.name[0].kind == "ordinal":
         yield (f"{int(texts[0].removesuffix('th')) - 1}00s",)
-
-
-def _of_year(answer: Answer) -> Iterator[Texts]:
-    """Spring of 2019 for spring 2019, fall for autumn."""
-    if answer.texts[0] in _SEASONS:
-        names = ("autumn", "fall") if answer.texts[0] in ("autumn", "fall") else answer.texts[:1]
-        yield from ((name, *between, *answer.texts[1:]) for name in names for between in ((), ("of",)))
 
 
 def _in_other_units(answer: Answer) -> Iterator[Texts]:
@@ -143,20 +135,6 @@ def _grouped(answer: Answer) -> Iterator[Texts]:
         yield (grouped[1] + grouped[2], *answer.texts[1:])
 
 
-def _third(answer: Answer) -> Iterator[Texts]:
-    """A third, which is also an ordinal, for 1/3."""
-    if len(answer.texts) == 1 and (part := re.fullmatch(r"1/(\d+)", answer.texts[0])):
-        yield (f"{part[1]}th",)
-    elif answer.texts == ("0.25",):
-        yield ("quarter",)
-
-
-def _degrees(answer: Answer) -> Iterator[Texts]:
-    """20 degrees for 20 °C."""
-    if len(answer.texts) == 2 and answer.texts[1] in ("celsius", "fahrenheit"):
-        yield from ((answer.texts[0], "degree"), (answer.texts[0], "c" if answer.texts[1] == "celsius" else "f"))
-
-
 def _small_m(answer: Answer) -> Iterator[Texts]:
     """1.5m, which is also a length, for 1.5 million."""
     number = answer.texts[0]
@@ -177,8 +155,6 @@ def _without_unit(answer: Answer) -> Iterator[Texts]:
         yield from {(str(int(time[2]) % 12 or 12),), (str(int(time[2])),)}
 
 
-EXACT: tuple[Kind, ...] = (_range, _decade, _of_year)
-LOOSE: tuple[Kind, ...] = (
-    _half_of_day, _time_of_hours, _date_otherwise, _share, _grouped, _third, _degrees, _in_other_units, _small_m,
-)  # fmt: skip
+EXACT: tuple[Kind, ...] = (_range, _decade)
+LOOSE: tuple[Kind, ...] = (_half_of_day, _time_of_hours, _date_otherwise, _share, _grouped, _in_other_units, _small_m)
 BARE: tuple[Kind, ...] = (_without_unit,)
