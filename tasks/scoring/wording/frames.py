@@ -161,8 +161,7 @@ _PHRASES = {
     "need": "apply for|applied for",
     "not": "yet to be|yet to|fail to|failed to|refuse to|refused to|decline to|declined to|cease to|ceased to|"
     "unable to|before it could|before they could|before he could|before she could|no longer|anything but|far from|"
-    "nicht mehr|"
-    "better not|besser nicht|lieber nicht",
+    "nicht mehr|better not|besser nicht|lieber nicht",
 }  # fmt: skip
 _AROUND = {
     "forbid": ("leave|left|advise|advised|recommend|recommended|warn|warned",

@@ -110,45 +110,43 @@ _MENTIONED = re.compile(
 )
 _PHRASES = {
     "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|weiß ich leider nicht|kann ich nicht sagen|"
-    "kann ich leider nicht sagen|"
-    "nicht entnehmen|keine Ahnung|sagt nichts|sagt der Text nichts|nicht gesagt|nicht genannt|nicht ersichtlich|"
-    "verrät nicht|verrät es nicht|nicht sicher|nicht überliefert|nicht geklärt|ungeklärt|nicht feststellen|"
-    "weiß man nicht|weiß niemand|nicht beantworten|nicht beantwortet|steht nicht|nicht eindeutig|nicht hervor|"
-    "keine Auskunft|keine Angabe|keine Angaben|nicht angegeben|"
-    "nicht erwähnt|"
-    "unbekannt|nicht bekannt|kann ich nicht beantworten|kann die Frage nicht beantworten|keine Information|"
-    "keine Informationen|kann nicht beantwortet werden|geht aus dem Text nicht hervor|nicht im Text",
+    "kann ich leider nicht sagen|nicht entnehmen|keine Ahnung|sagt nichts|sagt der Text nichts|nicht gesagt|"
+    "nicht genannt|nicht ersichtlich|verrät nicht|verrät es nicht|nicht sicher|nicht überliefert|nicht geklärt|"
+    "ungeklärt|nicht feststellen|weiß man nicht|weiß niemand|nicht beantworten|nicht beantwortet|steht nicht|"
+    "nicht eindeutig|nicht hervor|keine Auskunft|keine Angabe|keine Angaben|nicht angegeben|nicht erwähnt|unbekannt|"
+    "nicht bekannt|kann ich nicht beantworten|kann die Frage nicht beantworten|keine Information|keine Informationen|"
+    "kann nicht beantwortet werden|geht aus dem Text nicht hervor|nicht im Text",
     "fr": "je ne sais pas|je n'ai pas|je ne peux pas|n'est pas mentionné|n'est pas précisé|n'est pas indiqué|inconnu|"
-    "aucune information|non précisé|ne mentionne pas|ne précise pas|pas d'information|"
-    "ne le dit pas|ne dit pas|ne dit rien|ne sait pas|pas mentionné|pas précisé|pas indiqué|pas connu",
+    "aucune information|non précisé|ne mentionne pas|ne précise pas|pas d'information|ne le dit pas|ne dit pas|"
+    "ne dit rien|ne sait pas|pas mentionné|pas précisé|pas indiqué|pas connu",
     "es": "no lo sé|no sé|no se sabe|no se menciona|no se especifica|no se indica|no puedo|desconocido|"
-    "no hay información|no tengo información|no menciona|no especifica|no está especificado|lo siento|"
-    "no lo dice|no dice|no se conoce|no aparece",
+    "no hay información|no tengo información|no menciona|no especifica|no está especificado|lo siento|no lo dice|"
+    "no dice|no se conoce|no aparece",
     "it": "non lo so|non so|non è specificato|non è menzionato|sconosciuto|non posso|non menziona|non è indicato",
     "pt": "não sei|não é mencionado|não é especificado|não posso|desconhecido|não há informação|não menciona|"
     "não há informações|não foi mencionado",
     "nl": "ik weet het niet|weet ik niet|niet vermeld|onbekend|geen informatie|niet genoemd",
-    "ru": "не знаю|неизвестно|не указано|не упоминается|нет информации|не могу ответить|не сказано|"
-    "не говорится|не сообщается|не упомянут|нет данных|информация отсутствует|не могу сказать|неизвестен|неизвестна|"
+    "ru": "не знаю|неизвестно|не указано|не упоминается|нет информации|не могу ответить|не сказано|не говорится|"
+    "не сообщается|не упомянут|нет данных|информация отсутствует|не могу сказать|неизвестен|неизвестна|"
     "не указывается|ничего не говорится|в тексте нет|не даёт ответа|не содержит",
-    "tr": "bilmiyorum|belirtilmemiş|bilinmiyor|bilgi yok|bilgi verilmemiştir|bilgi verilmemiş|"
-    "bilgi bulunmuyor|yer almıyor|cevaplayamam|bilgi yer almamaktadır|bilgi bulunmamaktadır|"
-    "belirtilmemiştir|belirtilmiyor|söylenmiyor|bahsedilmiyor|belli değil",
-    "ar": "لا أعرف|لا أعلم|غير معروف|غير مذكور|لا يذكر|لا أستطيع|لم يذكر|"
-    "لم يرد|لم يحدد|لا توجد معلومات|لا يوجد معلومات|ليس معروفا|غير محدد|غير واضح",
+    "tr": "bilmiyorum|belirtilmemiş|bilinmiyor|bilgi yok|bilgi verilmemiştir|bilgi verilmemiş|bilgi bulunmuyor|"
+    "yer almıyor|cevaplayamam|bilgi yer almamaktadır|bilgi bulunmamaktadır|belirtilmemiştir|belirtilmiyor|"
+    "söylenmiyor|bahsedilmiyor|belli değil",
+    "ar": "لا أعرف|لا أعلم|غير معروف|غير مذكور|لا يذكر|لا أستطيع|لم يذكر|لم يرد|لم يحدد|لا توجد معلومات|"
+    "لا يوجد معلومات|ليس معروفا|غير محدد|غير واضح",
     "he": "אני לא יודע|לא ידוע|לא צוין",
-    "zh": "不知道|不清楚|未提及|没有提到|没有提及|未知|无法回答|无法确定|没有说明|未说明|"
-    "我无法|抱歉|文中没有|沒有提到|無法回答|無法確定|并未提到|未提到|并未提及|无法得知|无从得知|不得而知|没有给出|没有提供|"
-    "没有写明|没有指出|没有相关|没有信息|并未说明|未指明|未给出|没有记载|没有明确|不详",
-    "ja": "わかりません|分かりません|知りません|不明|記載されていません|"
-    "記載がありません|書かれていません|答えられません|情報がありません|"
-    "記載はありません|記載がない|記載されていない|書かれていない|分からない|わからない|言及されていません|言及がありません|"
-    "言及はありません|述べられていません|触れられていません|示されていません|情報はありません|判断できません|特定できません|"
-    "明らかではありません|明記されていません|含まれていません|含まれていない",
+    "zh": "不知道|不清楚|未提及|没有提到|没有提及|未知|无法回答|无法确定|没有说明|未说明|我无法|抱歉|文中没有|"
+    "沒有提到|無法回答|無法確定|并未提到|未提到|并未提及|无法得知|无从得知|不得而知|没有给出|没有提供|没有写明|"
+    "没有指出|没有相关|没有信息|并未说明|未指明|未给出|没有记载|没有明确|不详",
+    "ja": "わかりません|分かりません|知りません|不明|記載されていません|記載がありません|書かれていません|"
+    "答えられません|情報がありません|記載はありません|記載がない|記載されていない|書かれていない|分からない|"
+    "わからない|言及されていません|言及がありません|言及はありません|述べられていません|触れられていません|"
+    "示されていません|情報はありません|判断できません|特定できません|明らかではありません|明記されていません|"
+    "含まれていません|含まれていない",
     "ko": "모릅니다|모르겠습니다|알 수 없습니다|알 수 없|언급되지 않|명시되지 않|나와 있지 않|나오지 않|"
     "언급되어 있지 않|명시되어 있지 않|적혀 있지 않|언급이 없|정보가 없|정보는 없|내용이 없|내용은 없|알려져 있지 않|"
     "알려지지 않|확인할 수 없|답할 수 없|말할 수 없|알 수가 없",
-}
+}  # fmt: skip
 
 
 def _by_first(phrases: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:

@@ -34,22 +34,17 @@ _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
 OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
 _PHRASES: dict[Polarity, str] = {
-    "yes": (
-        "indeed|right|that is right|it is right|doch|naturlich|selbstverstandlich|auf jeden fall|stimmt|"
-        "das stimmt|das ist richtig|so ist es|richtig|korrekt|genau|das trifft zu|die aussage ist richtig|"
-        "die aussage ist wahr|that is case|this is case|it is case|it seem so|so it seem|apparently|"
-        "apparently so|presumably|claro|claro que si|естественно|конечно|por supuesto|bien sur"
-    ),
-    "no": (
-        "not|wrong|that is wrong|this is wrong|unfortunately not|sadly not|apparently not|probably not|"
-        "no longer|not any longer|by no means|nicht|leider nicht|leider nein|nicht mehr|keineswegs|"
-        "auf keinen fall|stimmt nicht|das stimmt nicht|das ist falsch|falsch|noch nicht|das trifft nicht zu|"
-        "die aussage ist falsch|die aussage ist nicht richtig|that is not case|this is not case|it is not case|"
-        "better not|rather not|no need|no way|no chance|far from it|there is not 1|there are none|there is none|"
-        "they do not have 1|it do not have 1|lieber nicht|besser nicht|eher nicht|kein bedarf|"
-        "negative|never|not at all|not yet|not so|hardly|nie|niemals"
-    ),
-}
+    "yes": "indeed|right|that is right|it is right|doch|naturlich|selbstverstandlich|auf jeden fall|stimmt|das stimmt|"
+    "das ist richtig|so ist es|richtig|korrekt|genau|das trifft zu|die aussage ist richtig|die aussage ist wahr|"
+    "that is case|this is case|it is case|it seem so|so it seem|apparently|apparently so|presumably|claro|"
+    "claro que si|естественно|конечно|por supuesto|bien sur",
+    "no": "not|wrong|that is wrong|this is wrong|unfortunately not|sadly not|apparently not|probably not|no longer|"
+    "not any longer|by no means|nicht|leider nicht|leider nein|nicht mehr|keineswegs|auf keinen fall|stimmt nicht|"
+    "das stimmt nicht|das ist falsch|falsch|noch nicht|das trifft nicht zu|die aussage ist falsch|"
+    "die aussage ist nicht richtig|that is not case|this is not case|it is not case|better not|rather not|no need|"
+    "no way|no chance|far from it|there is not 1|there are none|there is none|they do not have 1|it do not have 1|"
+    "lieber nicht|besser nicht|eher nicht|kein bedarf|negative|never|not at all|not yet|not so|hardly|nie|niemals",
+}  # fmt: skip
 _WHOLE_CLAUSES: dict[Texts, Polarity] = {
     texts_of(words(phrase)): polarity for polarity, phrases in _PHRASES.items() for phrase in phrases.split("|")
 }
