@@ -61,12 +61,10 @@ def group_answers(
         return [list(group) for group in dict.fromkeys(tuple(sorted(walk)) for walk in walks)]
     groups: list[list[int]] = []
     for answer in answers:
-        same = rows[answer]
-        home = next((group for group in groups if all(same[member] for member in group)), None)
+        home = next((group for group in groups if all(rows[answer][member] for member in group)), None)
         if home is None:
-            groups.append([answer])
-        else:
-            home.append(answer)
+            groups.append(home := [])
+        home.append(answer)
     return groups
 
 

@@ -13,15 +13,9 @@ What it is not: inference. "It is cold" says nothing to "Is it heated?".
 from collections.abc import Sequence
 from itertools import pairwise
 
+from swaymeter.tasks.scoring.wording import opposites
 from swaymeter.tasks.scoring.wording.denials import NEGATING_WORDS, calls_false
-from swaymeter.tasks.scoring.wording.opposites import (
-    FORBIDDING,
-    has_sense,
-    is_about,
-    is_opposite,
-    is_synonym,
-    with_senses,
-)
+from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, is_about, is_opposite
 from swaymeter.tasks.scoring.wording.word import (
     AUXILIARIES,
     FUNCTION_WORDS,
@@ -42,15 +36,10 @@ _WHEN = frozenset(_DAY) | word_set(
 )
 """What "every day" stands for in a question."""
 _SHORT = 8
-_EMPTY = (
-    FUNCTION_WORDS
-    | AUXILIARIES
-    | FUNCTION_WORDS_ELSEWHERE
-    | word_set(
-        "true correct false incorrect untrue ever yet still already actually indeed currently jemals je schon noch "
-        "吗 嗎 呢 か で す ま は が に を も の"
-    )
-)
+_EMPTY = FUNCTION_WORDS | AUXILIARIES | FUNCTION_WORDS_ELSEWHERE | word_set(
+    "true correct false incorrect untrue ever yet still already actually indeed currently jemals je schon noch "
+    "吗 嗎 呢 か で す ま は が に を も の"
+)  # fmt: skip
 _SAYING = word_set("think believe say state mention claim passage text source website article according laut")
 _NEGATIONS = NEGATING_WORDS | word_set(
     "nicht kein keine keinen nie pas aucun aucune nao non niet geen не нет degil 不 没 沒 未"
@@ -100,7 +89,7 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
     begins = next((place for place, text in enumerate(texts) if text not in _LINKS), len(clause))
     if "that" in texts and not _SOURCES.isdisjoint(texts[: texts.index("that")]):
         begins = texts.index("that") + 1
-    said = with_senses([word.text for word in clause[begins:]])
+    said = opposites.with_senses([word.text for word in clause[begins:]])
     hedges = _HEDGES - {"may", "could"} if question[0].text in _MODAL else _HEDGES
     if not said or hedges.intersection(said):
         return None
@@ -125,7 +114,7 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
         missing = missing if new else []
     is_half = is_pronoun and content[-1] not in missing and 2 * len(missing) <= len(content) and len(new) < 2
     if question[0].text in _MODAL and not FORBIDDING.isdisjoint(said):
-        subject = next((text for text in content if not has_sense(text)), "")
+        subject = next((text for text in content if not opposites.has_sense(text)), "")
         is_half = is_half or (len(missing) == 1 < len(content) and not (new and missing[0] == subject))
     outside = outside or (bool(missing and new) and _is_instead(said, question[0].text, content, missing))
     if missing and not (is_half or outside or _has_predicate(clause[begins:], said, question, content, missing, new)):
@@ -197,8 +186,8 @@ def _has_predicate(
     new: Sequence[str],
 ) -> bool:  # fmt: skip
     """Whether a clause has the predicate and the subject of a question, and leaves out no more than where or what."""
-    place = next((place for place in range(len(content) - 1, 0, -1) if has_sense(content[place])), 0)
-    if (not place and not has_sense(content[0])) or content[place] in missing:
+    place = next((place for place in range(len(content) - 1, 0, -1) if opposites.has_sense(content[place])), 0)
+    if (not place and not opposites.has_sense(content[0])) or content[place] in missing:
         return False
     subjects = content[:place] or content[1:]
     is_passive = said[1:2] and said[1] in AUXILIARIES and any(is_about(said[0], text) for text in content[place + 1 :])
@@ -207,7 +196,7 @@ def _has_predicate(
     objects = [two.text for one, two in pairwise(asked) if one.text == content[place]]
     is_lacking = said[0] not in PRONOUNS and any(text in missing for text in objects)
     is_other = any(not text[0].isdigit() for text in new)
-    if is_lacking and (is_other or is_synonym(content[place], "need")):
+    if is_lacking and (is_other or opposites.is_synonym(content[place], "need")):
         return False  # a helmet is needed, not a visa
     if not _WHEN.isdisjoint(missing) or not _WHEN.isdisjoint(new):
         return False

@@ -28,13 +28,11 @@ def with_numerals(tokens: Sequence[Token]) -> Iterator[Word]:
     place, currency, behind_number = 0, "", False
     while place < len(tokens):
         token = tokens[place]
-        if token.kind == "sign":
-            yield Word(table.SIGNS.get(token.text, token.text), token.clause, kind="sign")
-            place, behind_number = place + 1, False
-            continue
-        if token.folded in table.COMPARING and (length := _comparing(tokens, place)):
-            phrase = tuple(one.folded for one in tokens[place : place + length])
-            yield Word(table.COMPARED[phrase], token.clause, kind="sign")
+        is_sign = token.kind == "sign"
+        if length := 1 if is_sign else _comparing(tokens, place):
+            phrase = _folded(tokens, place, length)
+            sign = table.SIGNS.get(token.text, token.text) if is_sign else table.COMPARED[phrase]
+            yield Word(sign, token.clause, kind="sign")
             place, behind_number = place + length, False
             continue
         if token.folded in ("a", "an") and not behind_number and _is_one(tokens, place):
@@ -80,11 +78,10 @@ def _folded(tokens: Sequence[Token], start: int, count: int) -> tuple[str, ...]:
 
 def _comparing(tokens: Sequence[Token], start: int) -> int:
     """How many words compare the number behind them: two in "more than 8", none in "more than Oslo"."""
-    for length in (3, 2, 1):
+    for length in (3, 2, 1) if tokens[start].folded in table.COMPARING else ():
         if _folded(tokens, start, length) in table.COMPARED and start + length < len(tokens):
             behind = tokens[start + length]
-            is_money = behind.folded in table.MONEY
-            if behind.kind == "number" or is_money or behind.folded in CARDINALS or behind.folded == "half":
+            if behind.kind == "number" or behind.folded in table.MONEY | CARDINALS.keys() | {"half"}:
                 return length
     return 0
 
