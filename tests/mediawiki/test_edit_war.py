@@ -15,7 +15,7 @@ from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.disputes.of_page import disputes_of_page
 from tests.mediawiki.wiki_server import ADMIN, Editor, RunningWiki, a_wiki, is_installed
-from tests.tasks.contexts.disputes.letters import embed
+from tests.tasks.contexts.wikidata.live import by_letters as embed
 
 pytestmark = pytest.mark.mediawiki
 

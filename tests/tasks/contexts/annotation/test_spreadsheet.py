@@ -10,10 +10,17 @@ from openpyxl import Workbook, load_workbook
 
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError
 from swaymeter.tasks.contexts.annotation import spreadsheet
-from swaymeter.tasks.contexts.annotation.cells import LARGEST_CELL
-from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet
-from tests.tasks.contexts.annotation.sheets import BOTH, COLUMNS, GUIDE, HEADER, as_csv, as_xlsx, write
+from swaymeter.tasks.contexts.annotation.cells import LARGEST_CELL, SheetColumn
+from swaymeter.tasks.contexts.annotation.spreadsheet import read_sheet, write_sheet
 
+HEADER = ["context", "choice", "key"]
+COLUMNS = (
+    SheetColumn("context", 60),
+    SheetColumn("choice", 12, written=True, choices=("accept", "discard")),
+    SheetColumn("key", hidden=True),
+)
+GUIDE = {"accept": "=1+1 is no formula here", "discard": "anything else"}
+BOTH = pytest.mark.parametrize("name", ["sheet.xlsx", "sheet.CSV"])
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 HOSTILE = [
     '=HYPERLINK("http://127.0.0.1/?"&A1,"Oslo")', "=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "\t=1", "#N/A",
@@ -22,6 +29,27 @@ HOSTILE = [
     "]]>", "<b>&amp;</b>", "{0} {entity} [ENTITY]", "שלום \u202e=1", "../../etc/passwd", "'s-Hertogenbosch",
     "👩‍🚀", "\ufeffx",
 ]  # fmt: skip
+
+
+def write(path: Path, texts: list[str]) -> Path:
+    write_sheet(
+        path, COLUMNS, [{"context": text, "choice": "", "key": f"q-{n}"} for n, text in enumerate(texts)], GUIDE
+    )
+    return path
+
+
+def as_csv(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def as_xlsx(path: Path, *rows: list[Any], title: str = "questions") -> Path:
+    book = Workbook()
+    book.active.title = title
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
 
 
 def saved(path: Path, *rows: list[Any]) -> Path:

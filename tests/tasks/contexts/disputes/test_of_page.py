@@ -15,8 +15,8 @@ from swaymeter.tasks.contexts.disputes.of_page import PageDisputes, disputes_of_
 from tests.data.sources.servers.faults import Asked, Say
 from tests.data.sources.servers.wiki_world import WARS, Limits, World, serving_world, world
 from tests.data.sources.servers.wiki_world.wars import ALICE, BOB, QUIET
-from tests.tasks.contexts.disputes.letters import embed
 from tests.tasks.contexts.wikidata.live import MONTHS, clients, never
+from tests.tasks.contexts.wikidata.live import by_letters as embed
 
 PAGE = "Velm"
 WHOLE = Limits(revisions=500, contents=50)
