@@ -108,8 +108,11 @@ class Model(Speaker, Protocol):
     revision: str
     dtype: str
     device: str
-    forward_passes: int
     engine: Engine
+
+    @property
+    def forward_passes(self) -> int:
+        """Calls of the network, or requests to its server, so far."""
 
     @property
     def context_window(self) -> int | None:

@@ -238,8 +238,9 @@ class Session:
         try:
             connect_s = CONNECT_S if self._reached else seconds_to_connect(self._http, self.service.address)
             reply = exchange(
-                self._http, request, named=self._named, connect_s=connect_s, timeout_s=self.service.timeout_s
-            )
+                self._http, request, named=self._named, connect_s=connect_s, timeout_s=self.service.timeout_s,
+                transient=self.service.transient,
+            )  # fmt: skip
         except Unreachable as why:
             message = f"{self._named} cannot be reached: {why}"
             self._not_connected += 1
@@ -252,7 +253,7 @@ class Session:
             self._reached = True
             raise
         self._reached = True
-        return reply
+        return replace(reply, body=reply.body.replace(self._key, b"[key]")) if self._key else reply
 
 
 _lock = threading.Lock()

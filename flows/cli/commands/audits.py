@@ -19,7 +19,9 @@ Map = Annotated[
 Model = Annotated[
     list[str],
     typer.Option(
-        "--model", help="An alias, hub id or folder, perhaps with :bfloat16 or another dtype; may be repeated."
+        "--model",
+        help="An alias, hub id or folder, perhaps with :bfloat16 or another dtype; or NAME@URL of a model server, such "
+        "as smol@http://127.0.0.1:8000/v1; may be repeated.",
     ),
 ]
 Under = Annotated[
@@ -59,6 +61,9 @@ Entailment = Annotated[
         "--entailment", help="A model that judges replies which state neither answer by their words: for sentences."
     ),
 ]
+KeyFrom = Annotated[
+    str, typer.Option("--key-from", help="The environment variable that holds the key of the model servers.")
+]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
 
@@ -76,6 +81,7 @@ def audit(
     thinking: Thinking = "off",
     baseline: Baseline = False,
     entailment: Entailment = None,
+    key_from: KeyFrom = "",
     as_json: options.AsJson = False,
     junit: JUnit = None,
     offline: options.Offline = False,
@@ -98,7 +104,7 @@ def audit(
     columns = view.columns_of(map_ or ())
     study = view.write_study(
         file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, columns=columns,
-        thinking=thinking, baseline=baseline, entailment=entailment,
+        thinking=thinking, baseline=baseline, entailment=entailment, key_from=key_from,
     )  # fmt: skip
     selected = Selected.of(str(study))
     selected.check_models("run")

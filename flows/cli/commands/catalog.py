@@ -35,12 +35,26 @@ def relations(
 
 
 @catalog.command()
-def models(as_json: AsJson = False) -> None:
+def models(
+    at: Annotated[str, typer.Option("--at", help="The models of a server at this address instead.")] = "",
+    key_from: Annotated[str, typer.Option("--key-from", help="The environment variable with its key.")] = "",
+    as_json: AsJson = False,
+    traceback: Traceback = False,
+) -> None:
     """List the models that have a short name, and whether they are installed; a study can name any folder or hub id.
 
-    Example: [bold]swaymeter models[/bold]
+    Example: [bold]swaymeter models --at http://127.0.0.1:8000/v1[/bold]
     """
-    _list("models", as_json)
+    if not at:
+        _list("models", as_json)
+        return
+    from swaymeter.tasks.models.endpoints.probe import models_at
+
+    rows = models_at(at, key_from)
+    if as_json:
+        print_product(json.dumps(rows, indent=2))
+    else:
+        print_table(("model", "server", "context window"), [[str(cell or "") for cell in row.values()] for row in rows])
 
 
 @catalog.command()

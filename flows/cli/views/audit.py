@@ -36,7 +36,7 @@ from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
 NOT_USED = "rows-not-used.txt"
 """The file of the workspace that lists the rows that cannot be used."""
 MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coherent_persuasion": {}}
-"""What is measured of enough sampled answers alone."""
+"""What is measured of enough sampled answers alone, of models on this machine."""
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """The most tokens of thoughts in an audit that does not say."""
@@ -118,6 +118,7 @@ def write_study(
     thinking: str = "off",
     baseline: bool = False,
     entailment: str | None = None,
+    key_from: str = "",
 ) -> Path:
     """Writes the study of an audit into its workspace, and gives its path.
 
@@ -135,7 +136,7 @@ def write_study(
             "source": "file", "file": str(path.absolute()), "columns": dict(columns), "per_partition": questions,
             "baseline": baseline,
         },
-        "models": [_model(name) for name in models],
+        "models": [_model(name, key_from) for name in models],
         "measures": {
             "answers": {
                 "samples": samples, "max_new_tokens": max_new_tokens,
@@ -144,7 +145,7 @@ def write_study(
                     "models": "without_switch" if thinking == "off" else "all",
                 },
             },
-            **(MOVED if samples >= FEWEST_SAMPLES else {}),
+            **(MOVED if samples >= FEWEST_SAMPLES and not any("@http" in name for name in models) else {}),
             "whose_answer": {"entailment": entailment} if entailment else {},
         },
     }  # fmt: skip
@@ -154,8 +155,11 @@ def write_study(
     return written
 
 
-def _model(name: str) -> dict[str, str]:
-    """A model as an option names it, perhaps with a dtype behind a colon."""
+def _model(name: str, key_from: str) -> dict[str, str]:
+    """A model as an option names it, perhaps with a dtype behind a colon, or with an address behind an @."""
+    served_as, at, address = name.partition("@http")
+    if at:
+        return {"name": served_as, "endpoint": f"http{address}", **({"key_from": key_from} if key_from else {})}
     before, colon, dtype = name.rpartition(":")
     return {"name": before, "dtype": dtype} if colon and dtype in DTYPES else {"name": name}
 

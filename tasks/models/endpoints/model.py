@@ -3,7 +3,7 @@
 Its "device" is this machine's CPU, where what the server sends is computed on; what reads is the server.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -35,6 +35,7 @@ from swaymeter.tasks.models.tokenizer import load_transformers_tokenizer
 if TYPE_CHECKING:
     import torch
 
+    from swaymeter.tasks.models.capabilities import AnswerScores, NextTokenLogits, Samples
     from swaymeter.tasks.models.endpoints.apis import Served
     from swaymeter.tasks.models.next_token.distributions import Distributions
 
@@ -220,6 +221,25 @@ class ServedModel:
             texts[query][context] = reply.text.lstrip().partition("\n")[0].rstrip()
         return texts, self.found.api
 
+    def complete_answers(
+        self,
+        contexts: Sequence[str],
+        queries: Sequence[str],
+        answers: Sequence[str],
+        *,
+        terminators: Sequence[str],
+        prompts: Prompts,
+        start_token: bool = True,
+    ) -> "tuple[torch.Tensor, torch.Tensor, str]":
+        """As `complete_answers` of a model on this machine, from whole distributions along the answers."""
+        from swaymeter.tasks.models.next_token.complete_answers import complete_answers
+
+        own: Any = self
+        return complete_answers(
+            own, contexts, queries, answers, terminators=terminators, prompts=prompts, start_token=start_token,
+            by=(self.found.api, self.next_token_logits),
+        )  # fmt: skip
+
 
 def load_served(
     endpoint: Endpoint, cache: Path, *, revision: str = SERVED, reruns: frozenset[str] = frozenset()
@@ -253,6 +273,7 @@ def _served(endpoint: Endpoint, cache: Path, revision: str, reruns: frozenset[st
     return ServedModel(endpoint, revision, served, found, tokenizer)
 
 
-def words_of(model: ServedModel) -> Mapping[str, str]:
-    """What the server says of itself, and what the probe found wrong, for people."""
-    return {**model.found.words, **{f"check {check}": reason for check, reason in model.found.failed.items()}}
+if TYPE_CHECKING:
+
+    def _capabilities_of(model: ServedModel) -> tuple[NextTokenLogits, Samples, AnswerScores]:
+        return model, model, model

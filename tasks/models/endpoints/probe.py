@@ -20,6 +20,8 @@ Each check has a name. What fails it is taken away with the reason, or noted whe
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest
@@ -27,7 +29,7 @@ from swaymeter.data.sources.http.printable import printable
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.apis import APIS, Served
 from swaymeter.tasks.models.endpoints.client import Client
-from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Prompt
+from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt
 
 Write = Callable[[str], Prompt]
 """Writes a text as what is sent to the server."""
@@ -196,6 +198,25 @@ def _tokens(served: Served, found: Found, write: Write) -> None:
 
 def _within(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
     return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
+
+
+def models_at(address: str, key_from: str = "") -> list[dict[str, Any]]:
+    """The models that a server lists, each with what it says that it is, and its context window in tokens.
+
+    ServiceError where it cannot be reached, UsageError where the variable that holds its key is not set.
+    """
+    with TemporaryDirectory() as folder:
+        client = Client(Endpoint("of the server", address, key_from=key_from), Path(folder))
+        entries = [entry for entry in _list(client.get(client.openai + "models")) if isinstance(entry, dict)]
+        client.session.close()
+    return [
+        {
+            "model": printable(str(entry.get("id")), 200),
+            "server": printable(str(entry.get("owned_by") or ""), 60),
+            "context_window": _window(entry),
+        }
+        for entry in entries
+    ]
 
 
 def _list(content: Any) -> list[Any]:

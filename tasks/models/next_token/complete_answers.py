@@ -25,6 +25,10 @@ _PROMPTS_AT_ONCE = 50_000
 _DISTRIBUTIONS_AT_ONCE = 256
 
 
+Read = Callable[[Sequence[Tokens]], torch.Tensor]
+"""The logits after each of some prompts, (n, V)."""
+
+
 def complete_answers(
     model: Network,
     contexts: Sequence[str],
@@ -34,22 +38,24 @@ def complete_answers(
     terminators: Sequence[str],
     prompts: Prompts,
     start_token: bool = True,
+    by: tuple[str, Read] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor, str]:
     """The log-probabilities of complete answers, (n_queries, n_contexts, n_answers) in nats, float64, on the CPU.
 
     With them (n_queries, n_contexts), whether all distributions behind them are finite, and the engine that read them.
     answers: different texts, put behind a query after a space; terminators: beginnings of tokens that end an answer;
-    prompts: [context][query] tokens. UsageError where no token ends an answer, ScoreError for a prompt that does not
-    fit the context window, or shares no token with its answers.
+    prompts: [context][query] tokens; by: an engine, and how it reads prompts one by one, of a model that is not on this
+    machine. UsageError where no token ends an answer, ScoreError for a prompt that does not fit the context window, or
+    shares no token with its answers.
     """
     longest = max(map(len, tokenized(model, [f" {answer}" for answer in answers], start_token=False)))
-    engine_name = engine(model, prompts, to_come=longest)
+    engine_name, read = by or (engine(model, prompts, to_come=longest), partial(read_plain, model))
     look_up = cache(partial(_LookUp, stops=_stops(model, terminators), device=model.device))
     some = max(1, _PROMPTS_AT_ONCE // (len(contexts) * (len(answers) + 1)))
     parts = []
     for start in range(0, len(queries), some):
         of_part = _prompts(model, contexts, queries[start : start + some], answers, start_token)
-        parts.append(_scored(model, of_part, len(answers) + 1, look_up, engine_name))
+        parts.append(_scored(model, of_part, len(answers) + 1, look_up, engine_name, read))
     log_probs, sound = zip(*parts, strict=True)
     return torch.cat(log_probs), torch.cat(sound), engine_name
 
@@ -71,6 +77,7 @@ def _scored(
     each: int,
     look_up: Callable[[tuple[tuple[int, ...], ...]], "_LookUp"],
     engine_name: str,
+    read: Read,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What `complete_answers` returns, for prompts as `_prompts` returns them; each: of a query, 1 + answers."""
     shape = (len(prompts[0]) // each, len(prompts))
@@ -109,7 +116,7 @@ def _scored(
         for query, context in np.ndindex(*shape):
             prefix, wholes, lookup = of(query, context)
             whole = [wholes[answer][: len(prefix) + depth] for answer, depth in lookup.places]
-            keep([query], [context], [lookup], read_plain(model, whole).unsqueeze(0))
+            keep([query], [context], [lookup], read(whole).unsqueeze(0))
     return log_probs.cpu(), sound.cpu()
 
 

@@ -161,7 +161,8 @@ def _texts(template: str) -> set[Any]:
 def end_tokens(model: Network) -> frozenset[int]:
     """The ids that end an answer: all of the model's end-of-sequence tokens, and its chat template's end of turn."""
     ids: set[int] = set()
-    for holder in (model.model.config, model.tokenizer, model.model.generation_config):
+    network = getattr(model, "model", None)  # None of a model that is at a server
+    for holder in (getattr(network, "config", None), model.tokenizer, getattr(network, "generation_config", None)):
         of_holder = getattr(holder, "eos_token_id", None)
         ids.update([of_holder] if isinstance(of_holder, int) else of_holder or [])
     end_of_turn = _end_of_turn(model) if model.has_chat_template else None

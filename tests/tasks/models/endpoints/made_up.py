@@ -1,4 +1,4 @@
-"""A made-up model server: a letter is a token, what follows depends on the last letters alone, and it can mislead.
+"""A made-up model server: a letter is a token, and it can mislead.
 
     with made_up("ignores seed", dialect="vllm") as server:
         server.address, server.asked
@@ -29,7 +29,7 @@ def tokens_of(text: str) -> tuple[int, ...]:
 
 def log_probs_after(prompt: str) -> NDArray[np.float64]:
     """The distribution after a text, (V,) nats."""
-    seed = int.from_bytes(hashlib.sha256(prompt[-8:].encode()).digest()[:8], "big")
+    seed = int.from_bytes(hashlib.sha256(prompt.encode()).digest()[:8], "big")
     logits = np.random.default_rng(seed).normal(0.0, 2.0, V)
     logits[:32] = -6.0  # no control characters
     logits[_END] = -3.0
@@ -148,3 +148,25 @@ def made_up(
 
     with serving(play=play) as server:
         yield server
+
+
+class Ascii:
+    """The tokenizer of the made-up model, with what is asked of one of transformers."""
+
+    chat_template = None
+    added_tokens_encoder: Mapping[str, int] = {}
+    added_tokens_decoder: Mapping[int, str] = {}
+    eos_token_id = _END
+    is_fast = False
+
+    def __call__(self, text: Any, **options: Any) -> dict[str, Any]:
+        return {"input_ids": list(tokens_of(text)) if isinstance(text, str) else [list(tokens_of(one)) for one in text]}
+
+    def __len__(self) -> int:
+        return V
+
+    def decode(self, ids: Any, **options: Any) -> str:
+        return "".join(chr(token) for token in ids if token != _END)
+
+    def batch_decode(self, lists: Any, **options: Any) -> list[str]:
+        return [self.decode(ids) for ids in lists]

@@ -1,0 +1,151 @@
+"""What a served model gives is what its server's distributions say, and is asked for once."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from swaymeter.data.errors import ServiceError, UsageError
+from swaymeter.data.sources.http.session import close_sessions
+from swaymeter.tasks.models.endpoints.client import Client
+from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
+from swaymeter.tasks.models.endpoints.messages import Letters
+from swaymeter.tasks.models.endpoints.model import ServedModel
+from swaymeter.tasks.models.endpoints.probe import probe
+from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.persuasion import persuasion
+from tests.data.sources.servers.faults import Asked, Say
+from tests.tasks.models.endpoints.made_up import Ascii, log_probs_after, made_up, tokens_of
+
+CONTEXTS = ["Oslo is in Norway. ", "Lima is in Norway. ", "It rains. "]
+QUERIES = ["Q: Where?\nA:", "The capital is"]
+
+
+def served_by(server: Any, folder: Path, **options: Any) -> ServedModel:
+    client = Client(Endpoint("made-up", server.address, **options), folder)
+    served, found = probe(client, lambda text: Prompt(tokens=tokens_of(text)))
+    return ServedModel(client.endpoint, "1", served, found, Ascii())
+
+
+def posts(server: Any) -> int:
+    return sum(asked.method == "POST" for asked in server.asked)
+
+
+def test_persuasion(tmp_path: Path) -> None:
+    with made_up() as server:
+        scores = persuasion(served_by(server, tmp_path), CONTEXTS, QUERIES).scores
+    for place, query in enumerate(QUERIES):
+        of_contexts = np.array([log_probs_after(context + query) for context in CONTEXTS])
+        mixture = np.log(np.exp(of_contexts).mean(axis=0))
+        expected = (np.exp(of_contexts) * (of_contexts - mixture)).sum(axis=1)
+        np.testing.assert_allclose(scores[place], expected, atol=1e-5)
+
+
+def test_answer_sets(tmp_path: Path) -> None:
+    with made_up() as server:
+        model: Any = served_by(server, tmp_path)
+        log_probs, sound, engine = model.complete_answers(
+            CONTEXTS[:2], QUERIES[1:], ["Oslo"], terminators=["."],
+            prompts=[[tokens_of(context + QUERIES[1])] for context in CONTEXTS[:2]],
+        )  # fmt: skip
+        assert answer_set_persuasion(model, CONTEXTS[:2], QUERIES[1:], [["Oslo"], ["Lima"]]).scores.shape == (1, 2)
+    assert engine == "vllm"
+    assert sound.all()
+    for place, context in enumerate(CONTEXTS[:2]):
+        text, expected = context + QUERIES[1], 0.0
+        for letter in " Oslo":
+            expected += log_probs_after(text)[ord(letter)]
+            text += letter
+        expected += np.logaddexp(log_probs_after(text)[ord(".")], log_probs_after(text)[0])
+        assert log_probs[0, place, 0].item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_samples(tmp_path: Path) -> None:
+    prompt = tokens_of("Where is Oslo?")
+    with made_up() as server:
+        model = served_by(server, tmp_path)
+        (answers,) = model.sample_answers([prompt], [("q", "none")], samples=4, max_new_tokens=6, temperature=1.0)
+        before = posts(server)
+        close_sessions()
+        again = served_by(server, tmp_path)
+        probed = posts(server) - before
+        (same,) = again.sample_answers([prompt], [("q", "none")], samples=4, max_new_tokens=6, temperature=1.0)
+        assert posts(server) == before + probed, "an answer was asked for twice"
+        (other,) = again.sample_answers([prompt], [("other", "none")], samples=4, max_new_tokens=6, temperature=1.0)
+        along = model.mean_distribution(prompt, answers.greedy.token_ids[:2])
+    assert [answer.text for answer in same.samples] == [answer.text for answer in answers.samples]
+    assert [answer.text for answer in other.samples] != [answer.text for answer in answers.samples]
+    text, greedy = "Where is Oslo?", answers.greedy
+    steps = []
+    for token, log_prob in zip(greedy.token_ids, greedy.token_log_probs, strict=True):
+        steps.append(log_probs_after(text))
+        assert (token, pytest.approx(log_prob)) == (steps[-1].argmax(), steps[-1].max())
+        text += chr(token)
+    np.testing.assert_allclose(along, np.exp(steps[:2]).mean(axis=0), atol=1e-6)
+
+
+def test_messages(tmp_path: Path) -> None:
+    with made_up("thinks", dialect="openai") as server:
+        client = Client(Endpoint("made-up", server.address), tmp_path)
+        model = ServedModel(client.endpoint, "1", *probe(client, None), Letters())
+        turns = [{"role": "user", "content": "Où? \U0001f600"}]
+        letters = model.tokenizer.apply_chat_template(turns, chat_template=model.tokenizer.chat_template)
+        (answers,) = model.sample_answers([letters], [("q", "none")], samples=2, form="chat")
+        sent = [asked.body.decode("unicode-escape") for asked in server.asked[-2:]]
+    assert answers.greedy.thoughts == "Let me see."
+    assert len(answers.samples) == 2
+    assert all('"messages": [{"role": "user", "content": "Où? ' in body for body in sent)
+    assert model.lacks("next_token_logits")
+
+
+def test_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    key = "plainly-made-up-key"
+    with pytest.raises(UsageError, match="A_KEY"):
+        Client(Endpoint("made-up", "http://127.0.0.1:1/v1", key_from="A_KEY"), tmp_path)
+    monkeypatch.setenv("A_KEY", key)
+
+    def repeat(asked: Asked) -> Say | None:
+        assert asked.headers["authorization"] == f"Bearer {key}"
+        if b"refuse me" in asked.body:
+            return Say(f'{{"error": "key {key} may not"}}', status=403)
+        if b"repeat me" in asked.body:
+            return Say(f'{{"choices": [{{"text": "{key}", "finish_reason": "stop"}}]}}')
+        return None
+
+    with made_up(before=repeat) as server:
+        client = Client(Endpoint("made-up", server.address, key_from="A_KEY"), tmp_path)
+        assert "[key]" in str(client.post("completions", {"prompt": "repeat me"}).content)
+        with pytest.raises(ServiceError) as refused:
+            client.post("completions", {"prompt": "refuse me"})
+        close_sessions()
+    written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert key not in str(refused.value) + repr(client) + caplog.text
+    assert key.encode() not in written
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_tried_again(tmp_path: Path, status: int) -> None:
+    refused = []
+
+    def refuse(asked: Asked) -> Say | None:
+        if asked.method == "POST" and len(refused) < 2:
+            refused.append(asked)
+            return Say(status=status, headers={"Retry-After": "0"})
+        return None
+
+    with made_up(before=refuse) as server:
+        client = Client(Endpoint("made-up", server.address), tmp_path)
+        body = {"model": "made-up", "prompt": "a", "max_tokens": 1, "temperature": 0.0, "seed": 0}
+        assert client.post("completions", body).content["choices"]
+        assert posts(server) == 3
+    close_sessions()
+
+
+def test_in_flight(tmp_path: Path) -> None:
+    with made_up(before=lambda asked: Say(delay_s=0.03)) as server:
+        client = Client(Endpoint("made-up", server.address, in_flight=16), tmp_path)
+        answers = client.each(lambda number: client.post("completions", {"prompt": str(number)}).status, range(120))
+        assert answers == [200] * 120
+        assert 8 <= server.most_at_once <= 16, server.most_at_once
+    close_sessions()
