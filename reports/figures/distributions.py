@@ -13,6 +13,7 @@ from matplotlib.figure import Figure as Canvas
 from swaymeter.data.records import CONDITIONS
 from swaymeter.reports.estimates import interval_over, plural
 from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.figures.panels import grid
 from swaymeter.reports.frames import (
     Frames,
     are_own,
@@ -216,7 +217,16 @@ def _draw_most_edited(model: Model, frames: Frames) -> Drawing | None:
     )
     numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (every, counts))
     means = where(frames["entropy_by_outcome"], partition="all", condition="all")
-    return Drawing(caption, numbers, shown, partial(_paint_most_edited, rows, means))
+
+    def panel(axes: Axes, _: object, when: str) -> None:
+        column = f"semantic_entropy_{when}"
+        entropy_of_marked(axes, rows.rename(columns={column: "value"}), where(means, quantity=column))
+        axes.set_title(f"{when} the context")
+
+    marked = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
+    marks = [mark("o", "an instance"), *marked, mark("D", "mean and its interval")]
+    paint = partial(grid, "-", WHEN, 3.8, panel, marks, y=lambda _: "semantic entropy (nats)")
+    return Drawing(caption, numbers, shown, paint)
 
 
 def counted(counts: pd.DataFrame) -> str:
@@ -228,18 +238,6 @@ def counted(counts: pd.DataFrame) -> str:
         for row in records(counts)
         if row["instances_of"] != "all"
     )
-
-
-def _paint_most_edited(rows: pd.DataFrame, means: pd.DataFrame) -> Canvas:
-    canvas, (panels,) = blank(1, len(WHEN), 3.8, share_y=True)
-    for axes, when in zip(panels, WHEN, strict=True):
-        column = f"semantic_entropy_{when}"
-        entropy_of_marked(axes, rows.rename(columns={column: "value"}), where(means, quantity=column))
-        axes.set_title(f"{when} the context")
-    panels[0].set_ylabel("semantic entropy (nats)")
-    marked = [mark(shape, name.replace("_", " "), hue) for name, (shape, hue) in MARKS.items()]
-    legend_above(canvas, [mark("o", "an instance"), *marked, mark("D", "mean and its interval")])
-    return canvas
 
 
 MOST_EDITED = Figure(
@@ -328,16 +326,13 @@ def _told_apart(marked: Marked) -> set[int]:
 
 
 def _paint_marked(rows: pd.DataFrame, marked: Marked) -> Canvas:
-    canvas, (panels,) = blank(1, len(WHEN), 3.8, share_x=True, share_y=True)
-    for axes, when in zip(panels, WHEN, strict=True):
+    def panel(axes: Axes, _: object, when: str) -> None:
         instances_marked(axes, rows, f"semantic_entropy_{when}", marked)
-        axes.set_title(f"{when} the context")
-        axes.set_xlabel(f"semantic entropy {when} the context (nats)")
-    panels[0].set_ylabel("coherent persuasion (nats)")
-    key = [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
-    others = [mark("o", "other instances")] if len(rows) > len(_told_apart(marked)) else []
-    legend_above(canvas, [*others, *key])
-    return canvas
+        axes.set(title=f"{when} the context", xlabel=f"semantic entropy {when} the context (nats)")
+
+    key = [mark("o", "other instances")] if len(rows) > len(_told_apart(marked)) else []
+    key += [mark(shape, name, hue) for name, (_, shape, hue) in marked.items()]
+    return grid("-", WHEN, 3.8, panel, key, share_x=True, y=lambda _: "coherent persuasion (nats)")
 
 
 SCATTER_OF_MOST_EDITED = Figure(

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure as Canvas
 from swaymeter.data.records.statistics import ALPHA
 from swaymeter.reports.estimates import interval_over, plural, span
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import column_of_values, how_to_read, query_types
+from swaymeter.reports.figures.panels import column_of_values, grid, how_to_read, query_types
 from swaymeter.reports.frames import Frames, in_order, records, where, without_unit
 from swaymeter.reports.models import Model
 from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain, strokes
@@ -206,7 +206,17 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
         f"{span(means['entities'].min(), means['entities'].max())} entities a mark, of {plural(len(labels), 'label')}: "
         f"{', '.join(labels)}.{tested if known else ''}"
     )
-    return Drawing(caption, means, means, partial(_paint_strength, means, labels))
+
+    def panel(axes: Axes, relation: str, kind: str) -> None:
+        of_set = where(means, relation=relation)
+        persuasion_by_strength(axes, where(of_set, query_type=kind), places_of(of_set))
+        axes.set_title(f"{kind} queries" if len(relations) == 1 else f"{plain(relation, 20)}, {kind} queries")
+        axes.set_ylim(0, 1.05 * float(np.nanmax(means[["mean", "high"]].to_numpy(dtype=float))))
+
+    relations, types = list(dict.fromkeys(means["relation"])), query_types(means)
+    marks = [mark(_shape(name, labels), plain(name, 30), filled=name == labels[0]) for name in labels[:6]]
+    paint = partial(grid, relations, types, 0.6 + 2.6 * len(relations), panel, marks, y=lambda _: "persuasion (nats)")
+    return Drawing(caption, means, means, paint)
 
 
 def tones(tests: pd.DataFrame) -> str:
@@ -227,21 +237,6 @@ def tones(tests: pd.DataFrame) -> str:
         of_set = f"{relation}, " if len(sets) > 1 else ""
         words.append(f"{of_set}{kind} queries by {of_labels} nats, {_tested(rows, 'difference')}")
     return "; ".join(words)
-
-
-def _paint_strength(means: pd.DataFrame, labels: Sequence[str]) -> Canvas:
-    relations, types = list(dict.fromkeys(means["relation"])), query_types(means)
-    canvas, rows = blank(len(relations), len(types), 0.6 + 2.6 * len(relations), share_y=True)
-    for relation, line in zip(relations, rows, strict=True):
-        of_set = where(means, relation=relation)
-        places = places_of(of_set)
-        for kind, axes in zip(types, line, strict=True):
-            persuasion_by_strength(axes, where(of_set, query_type=kind), places)
-            axes.set_title(f"{kind} queries" if len(relations) == 1 else f"{plain(relation, 20)}, {kind} queries")
-        line[0].set_ylabel("persuasion (nats)")
-        line[0].set_ylim(0, 1.05 * float(np.nanmax(means[["mean", "high"]].to_numpy(dtype=float))))
-    legend_above(canvas, [mark(_shape(name, labels), plain(name, 30), filled=name == labels[0]) for name in labels[:6]])
-    return canvas
 
 
 BY_STRENGTH = Figure(

@@ -9,10 +9,10 @@ from matplotlib.figure import Figure as Canvas
 
 from swaymeter.reports.estimates import plural, span, too_few_for_r
 from swaymeter.reports.figures.figure import Drawing, Figure
-from swaymeter.reports.figures.panels import Row, columns_of_groups, how_to_read, type_panels
+from swaymeter.reports.figures.panels import Row, columns_of_groups, grid, how_to_read, type_panels
 from swaymeter.reports.frames import Frames, finite, in_order, present, records, unit_of, where, without_unit
 from swaymeter.reports.models import Model, models
-from swaymeter.reports.style import INK, QUERY_HUES, blank, legend_above, mark, plain
+from swaymeter.reports.style import INK, QUERY_HUES, mark, plain
 
 SCORES = ("susceptibility", "susceptibility_reference", "largest_difference", "mean_difference")
 
@@ -112,21 +112,16 @@ def _draw_variance(model: Model, frames: Frames) -> Drawing | None:
         f"{how_to_read('relations')}. {model}; n = {plural(compared['relation'].nunique(), 'relation')} with "
         f"{int(compared['n'].sum())} variances.{untestable}"
     )
-    numbers = rows.drop(columns=["model", "dtype"])
-    shown = groups.drop(columns=["model", "dtype"])
-    return Drawing(caption, numbers, shown, partial(_paint_variance, compared, groups))
 
-
-def _paint_variance(rows: pd.DataFrame, groups: pd.DataFrame) -> Canvas:
-    measures = present(groups, "measure", MEASURES)
-    canvas, (line,) = blank(1, len(measures), 3.5)
-    for axes, measure in zip(line, measures, strict=True):
-        data, of_measure = where(rows, measure=measure), where(groups, measure=measure)
+    def panel(axes: Axes, _: object, measure: str) -> None:
+        data, of_measure = where(compared, measure=measure), where(groups, measure=measure)
         columns_of_groups(axes, data, of_measure, "variance", "over", _name)
-        axes.set(title=measure, ylabel="variance (squared nats)")
-        axes.set_ylim(bottom=0)
-    legend_above(canvas, [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()])
-    return canvas
+        axes.set(title=measure, ylabel="variance (squared nats)", ylim=(0, None))
+
+    marks = [mark("o", f"{kind} queries", hue) for kind, hue in QUERY_HUES.items()]
+    paint = partial(grid, "-", present(groups, "measure", MEASURES), 3.5, panel, marks, share_y=False)
+    numbers, shown = (frame.drop(columns=["model", "dtype"]) for frame in (rows, groups))
+    return Drawing(caption, numbers, shown, paint)
 
 
 def _name(row: Row) -> str:
