@@ -33,11 +33,7 @@ LEVELS = {"query": "query", "relation": "relation mean"}
 
 
 def measure_against_susceptibility(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draws a query a dot, susceptibility in nats across and the other measure up, and relation means as diamonds.
-
-    `data` has query_type, susceptibility, score, error (a stroke's half length; NaN: none), query_id and readable;
-    `means` has mean_susceptibility and mean; one query type.
-    """
+    """Draws a query a dot, susceptibility in nats across and the other measure up, and relation means as diamonds."""
     hue, dense = QUERY_HUES[str(data["query_type"].iloc[0])], len(data) > FEW_DOTS
     x, y, error = (data[name].to_numpy(dtype=float) for name in ("susceptibility", "score", "error"))
     alpha = max(0.1, 0.7 * min(1.0, FEW_DOTS / len(data)))

@@ -69,11 +69,7 @@ class Score:
 
 
 def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draws values in nats, a violin with its points per partition, a diamond and a bar for the mean.
-
-    `data` has partition (an ordered category), value and what `of_each` needs; `means` partition, mean, low, high;
-    under thirty values there are points only.
-    """
+    """Draws values in nats, a violin with its points per partition, a diamond and a bar for the mean."""
     names = list(data["partition"].cat.categories)
     result = {row["partition"]: row for row in records(means)}
     for at, name in enumerate(names):
@@ -188,10 +184,7 @@ WHICH = (
 
 
 def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draws the entropy in nats of all instances, the persuaded and the stubborn, the marked ones left of each.
-
-    `data` has outcome, value, most_edited, most_viewed and what `of_each` needs; `means` outcome, mean, low, high.
-    """
+    """Draws the entropy in nats of all instances, the persuaded and the stubborn, the marked ones left of each."""
     every = pd.concat([data.assign(outcome="all"), data[data["outcome"].isin(_OUTCOMES)]])
     every = every.assign(partition=pd.Categorical(every["outcome"], categories=_OUTCOMES, ordered=True))
     values_of_partitions(axes, every, means.assign(partition=means["outcome"]))
@@ -303,10 +296,7 @@ def _n(model: Model, rows: pd.DataFrame) -> str:
 
 
 def instances_marked(axes: Axes, data: pd.DataFrame, entropy: str, marked: Marked) -> None:
-    """Draws instances as dots, and those that are told apart in their shapes over them; both axes in nats.
-
-    `data` and the frames of `marked` have the column `entropy`, coherent_persuasion and what `of_each` needs.
-    """
+    """Draws instances as dots, and those that are told apart in their shapes over them; both axes in nats."""
     others = data[~data.index.isin(_told_apart(marked))]
     alpha = max(0.15, 0.6 * min(1.0, FEW_DOTS / max(len(others), 1)))
     if len(others):

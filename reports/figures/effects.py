@@ -123,10 +123,7 @@ def places(of_models: Sequence[Model], known: Mapping[Model, int]) -> tuple[dict
 
 
 def along_models(axes: Axes, data: pd.DataFrame, columns: Sequence[str], factor: float, shift: float) -> None:
-    """Draws a quantity of one query type and test along the models: a mark and its interval each, joined by a line.
-
-    `data` has at, query_type, unit_of_analysis and the columns of value, low and high; shift: of the places.
-    """
+    """Draws a quantity of one query type and test along the models: a mark and its interval each, joined by a line."""
     value, low, high = (factor * data[column].to_numpy(dtype=float) for column in columns)
     kind, entities = str(data["query_type"].iloc[0]), data["unit_of_analysis"].iloc[0] == "entity"
     hue, x = QUERY_HUES[kind], data["at"].to_numpy(dtype=float) + shift

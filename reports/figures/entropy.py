@@ -46,10 +46,7 @@ _LENGTH = (
 
 
 def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
-    """Draws an instance a marker: semantic entropy across, coherent persuasion up, both in nats.
-
-    `data` has entropy, coherent_persuasion, outcome, partition; ANSWER_MARKERS has the marker of each outcome.
-    """
+    """Draws an instance a marker: semantic entropy across, coherent persuasion up, both in nats."""
     dense = len(data) > FEW_DOTS
     hue = PARTITION_HUES.get(str(data["partition"].iloc[0]), MUTED)
     for outcome in present(data, "outcome", [*ANSWER_MARKERS])[::-1]:
@@ -184,10 +181,7 @@ def _count_at_right(axes: Axes, y: float, count: int) -> None:
 
 
 def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None:
-    """Draws the mean change in nats with its interval, an outcome a row under each partition, n at the right.
-
-    `data` has partition, outcome, n, mean, low, high; a mean as published is hollow.
-    """
+    """Draws the mean change in nats with its interval, an outcome a row under each partition, n at the right."""
     known = {(row["partition"], row["outcome"]): row for row in records(data)}
     for at, partition in enumerate(groups):
         hue = PARTITION_HUES.get(partition, MUTED)
@@ -256,10 +250,7 @@ CHANGED = Figure(
 
 
 def persuasion_by_edits(axes: Axes, data: pd.DataFrame) -> None:
-    """Draws the mean coherent persuasion in nats with its interval, a row for each number of edits, n at the right.
-
-    `data` has edits, instances, mean, low, high; a fact of one edit is static, of more temporal.
-    """
+    """Draws the mean coherent persuasion in nats with its interval, a row for each number of edits, n at the right."""
     for row in records(data):
         y, hue = [*EDITS].index(row["edits"]), PARTITION_HUES["static" if row["edits"] == "1" else "temporal"]
         axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=2.4, solid_capstyle="butt")

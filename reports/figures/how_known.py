@@ -193,11 +193,7 @@ _EFFECT = "familiarity_effect_size"
 
 
 def effect_by_count(axes: Axes, data: pd.DataFrame, count: str) -> None:
-    """Draws a relation a mark: across the mean of log10 of one more than its entities' counts, up Cohen's d.
-
-    `data` has query_type, effect_size, p_adjusted and mean_log_ before the name of the count; significant relations are
-    filled.
-    """
+    """Draws a relation a mark: across the mean of log10 of one more than its entities' counts, up Cohen's d."""
     hue, hits = QUERY_HUES[str(data["query_type"].iloc[0])], data["p_adjusted"] <= ALPHA
     axes.axhline(0, color=INK, linewidth=1)
     for rows, face in ((data[hits], hue), (data[~hits], "none")):

@@ -24,11 +24,7 @@ _GAP = 0.7
 
 
 def susceptibility_by_label(axes: Axes, data: pd.DataFrame, entities: pd.DataFrame, clusters: Sequence[str]) -> None:
-    """Draws the susceptibility in nats of entities, a column for each label, in clusters.
-
-    `data` has cluster, label, query_type, entities, mean, low, high and the quantiles, `entities` has cluster, label
-    and susceptibility; one query type. The first label is filled, others are hollow.
-    """
+    """Draws the susceptibility in nats of entities, a column for each label, in clusters."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     labels = sorted(set(data["label"]))
     places, names, at = [], [], 0.0
@@ -143,10 +139,7 @@ Place = tuple[str, float]
 
 
 def persuasion_by_strength(axes: Axes, data: pd.DataFrame, places: Sequence[Place]) -> None:
-    """Draws mean persuasion in nats along the labels and strengths of contexts, a line for each label of entities.
-
-    `data` has label, about, context_label, strength, query_type, mean, low, high; one query type.
-    """
+    """Draws mean persuasion in nats along the labels and strengths of contexts, a line for each label of entities."""
     hue, labels = QUERY_HUES[str(data["query_type"].iloc[0])], sorted(set(data["label"]))
     for (label, about), rows in data.groupby(["label", "about"]):
         shift = 0.12 * (labels.index(str(label)) - (len(labels) - 1) / 2)

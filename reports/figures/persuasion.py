@@ -87,11 +87,7 @@ _SHOWN = ["query_type", "contexts", "greedy_answer", "answers", "share_answers",
 
 
 def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> None:
-    """Draws mean persuasion in nats by what the greedy answer is: a thin line a relation, a diamond their mean.
-
-    `data` has relation, query_type, follows, persuasion; `means` follows, share_answers, mean, low, high; one query
-    type, a relation and answer once.
-    """
+    """Draws mean persuasion in nats by what the greedy answer is: a thin line a relation, a diamond their mean."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     single = data.pivot(index="relation", columns="follows", values="persuasion")
     shares = {row["follows"]: row["share_answers"] for row in records(means)}
@@ -175,11 +171,7 @@ _KINDS = [mark(shape, f"{kind} contexts") for kind, shape in KIND_MARKERS.items(
 
 
 def entity_independent_persuasion(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draws the spread of contexts' entity-independent persuasion in nats: a row per relation, a strip per kind.
-
-    `data` has relation, query_type, kind, smallest, lower_quartile, median, upper_quartile, largest; one query type.
-    The thin line is all contexts, the thick one their middle half, the mark the median.
-    """
+    """Draws the spread of contexts' entity-independent persuasion in nats: a row per relation, a strip per kind."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     for kind, shape in KIND_MARKERS.items():
         rows = data[data["kind"] == kind]
@@ -220,10 +212,7 @@ _OFFSET = 0.17
 
 
 def persuasion_of_templates(axes: Axes, forms: pd.DataFrame, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draws kappa of every template in nats, a row per relation and query form; gamma is a stroke across its row.
-
-    `data` has relation, query_type, form, kind and mean; `forms` relation, form and mean; one query type.
-    """
+    """Draws kappa of every template in nats, a row per relation and query form; gamma is a stroke across its row."""
     hue = QUERY_HUES[str(forms["query_type"].iloc[0])]
     y = _rows_of(forms, relations)
     axes.plot(*strokes(forms["mean"], forms["mean"], y - 0.15, y + 0.15), color=INK, linewidth=1.8)

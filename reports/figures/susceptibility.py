@@ -30,10 +30,7 @@ _GROUPS = {False: "real", True: "invented"}
 
 
 def susceptibility_by_relation(axes: Axes, data: pd.DataFrame, relations: list[str]) -> None:
-    """Draws mean susceptibility in nats, a row per relation, real filled and invented hollow.
-
-    `data` has relation, query_type, invented, mean, low, high; one query type.
-    """
+    """Draws mean susceptibility in nats, a row per relation, real filled and invented hollow."""
     hue = QUERY_HUES[str(data["query_type"].iloc[0])]
     for invented, rows in data.groupby("invented"):
         y = rows["relation"].map(relations.index).to_numpy(dtype=float) + (_OFFSET if invented else -_OFFSET)
@@ -78,11 +75,7 @@ MOST_FORMS = 6
 
 
 def susceptibility_of_form(axes: Axes, data: pd.DataFrame, groups: pd.DataFrame) -> None:
-    """Draws every query's susceptibility in nats as a dot, real filled and invented hollow; a box behind many.
-
-    `data` has query_type, invented, susceptibility; `groups` has invented, queries, mean, low, high and the quantiles;
-    one form.
-    """
+    """Draws every query's susceptibility in nats as a dot, real filled and invented hollow; a box behind many."""
     hue = QUERY_HUES[str(groups["query_type"].iloc[0])]
     labels = []
     for at, row in enumerate(records(groups)):

@@ -19,7 +19,7 @@ from swaymeter.reports.style import THEMES
 from tests.reports.frames_of_answers import SAMPLES, frames_of_answers
 from tests.reports.parsed import Parsed
 from tests.reports.study import CARD, MODEL
-from tests.reports.test_style import contrast
+from tests.reports.test_drawing import contrast
 
 HOSTILE = (
     "</script><img src=x onerror=alert(1)>",

@@ -24,10 +24,6 @@ def compare(susceptibility: pd.DataFrame, persuasion: pd.DataFrame, *, seed: int
     return [row for name in COMPARISONS for row in STATISTICS[name].rows(frames, seed)]
 
 
-def by_query(rows: list[Row]) -> list[Row]:
-    return [row for row in rows if row["unit_of_analysis"] == "query"]
-
-
 def query(query_id: str, *, invented: bool = False, relation: str = "capital", query_type: str = "open") -> Row:
     return {"model": "m", "dtype": "float32", "relation": relation, "query_type": query_type, "form": 1,
             "entity": query_id, "invented": invented, "query_id": query_id}  # fmt: skip
@@ -50,24 +46,16 @@ def frames(relations: int = 3, entities: int = 6, seed: int = 0) -> tuple[pd.Dat
 
 
 def by_hand() -> tuple[pd.DataFrame, pd.DataFrame]:
-    persuasion = [
-        {**query("q1"), "kind": "base", "relevant": True, "contexts": 1, "persuasion": 4.0},
-        {**query("q1"), "kind": "base", "relevant": False, "contexts": 3, "persuasion": 0.0},
-        {**query("q1"), "kind": "assertive", "relevant": True, "contexts": 3, "persuasion": 8.0},
-        {**query("q2"), "kind": "base", "relevant": True, "contexts": 2, "persuasion": 1.0},
-        {**query("q2"), "kind": "base", "relevant": False, "contexts": 2, "persuasion": 3.0},
-        {**query("q2"), "kind": "assertive", "relevant": False, "contexts": 1, "persuasion": 6.0},
-        {**query("q3"), "kind": "base", "relevant": True, "contexts": 1, "persuasion": 9.0},
-        {**query("q3"), "kind": "base", "relevant": False, "contexts": 2, "persuasion": 1.0},
-        {**query("q3"), "kind": "assertive", "relevant": False, "contexts": 1, "persuasion": 4.0},
-    ]
-    susceptibility = [
-        {**query(name, invented=invented), "contexts": 7, "susceptibility": value}
-        for name, invented, value in (
-            ("q1", False, 1.0), ("q2", False, 2.0), ("q3", True, 3.0), ("q4", True, 4.0), ("q5", False, 1.5),
-            ("q6", True, 3.5),
-        )
+    prompts = [
+        ("q1", "base", True, 1, 4.0), ("q1", "base", False, 3, 0.0), ("q1", "assertive", True, 3, 8.0),
+        ("q2", "base", True, 2, 1.0), ("q2", "base", False, 2, 3.0), ("q2", "assertive", False, 1, 6.0),
+        ("q3", "base", True, 1, 9.0), ("q3", "base", False, 2, 1.0), ("q3", "assertive", False, 1, 4.0),
     ]  # fmt: skip
+    columns = ("kind", "relevant", "contexts", "persuasion")
+    persuasion = [query(name) | dict(zip(columns, values, strict=True)) for name, *values in prompts]
+    made = [("q1", False, 1.0), ("q2", False, 2.0), ("q3", True, 3.0), ("q4", True, 4.0), ("q5", False, 1.5),
+            ("q6", True, 3.5)]  # fmt: skip
+    susceptibility = [{**query(name, invented=of), "contexts": 7, "susceptibility": value} for name, of, value in made]
     return pd.DataFrame(susceptibility), pd.DataFrame(persuasion)
 
 
@@ -113,7 +101,7 @@ def test_shuffled_rows_give_the_same_tests() -> None:
 def test_p_is_adjusted_over_the_relations() -> None:
     every = compare(*frames(), seed=3)
     assert table_of(GroupTest).of(every).num_rows == 2 * 4 * 3 * 2
-    rows = by_query(every)
+    rows = [row for row in every if row["unit_of_analysis"] == "query"]
     for comparison, query_type in product(COMPARISONS, ("open", "closed")):
         family = [row for row in rows if (row["comparison"], row["query_type"]) == (comparison, query_type)]
         assert len(family) == 3
@@ -125,13 +113,6 @@ def test_no_scores_no_tests() -> None:
     assert compare(susceptibility[:0], persuasion[:0], seed=0) == []
     rows = compare(susceptibility, persuasion[:0], seed=0)
     assert {row["comparison"] for row in rows} == {"familiarity"}
-
-
-def test_a_missing_score_is_refused() -> None:
-    susceptibility, persuasion = frames()
-    persuasion.loc[3, "persuasion"] = float("nan")
-    with pytest.raises(ScoreError, match="persuasion"):
-        compare(susceptibility, persuasion, seed=0)
 
 
 def test_entities_are_pairs_of_their_queries_means() -> None:
@@ -147,11 +128,7 @@ def test_entities_are_pairs_of_their_queries_means() -> None:
          "persuasion": value}
         for number, entity, relevant, value in scores
     )  # fmt: skip
-    row = row_of(
-        STATISTICS["relevance"].rows({"persuasion_by_kind": persuasion}, 0),
-        comparison="relevance",
-        unit_of_analysis="entity",
-    )
+    row = row_of(STATISTICS["relevance"].rows({"persuasion_by_kind": persuasion}, 0), unit_of_analysis="entity")
     assert (row["test"], row["n_a"], row["n_b"], row["mean_a"], row["mean_b"]) == ("sign flip", 5, 5, 5.0, 1.6)
     assert row["statistic"] == pytest.approx(stats.ttest_rel([6, 5, 7, 3, 4], [1.5, 2, 1, 2, 1.5]).statistic)
     assert row["p"] == pytest.approx(1 / 32)

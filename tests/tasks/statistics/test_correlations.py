@@ -15,12 +15,13 @@ Row = dict[str, Any]
 COLUMNS = ["model", "dtype", "relation", "query_type", "query_id", "entity", "susceptibility"]
 
 
-def frames(**rows: list[Row]) -> dict[str, pd.DataFrame]:
-    """The warehouse's answers: those of the questions named, empty ones of the others."""
-    return {
+def computed(**rows: list[Row]) -> list[Row]:
+    """The rows of these named queries, where the others have none."""
+    frames = {
         name: pd.DataFrame(rows.get(name, []), columns=[*COLUMNS, *measures])
         for name, measures in HELD_AGAINST_SUSCEPTIBILITY.items()
     }
+    return STATISTIC.rows(frames, 0)
 
 
 def queries(
@@ -46,12 +47,8 @@ OPEN = fisher("capital", "open", [(1, 1), (2, 1)]) + fisher("father", "open", [(
 CLOSED = fisher("father", "closed", [(5, 7), (7, 9)])
 
 
-def computed(frames: dict[str, pd.DataFrame]) -> list[Row]:
-    return STATISTIC.rows(frames, 0)
-
-
 def test_queries_are_correlated_by_type_and_all_together() -> None:
-    rows = computed(frames(fisher_of_queries=OPEN + CLOSED))
+    rows = computed(fisher_of_queries=OPEN + CLOSED)
     of_open = row_of(rows, level="query", query_type="open")
     assert (of_open["measure_a"], of_open["measure_b"], of_open["n"]) == ("fisher_top_k", "susceptibility", 3)
     assert of_open["pearson"] == pytest.approx(3 / np.sqrt(12))
@@ -69,7 +66,7 @@ def test_queries_are_correlated_by_type_and_all_together() -> None:
 
 def test_relations_are_correlated_by_the_means_of_their_queries() -> None:
     genre = fisher("genre", "open", [(0, 9), (0, 11)])
-    rows = computed(frames(fisher_of_queries=OPEN + CLOSED + genre))
+    rows = computed(fisher_of_queries=OPEN + CLOSED + genre)
     # Means over both types: capital (1.5, 1), father (5, 20/3), genre (0, 10); over open ones father is (3, 4).
     of_all = row_of(rows, level="relation", query_type="all")
     assert of_all["n"] == 3
@@ -81,15 +78,14 @@ def test_relations_are_correlated_by_the_means_of_their_queries() -> None:
 
 def test_what_lacks_a_score_is_no_pair() -> None:
     lacking = fisher("capital", "open", [(np.nan, 5), (8, np.nan)])
-    assert computed(frames(fisher_of_queries=OPEN + lacking)) == computed(frames(fisher_of_queries=OPEN))
-    assert computed(frames(fisher_of_queries=lacking)) == []
+    assert computed(fisher_of_queries=OPEN + lacking) == computed(fisher_of_queries=OPEN)
+    assert computed(fisher_of_queries=lacking) == []
 
 
 def test_models_and_measures_are_held_apart_and_sorted() -> None:
     ratios = [{**row, "memorization_ratio": 1.0} for row in OPEN]
-    rows = computed(
-        frames(fisher_of_queries=fisher("capital", "open", [(1, 2)], "n") + OPEN, memorization_of_queries=ratios)
-    )
+    of_two = fisher("capital", "open", [(1, 2)], "n") + OPEN
+    rows = computed(fisher_of_queries=of_two, memorization_of_queries=ratios)
     assert [(row["measure_a"], row["model"], row["level"], row["query_type"]) for row in rows] == [
         (measure, model, level, query_type)
         for measure, model in (("fisher_top_k", "m"), ("fisher_top_k", "n"), ("memorization_ratio", "m"))
@@ -101,14 +97,14 @@ def test_models_and_measures_are_held_apart_and_sorted() -> None:
 
 def test_rows_fit_their_table_whatever_the_order() -> None:
     shuffled = OPEN + CLOSED
-    rows = computed(frames(fisher_of_queries=shuffled))
-    assert computed(frames(fisher_of_queries=shuffled[::-1])) == rows
+    rows = computed(fisher_of_queries=shuffled)
+    assert computed(fisher_of_queries=shuffled[::-1]) == rows
     assert STATISTIC.table.of(rows).num_rows == len(rows) == 6
 
 
 def test_an_infinite_score_is_refused() -> None:
     with pytest.raises(ScoreError):
-        computed(frames(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)])))
+        computed(fisher_of_queries=fisher("capital", "open", [(np.inf, 1), (1, 2), (2, 3)]))
 
 
 KNOWN = [
@@ -123,7 +119,7 @@ KNOWN = [
 def test_how_known_they_are_is_held_against_entities(query: str, measure: str) -> None:
     known = [row for relation, entity, pairs in KNOWN
              for row in queries(relation, "open", measure, pairs, entity=entity)]  # fmt: skip
-    rows = [row for row in computed(frames(**{query: known})) if row["query_type"] == "open"]
+    rows = [row for row in computed(**{query: known}) if row["query_type"] == "open"]
     assert {(row["level"], row["relation"]) for row in rows} == {("entity", of) for of in ("all", "capital", "father")}
     together = row_of(rows, measure_a=measure, relation="all")
     assert together["n"] == 5

@@ -52,6 +52,7 @@ def test_a_relation_is_the_mean_of_its_entities() -> None:
     [
         ("susceptibility_means", "susceptibility_of_queries", "susceptibility"),
         ("persuasion_means", "persuasion_by_kind", "persuasion"),
+        ("relevance", "persuasion_by_kind", "persuasion"),
         ("followed", "followed_levels", "persuasion"),
         ("degree_envelope", "degree_of_entities", "susceptibility"),
     ],

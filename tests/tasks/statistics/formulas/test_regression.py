@@ -62,23 +62,22 @@ def test_errors_over_clusters_are_the_sandwich() -> None:
 
 
 @pytest.mark.parametrize(
-    ("predictors", "rows", "reason"),
+    ("moved", "predictors", "rows", "reason"),
     [
-        ({"edits": np.ones(N), "views": VIEWS}, N, "edits: no spread"),
-        ({"edits": EDITS, "twice": 2 * EDITS + 1}, N, "twice: follows from the predictors before it"),
-        (PREDICTORS, 4, "4 rows are too few for 2 predictors"),
-        (PREDICTORS, 0, "0 rows are too few for 2 predictors"),
+        (MOVED, {"edits": np.ones(N), "views": VIEWS}, N, "edits: no spread"),
+        (MOVED, {"edits": EDITS, "twice": 2 * EDITS + 1}, N, "twice: follows from the predictors before it"),
+        (MOVED, PREDICTORS, 4, "4 rows are too few for 2 predictors"),
+        (MOVED, PREDICTORS, 0, "0 rows are too few for 2 predictors"),
+        (np.ones(N), PREDICTORS, N, "moved: no spread"),
     ],
-    ids=["constant", "collinear", "few", "none"],
+    ids=["constant", "collinear", "few", "none", "outcome"],
 )
-def test_a_reason_names_the_predictor(predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str) -> None:
+def test_a_reason_names_what_is_at_fault(
+    moved: NDArray[np.float64], predictors: Mapping[str, NDArray[np.float64]], rows: int, reason: str
+) -> None:
     some = {name: values[:rows] for name, values in predictors.items()}
-    result = regression(("moved", MOVED[:rows]), some, SUBJECTS[:rows])
+    result = regression(("moved", moved[:rows]), some, SUBJECTS[:rows])
     assert (result.untestable, result.coefficients, result.r_squared) == (reason, (), None)
-
-
-def test_an_outcome_without_spread_is_named() -> None:
-    assert regression(("moved", np.ones(N)), PREDICTORS, SUBJECTS).untestable == "moved: no spread"
 
 
 def test_few_clusters_have_no_errors() -> None:
