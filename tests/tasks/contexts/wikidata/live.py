@@ -1,7 +1,7 @@
 """The services of the small invented world, each asked through a session of its own, and a stand-in for an embedder."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records import RelationName, Triple, WikidataId
-from swaymeter.data.sources.http.services import Service
 from swaymeter.data.sources.http.session import Session
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki
 from swaymeter.data.sources.wikimedia.pageviews import PageViews
@@ -18,6 +17,7 @@ from swaymeter.data.sources.wikimedia.wikipedia import Wikipedia
 from swaymeter.tasks.contexts.questions import BuiltQuestions
 from swaymeter.tasks.contexts.wikidata.questions import Clients, questions_of_property
 from tests.data.sources.servers.wiki_world import World, serving_world
+from tests.data.sources.sessions import asking
 
 MONTHS = ("2025-01", "2025-12")
 
@@ -27,9 +27,7 @@ def clients(addresses: Mapping[str, str], cache: Path, *, wembedder: bool = True
     with ExitStack() as stack:
 
         def session(name: str) -> Session:
-            service = Service(name, addresses[name], requests_per_minute=60_000, timeout_s=5)
-            opened = Session(service, contact="https://example.org/contact", cache=cache, sleep=lambda seconds: None)
-            return stack.enter_context(closing(opened))
+            return stack.enter_context(asking(addresses[name], cache, name=name))
 
         yield Clients(
             Wikidata(Wiki(session("wikidata_api"))),
@@ -73,13 +71,8 @@ def never(texts: Sequence[str]) -> NDArray[np.float32]:
 def seed(subject: str, property_id: str, answer: str, **other: object) -> Triple:
     known = {"P106": "occupation", "P19": "birthPlace", "P57": "director"}
     named: dict[str, object] = {"source": "a list", "licence": "CC0 1.0", **other}
-    return Triple(
-        RelationName(known.get(property_id, property_id)),
-        WikidataId(subject),
-        WikidataId(property_id),
-        WikidataId(answer),
-        **named,  # type: ignore[arg-type]
-    )
+    ids = map(WikidataId, (subject, property_id, answer))
+    return Triple(RelationName(known.get(property_id, property_id)), *ids, **named)  # type: ignore[arg-type]
 
 
 def small_world() -> World:

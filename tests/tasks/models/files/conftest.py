@@ -10,10 +10,3 @@ def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The folder in which converted models are kept."""
     monkeypatch.setenv("SWAYMETER_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache"
-
-
-def flip_bit(file: Path) -> None:
-    """Damages a file by one bit."""
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 1
-    file.write_bytes(content)
