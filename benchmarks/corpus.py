@@ -18,9 +18,9 @@ from typing import Any
 
 from benchmarks.machine import forget_peak, memory_in_use, peak_memory, this_machine
 from benchmarks.measuring import Table, arguments, publish
+from swaymeter.data.randomness import generator
 from swaymeter.data.records import CountedPair
 from swaymeter.data.sources.corpus import Piece, Reading, shards
-from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.frequency.counting import count
 from swaymeter.tasks.frequency.words import Names, words
 

@@ -88,7 +88,7 @@ def token_ids(vocabulary: int) -> Workload[list[int]]:
 def written() -> list[dict[str, Any]]:
     """The entries of the workload as texts, as the catalog's templates and the seed have them."""
     from swaymeter.data import catalog
-    from swaymeter.data.storage.keys import drawn_first
+    from swaymeter.data.randomness import drawn_first
     from swaymeter.tasks.contexts.sentences import Entity, write_contexts, write_queries
 
     relation = catalog.relation(RELATION)

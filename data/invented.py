@@ -9,7 +9,7 @@ import re
 from swaymeter.data.catalog.name_parts import DRAWN_SLOTS, FILE, SLOT, class_of_names, name_parts, uncapitalised
 from swaymeter.data.catalog.reading import digest
 from swaymeter.data.errors import InputError, UsageError
-from swaymeter.data.storage.keys import generator
+from swaymeter.data.randomness import generator
 
 GENERATOR_VERSION = f"2, parts {digest(FILE)[:12]}"
 """What besides seed and class decides about the names: with another version they may be others."""

@@ -18,8 +18,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from swaymeter.data.errors import nearest
-from swaymeter.data.plain import plain
+from swaymeter.data.errors import nearest, plain
 
 
 class Problem(NamedTuple):

@@ -11,8 +11,8 @@ import pandas as pd
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.storage.artifact import write_manifest
-from swaymeter.data.storage.folders import replaced
 from swaymeter.data.storage.workspace import FOUND
+from swaymeter.data.storage.writing import replaced
 from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.figures import FIGURES

@@ -4,8 +4,6 @@ Whatever breaks the form of its file is refused with an InputError that names th
 """
 
 import csv
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
@@ -16,6 +14,7 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from swaymeter.data.digests import sha256, sha256_of_json
 from swaymeter.data.errors import InputError
 from swaymeter.data.untrusted import UniqueKeyLoader, untrusted_yaml
 
@@ -40,12 +39,12 @@ def content(filename: str) -> bytes:
 
 def digest(filename: str) -> str:
     """The SHA-256 of a catalog file, in hex; raises InputError when there is no such file."""
-    return hashlib.sha256(content(filename)).hexdigest()
+    return sha256(content(filename))
 
 
 def digest_of(read: Any) -> str:
     """The SHA-256 (hex) of a part of what was read: a comment, or another part of the file, does not change it."""
-    return hashlib.sha256(json.dumps(read, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+    return sha256_of_json(read, ensure_ascii=False, sort_keys=True)
 
 
 @cache

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import PARTITIONS, Dispute, Fact, Partition, Question, as_row, of_row
 from swaymeter.data.records.table import Table
@@ -16,7 +17,6 @@ from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.dynamicqa.layout import FILES
 from swaymeter.data.sources.graph.qec import read_qec
 from swaymeter.data.storage.files import read_parquet, verify
-from swaymeter.data.storage.keys import content_key
 
 VERSION_LENGTH = 16
 _EXPECTED = "name a workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json"

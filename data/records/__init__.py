@@ -3,6 +3,7 @@
 Imports swaymeter.data.errors alone of ours. Arrow is imported where rows become a table, so that scoring needs none.
 """
 
+from swaymeter.data.digests import identity
 from swaymeter.data.records.facts import (
     CountedPair,
     Dispute,
@@ -15,7 +16,7 @@ from swaymeter.data.records.facts import (
     ShardCount,
     Triple,
 )
-from swaymeter.data.records.identifiers import CORPUS, NO_RELATIONS, RelationName, WikidataId, identity
+from swaymeter.data.records.identifiers import CORPUS, NO_RELATIONS, RelationName, WikidataId
 from swaymeter.data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
 from swaymeter.data.records.questions import (
     ALONE,

@@ -1,6 +1,5 @@
-"""Identifiers that refuse nonsense, and the short ids that are made of what a row is about."""
+"""Identifiers that refuse nonsense."""
 
-import hashlib
 import re
 from typing import ClassVar, Self
 
@@ -40,8 +39,3 @@ CORPUS = "corpus"
 
 NO_RELATIONS = frozenset({CORPUS, "own", "static", "study", "temporal", "triples"})
 """What steps may be about that is not a relation: no relation may have one of these names."""
-
-
-def identity(*parts: object) -> str:
-    """A short id (16 hex digits) of what a row is about, the same in every order and on every machine."""
-    return hashlib.blake2b("\x1f".join(map(str, parts)).encode(), digest_size=8).hexdigest()

@@ -1,10 +1,12 @@
 """What a table is: its columns with their types, meanings and units, and the rows that fit it."""
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+from swaymeter.data.digests import sha256_of_all
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -88,11 +90,8 @@ class Table:
 
 def table_digest(rows: "pa.Table") -> str:
     """The SHA-256 (hex) of a table's columns and values, in the order of its rows."""
-    digest = hashlib.sha256(f"{rows.schema.remove_metadata()} {rows.num_rows}".encode())
-    for column in rows.columns:
-        for buffer in _canonical(column.combine_chunks()):
-            digest.update(buffer)
-    return digest.hexdigest()
+    columns = (buffer for column in rows.columns for buffer in _canonical(column.combine_chunks()))
+    return sha256_of_all(chain([f"{rows.schema.remove_metadata()} {rows.num_rows}"], columns))
 
 
 def _canonical(column: "pa.Array") -> Iterator[Any]:

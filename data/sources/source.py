@@ -14,11 +14,11 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation, Sentence
 from swaymeter.data.catalog.group_texts import ONE, PAIR
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, UnknownName
 from swaymeter.data.options import Options
 from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, Rejected
 from swaymeter.data.sources.access import Access, GraphName
-from swaymeter.data.storage.keys import content_key
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.graph.dump import Graph

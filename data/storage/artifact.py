@@ -17,19 +17,11 @@ from typing import Any, Literal, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from swaymeter.data.digests import content_key, digest_of_large
 from swaymeter.data.errors import DamagedFile, MissingFile
 from swaymeter.data.records.table import Table, table_digest
-from swaymeter.data.storage.files import (
-    CHARACTERS,
-    digest_of_large,
-    metadata_of,
-    read_parquet,
-    verify,
-    write_parquet,
-    written_whole,
-)
-from swaymeter.data.storage.keys import content_key
-from swaymeter.data.storage.sealed import sealed, unsealed
+from swaymeter.data.storage.files import CHARACTERS, metadata_of, read_parquet, verify, write_parquet
+from swaymeter.data.storage.notes import unsealed, write_sealed
 
 State = Literal["done", "missing", "damaged"]
 T = TypeVar("T")
@@ -285,9 +277,7 @@ def write_manifest(manifest: Path, key: str, files: Iterable[Path], requests: fr
     """Notes the key, the requests that are answered, and the files as they are now; the last step of making them."""
     digests = {path.relative_to(manifest.parent).as_posix(): digest_of_large(path) for path in sorted(files)}
     about = {"made_at": datetime.now(UTC).isoformat(), "answers": sorted(requests)}
-    content = {"key": key, **about, "files": digests}
-    with written_whole(manifest) as temporary:
-        temporary.write_text(sealed(content), encoding="utf-8")
+    write_sealed(manifest, {"key": key, **about, "files": digests})
 
 
 Artifact = TableArtifact | FilesArtifact

@@ -30,13 +30,13 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, is_joined
-from swaymeter.data.storage.files import CHARACTERS, TEMPORARY, written_whole
-from swaymeter.data.storage.holder import describe_holder, note_holder
-from swaymeter.data.storage.keys import content_key
-from swaymeter.data.storage.sealed import json_object, sealed, unsealed
+from swaymeter.data.storage.files import CHARACTERS
+from swaymeter.data.storage.notes import describe_holder, json_object, note_holder, unsealed, write_sealed
+from swaymeter.data.storage.writing import TEMPORARY
 
 DATABASE = "study.duckdb"
 """The file name of the database."""
@@ -216,8 +216,7 @@ class Workspace:
         file = self.root / "workspace.json"
         noted = self._noted()
         if noted is None or (self.study and not noted.get("study")):
-            with written_whole(file) as temporary:
-                temporary.write_text(sealed({"layout": LAYOUT, "study": self.study}), encoding="utf-8")
+            write_sealed(file, {"layout": LAYOUT, "study": self.study})
 
     def _noted(self) -> dict[str, Any] | None:
         """What workspace.json holds; None without one. WorkspaceError where it cannot be read, or has changed."""
@@ -259,9 +258,7 @@ class Workspace:
 
     def note_failure(self, step: str, key: str, reason: str, detail: str = "") -> None:
         """Notes why a step failed with these inputs, for `status`; key: of its outputs."""
-        note = {"step": step, "key": key, "reason": reason, "detail": detail}
-        with written_whole(self._failure(step, key)) as temporary:
-            temporary.write_text(sealed(note), encoding="utf-8")
+        write_sealed(self._failure(step, key), {"step": step, "key": key, "reason": reason, "detail": detail})
 
     def forget_failure(self, step: str, key: str) -> None:
         """Forgets the failure of a step that is done now with these inputs."""

@@ -7,7 +7,6 @@ file of the same name are the same.
 """
 
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -20,10 +19,11 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import InputError, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import RUNS, VARIANTS
-from swaymeter.data.storage.files import TEMPORARY, digest_of_large, put
+from swaymeter.data.storage.writing import beside, put, remove_leftovers
 from swaymeter.data.warehouse.schema import (
     ABOUT,
     FILES,
@@ -84,16 +84,16 @@ def update(
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
     """A temporary path that takes the place of `path` where the block ends well, and else leaves no trace."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
-    _remove_leftovers(path)
+    remove_leftovers(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        # A log left by whoever wrote to the old database would be replayed into the new one.
-        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
-        put(temporary, path)
+        with beside(path) as temporary:
+            yield temporary
+            # A log left by whoever wrote to the old database would be replayed into the new one.
+            path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+            put(temporary, path)
     finally:
-        _remove_leftovers(path)
+        remove_leftovers(path)  # what DuckDB put beside its temporary file
 
 
 @contextmanager
@@ -227,11 +227,3 @@ class _Loader:
         self._connection.execute("BEGIN")
         yield
         self._connection.execute("COMMIT")
-
-
-def _remove_leftovers(path: Path) -> None:
-    for leftover in path.parent.glob(f".{path.name}.*{TEMPORARY}*"):
-        if leftover.is_dir():
-            shutil.rmtree(leftover, ignore_errors=True)
-        else:
-            leftover.unlink(missing_ok=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
 
+from swaymeter.data.digests import content_key
 from swaymeter.data.named import Registry
-from swaymeter.data.storage.keys import content_key
 
 _UNIT = re.compile(r"^-- unit: (\w+) = (.+)$", re.MULTILINE)
 _BY_RELATION = re.compile(r"^-- by relation: (.+)$", re.MULTILINE)

@@ -7,12 +7,12 @@ stored once, in `origins`; the table is a view that joins the two, so that whoev
 No connection is opened here.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
 
+from swaymeter.data.digests import sha256
 from swaymeter.data.records.row import Meaning, columns_of, table, table_of
 from swaymeter.data.records.score import Score
 from swaymeter.data.records.table import Column, Table
@@ -88,8 +88,7 @@ class Schema:
     @property
     def version(self) -> str:
         """A digest of every table, key and view, so that no change to them can be forgotten; 12 hex digits."""
-        text = "\n".join([*self.statements(), *(query.sql for query in self.views)])
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return sha256("\n".join([*self.statements(), *(query.sql for query in self.views)]))[:12]
 
     def scored(self, tables: Sequence[Table], *, origins: bool) -> str:
         """What makes the view that counts the scores of every measure by where they come from.

@@ -9,8 +9,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from swaymeter.data.errors import WorkFailed
-from swaymeter.data.plain import plain
+from swaymeter.data.errors import WorkFailed, plain
 from swaymeter.flows.cli.streams import lost_output
 
 

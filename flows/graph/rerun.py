@@ -14,8 +14,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, TypeAdapter
 
 from swaymeter.data.errors import DamagedFile, first_line
-from swaymeter.data.storage.files import written_whole
-from swaymeter.data.storage.sealed import sealed, unsealed
+from swaymeter.data.storage.notes import unsealed, write_sealed
 from swaymeter.flows.graph.step import StepId
 
 Kind = Literal["force", "refresh"]
@@ -92,5 +91,4 @@ def write_reruns(file: Path, requests: list[Rerun]) -> None:
     if not requests:
         file.unlink(missing_ok=True)
         return
-    with written_whole(file) as temporary:
-        temporary.write_text(sealed({"requests": _REQUESTS.dump_python(requests, mode="json")}), encoding="utf-8")
+    write_sealed(file, {"requests": _REQUESTS.dump_python(requests, mode="json")})

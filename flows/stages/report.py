@@ -7,8 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from swaymeter.data import catalog
-from swaymeter.data.storage.files import sha256_of
-from swaymeter.data.storage.keys import content_key
+from swaymeter.data.digests import content_key, sha256_of
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.stages.build import Built

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.records import tables
-from swaymeter.data.storage.keys import content_key
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
 from swaymeter.flows.graph.step import Output

@@ -17,11 +17,12 @@ import pyarrow as pa
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import dispute_prompt
+from swaymeter.data.digests import content_key, file_digest
 from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import Partition, Triple, as_row, of_row
 from swaymeter.data.records.tables import DISPUTES, PAGES, QUESTIONS, REJECTED, TRIPLES
 from swaymeter.data.sources.wikimedia.options import WikidataQuestions
-from swaymeter.data.storage.keys import content_key, drawn_first, file_digest
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import DISPUTABLE
 from swaymeter.flows.graph.step import Output, StepId

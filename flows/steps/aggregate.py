@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError, ScoreError, SwaymeterError
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import RECORD_TABLES, RUNS, VARIANTS
 from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
-from swaymeter.data.storage.keys import content_key
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.flows.graph.step import Run, Step

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError
 from swaymeter.data.records import Context, Query, Question
-from swaymeter.data.storage.keys import content_key
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections import ModelPart

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 from swaymeter.data.errors import UsageError
+from swaymeter.data.storage.writing import beside, put
 
 STUDIES = Path(__file__).parent.parent / "studies"
 """The folder of the bundled study files."""
@@ -39,8 +40,9 @@ def write_starter(file: Path) -> None:
     schema = f"# yaml-language-server: $schema={SCHEMA}\n" if (file.parent / SCHEMA).exists() else ""
     text = STARTER.read_text(encoding="utf-8").replace("name: study", f'name: "{name}"').replace("{file}", str(file))
     try:
-        with file.open("x", encoding="utf-8") as handle:
-            handle.write(schema + text)
+        with beside(file) as temporary:
+            temporary.write_text(schema + text, encoding="utf-8")
+            put(temporary, file, new=True)
     except FileExistsError:
         raise UsageError(f"{file} exists already, and is left as it is; name another file") from None
     except OSError as error:

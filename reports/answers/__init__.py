@@ -10,11 +10,12 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
+from swaymeter.data.digests import integrity
 from swaymeter.reports.answers.blocks import blocks, options
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.estimates import limits, thinking
 from swaymeter.reports.page import linked
-from swaymeter.reports.page.shell import asset, digest, written
+from swaymeter.reports.page.shell import asset, written
 
 FILE = "answers.html"
 ANSWERS_QUERIES = (
@@ -46,6 +47,6 @@ def write_answers(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         __name__, "answers.html", css, {"linked": linked}, card=card, options=known,
         questions=len(frames["questions_to_read"]), blocks=blocks(frames), script=Markup(script),
         limits=thinking(frames["unfinished_greedy_answers"]) + limits(frames["unfinished_greedy_answers"]),
-        script_hash=digest(script),
+        script_hash=integrity(script),
     ).dump(str(folder / FILE), encoding="utf-8")  # fmt: skip
     return FILE

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Canvas
 
+from swaymeter.data.randomness import generator
 from swaymeter.data.records import CONDITIONS
 from swaymeter.reports.estimates import interval_over, plural
 from swaymeter.reports.figures.figure import Drawing, Figure
@@ -79,7 +79,7 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
         if len(values) >= FEWEST and values[0] < values[-1]:
             for body in axes.violinplot([values], [at], widths=0.8, showextrema=False)["bodies"]:  # type: ignore[attr-defined]
                 body.set(facecolor=hue, edgecolor=hue, alpha=0.25)
-        beside, dense = at + np.random.default_rng(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
+        beside, dense = at + generator(0).uniform(-0.16, 0.16, len(values)), len(values) > FEW_DOTS
         alpha = max(0.15, 0.8 * min(1.0, FEW_DOTS / max(len(values), 1)))
         axes.plot(beside, values, "o", color=hue, markersize=2.2, alpha=alpha, markeredgewidth=0, rasterized=dense)
         link(axes, beside, values, of_each(rows))
@@ -191,7 +191,7 @@ def entropy_of_marked(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) -> No
     for at, outcome in enumerate(_OUTCOMES):
         for number, (column, (shape, hue)) in enumerate(MARKS.items()):
             marked = every[(every["outcome"] == outcome) & every[column]]
-            x = at - 0.34 + np.random.default_rng(number).uniform(-0.08, 0.08, len(marked))
+            x = at - 0.34 + generator(number).uniform(-0.08, 0.08, len(marked))
             axes.plot(x, marked["value"], shape, color=hue, markersize=4.6, markeredgewidth=0.3, alpha=0.75)
 
 

@@ -1,7 +1,5 @@
 """What every page of a report is made with: its template and policy, and how it shows values."""
 
-import base64
-import hashlib
 import math
 import re
 from collections.abc import Mapping
@@ -16,6 +14,7 @@ import pandas as pd
 from jinja2.environment import TemplateStream
 from markupsafe import Markup, escape
 
+from swaymeter.data.digests import integrity
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, rules_of_themes
 
@@ -39,16 +38,11 @@ def written(
     """A page piece by piece: the template in a package, with its style after that of all pages, and these words."""
     hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
     css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css
-    return template(package, file, filters).stream(css=Markup(css), style_hash=digest(css), **words)
+    return template(package, file, filters).stream(css=Markup(css), style_hash=integrity(css), **words)
 
 
 def asset(package: str, file: str) -> str:
     return resources.files(package).joinpath(file).read_text(encoding="utf-8")
-
-
-def digest(text: str) -> str:
-    """What a content security policy calls this style or script."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`{}|\\^]*[^\s<>\"'`{}|\\^.,;:!?)\]]")

@@ -13,9 +13,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from swaymeter.data.digests import sha256_of
 from swaymeter.data.errors import WorkspaceError
-from swaymeter.data.storage.files import sha256_of
-from swaymeter.data.storage.folders import replaced
+from swaymeter.data.storage.writing import replaced
 from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all

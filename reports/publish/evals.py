@@ -6,14 +6,13 @@ Quantities without a largest value are left out, and named.
 """
 
 import math
-import uuid
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 import pandas as pd
 
+from swaymeter.data.digests import uuid_of
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.frames import records
 from swaymeter.reports.models import Model, file_slug, models, rows_of
@@ -32,10 +31,9 @@ def evaluations(study: Publication, frames: Mapping[str, pd.DataFrame]) -> Itera
         content = _record(study, model, {name: rows_of(frame, model) for name, frame in frames.items()})
         if content["evaluation_results"]:
             developer, _, name = content["model_info"]["id"].rpartition("/")
-            digest = sha256(content["evaluation_id"].encode()).digest()
             folders = (file_slug(study.card.name), file_slug(developer or "unknown"), file_slug(name))
-            path = "/".join(("data", *folders, f"{uuid.UUID(bytes=digest[:16], version=4)}.json"))
-            yield path, content
+            record_id = uuid_of(content["evaluation_id"])
+            yield "/".join(("data", *folders, f"{record_id}.json")), content
 
 
 def _record(study: Publication, model: Model, frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:

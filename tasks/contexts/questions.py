@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from swaymeter.data import reasons
 from swaymeter.data.errors import InputError
+from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import CONFLICTING, Question, Rejected
 from swaymeter.data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
-from swaymeter.data.storage.keys import drawn_first
 from swaymeter.tasks.scoring.followed import whose_answer
 from swaymeter.tasks.scoring.wording.words import words
 

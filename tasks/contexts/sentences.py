@@ -13,10 +13,10 @@ from typing import Literal
 from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation, Sentence
 from swaymeter.data.errors import InputError
+from swaymeter.data.randomness import drawn_first, generator
 from swaymeter.data.records import Context, ContextKind, Fact, Query, QueryType, RelationName, WikidataId, identity
 from swaymeter.data.sources.own.facts import ContextRow
 from swaymeter.data.sources.source import Group, LabelledEntity
-from swaymeter.data.storage.keys import drawn_first, generator
 
 Choice = Literal["random", "degree"]
 

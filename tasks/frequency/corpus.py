@@ -13,7 +13,7 @@ from swaymeter.data.options import NamedPath
 from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.corpus import KEY, LEAVE_OUT, Reading, shards
-from swaymeter.data.storage.digests import remembered_digests
+from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.tasks.frequency.counting import count
 from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
 from swaymeter.tasks.frequency.words import Names

@@ -12,13 +12,13 @@ there are other places than counted, nothing is read. Passages that overlap are 
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
-from hashlib import sha256
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field, model_validator
 
+from swaymeter.data.digests import sha256
 from swaymeter.data.errors import InputError, SwaymeterError
 from swaymeter.data.options import NamedPath
 from swaymeter.data.records import CountedPair, Shard, ShardCount
@@ -170,7 +170,7 @@ def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[P
         return [Part(options.index, key, None, asks=True)]
     folder = Path(str(options.folder))
     states = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files_of(folder)]
-    return [Part(folder.name, key | {"digest": sha256(repr(states).encode()).hexdigest()}, folder)]
+    return [Part(folder.name, key | {"digest": sha256(repr(states))}, folder)]
 
 
 def _count(

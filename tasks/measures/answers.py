@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 from swaymeter.data import catalog
+from swaymeter.data.digests import content_key
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.data.storage.keys import content_key
 from swaymeter.tasks.measures.clusters import cluster_rows, load_judge, prefixes
 from swaymeter.tasks.measures.coherent_persuasion import persuasion_rows
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row

@@ -10,10 +10,10 @@ from typing import Annotated
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.data.storage.keys import content_key
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
 from swaymeter.tasks.measures.sampled import page_of, unfit

@@ -20,11 +20,11 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import InputError
 from swaymeter.data.named import Registry
 from swaymeter.data.options import Options
+from swaymeter.data.randomness import generator
 from swaymeter.data.records import Context, Query, Question, is_relevant
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.score import Score
 from swaymeter.data.records.table import Table
-from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.models.capabilities import Capability
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import Context, Query
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.data.storage.keys import drawn_first
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Parameters, Row, cut, cut_by_form
 from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, pair_rows
 from swaymeter.tasks.models.capabilities import NextTokenLogits

@@ -15,8 +15,8 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from swaymeter.data.errors import ScoreError
+from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models.capabilities import Tokens
-from swaymeter.tasks.models.generation.sampling import generator
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.alone import Probe, long_positions, way_of
@@ -188,5 +188,5 @@ class _Directions:
 
 def _signs(draws: int, answers: int, seed: int, query: str) -> NDArray[np.bool_]:
     """Whether a sign is negative, (draws, answers); fewer draws are the first of more."""
-    packed = generator(seed, query).integers(256, size=(draws, -(-answers // 8)), dtype=np.uint8)
+    packed = typed_generator(seed, query).integers(256, size=(draws, -(-answers // 8)), dtype=np.uint8)
     return np.unpackbits(packed, axis=1, count=answers).view(np.bool_)

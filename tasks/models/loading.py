@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from swaymeter.data.errors import ModelError, UsageError, first_line
-from swaymeter.data.storage.sealed import json_object
+from swaymeter.data.storage.notes import json_object
 from swaymeter.tasks.models.files.hub import snapshot_folder, verify_snapshot
 from swaymeter.tasks.models.files.identity import ModelIdentity, check_index
 

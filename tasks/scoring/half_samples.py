@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swaymeter.data.errors import ScoreError, UsageError
-from swaymeter.tasks.models.generation.sampling import generator
+from swaymeter.data.randomness import typed_generator
 
 
 def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> list[list[int]]:
@@ -28,7 +28,7 @@ def draw_halves(answers: int, count: int, seed: int, *identity: str | int) -> li
         raise UsageError(f"{count} half-samples give no standard error; use 0 for none, or at least 2")
     if answers < 2:
         return []
-    points = generator(seed, "half-samples", *identity).random((count, answers))
+    points = typed_generator(seed, "half-samples", *identity).random((count, answers))
     chosen = np.sort(np.argsort(points, axis=1, kind="stable")[:, : answers // 2], axis=1)
     return [[int(number) for number in half] for half in chosen]
 

@@ -3,24 +3,30 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 import requests
 
 from swaymeter.data.catalog.reading import digest_of
-from swaymeter.data.records.identifiers import identity
+from swaymeter.data.digests import (
+    content_key,
+    digest_of_large,
+    file_digest,
+    git_sha1,
+    identity,
+    integrity,
+    sha256,
+    sha256_of,
+    uuid_of,
+)
+from swaymeter.data.randomness import drawn_first, generator, typed_generator
 from swaymeter.data.records.table import table_digest
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.sources.graph.dump import dump_digest
 from swaymeter.data.sources.http import cache
-from swaymeter.data.storage.digests import remembered_digests
-from swaymeter.data.storage.files import digest_of_large, sha256_of
-from swaymeter.data.storage.keys import content_key, drawn_first, file_digest, generator
-from swaymeter.data.storage.sealed import sealed, unsealed
-from swaymeter.reports.page.shell import digest as style_digest
+from swaymeter.data.storage.notes import sealed
+from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.tasks.models.files import hub
 from swaymeter.tasks.models.files.identity import _identify_folder
-from swaymeter.tasks.models.generation.sampling import generator as typed_generator
 from tests.data.warehouse.small_study import row
 
 
@@ -56,11 +62,14 @@ PINNED: dict[str, Callable[[Path], object]] = {
     "part of the catalog": lambda folder: digest_of({"b": "Zoë", "a": [1, 2.5]}),
     "request": of_request,
     "cached response": lambda folder: cache._checksum("key", {"status": 200, "body": "Zoë"}),
-    "style of a page": lambda _: style_digest("p { color: red } /* é */"),
+    "style of a page": lambda _: integrity("p { color: red } /* é */"),
+    "text": lambda _: sha256("Z", "oë".encode()),
+    "evaluation": lambda _: str(uuid_of("study/Zoë")),
+    "blob of git": lambda folder: git_sha1(a_file(folder).read_bytes()),
     "drawn by identity": lambda folder: generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn for an answer": lambda folder: typed_generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn first": lambda folder: drawn_first(["a", "b", "c", "d", "Zoë"], 3, 7, "capital"),
-    "bootstrap": lambda folder: np.random.default_rng(20240815).integers(1 << 60, size=2).tolist(),
+    "bootstrap": lambda folder: generator(20240815).integers(1 << 60, size=2).tolist(),
 }
 EXPECTED: dict[str, object] = {
     "key of a step": "813be0854734ae9b4b298012315924b7934a7d74fd73554325a5d0dbf711b42a",
@@ -75,12 +84,16 @@ EXPECTED: dict[str, object] = {
     ],
     "graph": "2169797610e95edb00462a3898b9b30d",
     "model folder": "c9981a593e351bcc8af6d4992f105f2134d3e4f71690a5ce4b33cb76b4c8c0f2",
-    "note": '{\n "b": "Zo\\u00eb",\n "a": [\n  1,\n  2.5\n ],\n "sha256": "29f5acc7be2b156f138623b0816630fca9f6fcc3782eea99ed392bd03e53dc70"\n}',
+    "note": '{\n "b": "Zo\\u00eb",\n "a": [\n  1,\n  2.5\n ],\n '
+    '"sha256": "29f5acc7be2b156f138623b0816630fca9f6fcc3782eea99ed392bd03e53dc70"\n}',
     "table": "c6d60cbfaa7efedb761611627d29c3a0c9bdb56edcd4c5eb6e783644e3d5ca89",
     "part of the catalog": "6756e6cd3a3239ea171e4374967f623926e6b6f0b7f4e22ce8439faafa325f85",
     "request": "fcfbaf1b531c448119f8555d45d25add704c9252b97615277333b4af9cbb8f85",
     "cached response": "83ecc35c197757ad79eb77685ff08c28ab9268b7ed330697cbe02842f9b4d1cd",
     "style of a page": "sha256-IOHBjHq+hV6L45G6jHXVBwmnNF/YyXSA1i2gYZBc8YA=",
+    "text": "c6a12698582fc1104ea24107a2d7268145ff06ef859707729d01fd060897f067",
+    "evaluation": "7f208a54-85a8-40e1-ae6c-c87e836b28b7",
+    "blob of git": "0b67947d2b9401cc38f39f21e7aed6ce3a2ce095",
     "drawn by identity": [791359209793701118, 223971632225873444],
     "drawn for an answer": [704640792785229451, 315601572036832093],
     "drawn first": ["b", "d", "c"],

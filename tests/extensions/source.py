@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from swaymeter.data import catalog
+from swaymeter.data.digests import content_key
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts
 from swaymeter.data.sources.triples.listed import rows
-from swaymeter.data.storage.keys import content_key
 
 COLUMNS = {name: (name,) for name in ("relation", "subject", "object")}
 

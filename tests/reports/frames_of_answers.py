@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swaymeter.data.storage.keys import generator
+from swaymeter.data.randomness import generator
 from tests.reports.study import MODEL
 
 SAMPLES = 10

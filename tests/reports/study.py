@@ -12,7 +12,7 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 
-from swaymeter.data.storage.keys import generator
+from swaymeter.data.randomness import generator
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Units
 from swaymeter.reports.card import NotRun, StudyCard

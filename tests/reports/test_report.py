@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 import swaymeter.reports.report as module
+from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import InputError, WorkspaceError
-from swaymeter.data.storage.files import digest_of_large
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.reports.card import NotRun
 from swaymeter.reports.figures import FIGURES

@@ -16,7 +16,7 @@ from swaymeter.data.records import PARTITIONS, Partition, Question
 from swaymeter.data.sources.dynamicqa.layout import COLUMNS, FILES, Row, Rows, content_of, keeps
 from swaymeter.data.sources.dynamicqa.published import read_from
 from swaymeter.data.sources.slots import replace_object, snippet_of
-from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.writing import written_whole
 
 Omitted = tuple[Question, str]
 """A question that the layout cannot hold, and why."""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from swaymeter.data import catalog
+from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError, MissingFile, ServiceBudget, ServiceError
 from swaymeter.data.options import NamedPath
 from swaymeter.data.records import Partition, Question, WikidataId, both_contexts, identity
@@ -22,7 +23,6 @@ from swaymeter.data.sources.dynamicqa.layout import FILES, REMEDY, Row, Rows, re
 from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.sources.property_names import DISPUTABLE, relation_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
-from swaymeter.data.storage.keys import file_digest
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session

@@ -2,15 +2,12 @@
 
 The folder of a loaded dump is filled whole or not at all, and verified before it is opened. Its loaded.json holds the
 SHA-256 of each file of the store: RocksDB notices a changed block of data, but a changed byte of its own records can
-end the process. Digests of the files are remembered beside the folders (`swaymeter.data.storage.digests`): a file is
+end the process. Digests of the files are remembered beside the folders (`swaymeter.data.storage.remembered`): a file is
 not needed any more once its graph is loaded.
 """
 
 import gzip
-import hashlib
 import logging
-import os
-import shutil
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
@@ -23,12 +20,13 @@ from typing import IO, cast
 import pyoxigraph as ox
 from filelock import FileLock
 
+from swaymeter.data.digests import blake2_of_lines, sha256_of
 from swaymeter.data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Term, Uri
-from swaymeter.data.storage.digests import remembered_digests
-from swaymeter.data.storage.files import TEMPORARY, sha256_of, written_whole
-from swaymeter.data.storage.sealed import sealed, unsealed
+from swaymeter.data.storage.notes import unsealed, write_sealed
+from swaymeter.data.storage.remembered import remembered_digests
+from swaymeter.data.storage.writing import beside, put, remove_leftovers
 
 log = logging.getLogger(__name__)
 
@@ -162,7 +160,7 @@ def dump_digest(files: Sequence[Path], folder: Path) -> str:
             f"facts.dump: {error.filename} cannot be read: {why}; correct the path or get the file"
         ) from None
     parts = [f"{kind.file_extension}:{digest}" for kind, digest in zip(kinds, digests, strict=True)]
-    return hashlib.blake2b("\n".join(sorted(parts)).encode(), digest_size=16).hexdigest()
+    return blake2_of_lines(parts)
 
 
 def _name(files: Sequence[Path], folder: Path) -> str:
@@ -170,23 +168,18 @@ def _name(files: Sequence[Path], folder: Path) -> str:
 
 
 def _load(files: Sequence[Path], place: Path) -> None:
-    for leftover in place.parent.glob(f".{place.name}.*{TEMPORARY}"):  # of a load that was killed; we hold the lock
-        shutil.rmtree(leftover)
-    temporary = place.with_name(f".{place.name}.{os.getpid()}{TEMPORARY}")
-    try:
+    remove_leftovers(place)  # we hold the lock
+    with beside(place) as temporary:
         _fill(temporary, files)
         digests = {
             file.name: sha256_of(file) for file in sorted(temporary.iterdir()) if not file.name.startswith(_NOT_READ)
         }
         names = [file.name for file in files]
         about = {"files": names, "loaded_at": datetime.now(UTC).isoformat(), "digests": digests}
-        with written_whole(temporary / _LOADED) as loaded:
-            loaded.write_text(sealed(about), encoding="utf-8")
+        write_sealed(temporary / _LOADED, about)
         if _name(files, place.parent) != place.name:
             raise InputError(f"the dump {names} changed while it was loaded; run again when it is whole")
-        temporary.rename(place)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        put(temporary, place)
 
 
 def _fill(folder: Path, files: Sequence[Path]) -> None:

@@ -29,7 +29,7 @@ from swaymeter.data.catalog.reading import validated
 from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.own.lists import each_key_once
-from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.writing import write_file
 
 SOURCE = "yago_qec.json of measureLM"
 LICENCE = "CC BY 4.0"
@@ -148,9 +148,7 @@ def write_qec(
     if not document:
         raise InputError(f"yago_qec.json names relations by predicates of YAGO, and none of {', '.join(facts)} has one")
     try:
-        with written_whole(path) as temporary:
-            written = json.dumps(document, ensure_ascii=False, indent=4, sort_keys=True, allow_nan=False)
-            temporary.write_text(written, encoding="utf-8")
+        write_file(path, json.dumps(document, ensure_ascii=False, indent=4, sort_keys=True, allow_nan=False))
     except WorkspaceError as error:
         raise WorkspaceError(f"{path} cannot be written: {error.__cause__}; name another file") from None
     return tuple(name for name in facts if not relations[name].yago)

@@ -4,7 +4,6 @@ A response is written in one transaction: a kill leaves all earlier responses an
 changed, the request is sent again. Contacts, which are part of the request, and cookies are not cached.
 """
 
-import hashlib
 import json
 import logging
 import os
@@ -17,9 +16,10 @@ from pathlib import Path
 
 import requests
 
+from swaymeter.data.digests import sha256_of_json
 from swaymeter.data.errors import ServiceClosed, WorkspaceError
 from swaymeter.data.sources.http.answer import Reply
-from swaymeter.data.storage.sealed import json_object
+from swaymeter.data.storage.notes import json_object
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ def key_of(request: requests.PreparedRequest) -> str:
     """The SHA-256 (hex) of a request's method, address with parameters, body, and accepted format."""
     body = request.body.decode() if isinstance(request.body, bytes) else request.body
     parts = [request.method, request.url, body, request.headers.get("Accept")]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return sha256_of_json(parts)
 
 
 class HttpCache:
@@ -102,4 +102,4 @@ class HttpCache:
 
 
 def _checksum(key: str, content: dict[str, object]) -> str:
-    return hashlib.sha256(json.dumps([key, content], sort_keys=True).encode()).hexdigest()
+    return sha256_of_json([key, content], sort_keys=True)

@@ -20,6 +20,7 @@ from pydantic import (
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import Relation
+from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError, SwaymeterError, UnknownName
 from swaymeter.data.options import beside_the_study
 from swaymeter.data.records import ContextKind, Fact, RelationName, WikidataId
@@ -27,7 +28,6 @@ from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.named_file import Origin, OwnFile, own_yaml, usable_rows
 from swaymeter.data.sources.own.one_row import Text, Texts, row_of
 from swaymeter.data.sources.source import FactsOptions, FactSource, listed_relations
-from swaymeter.data.storage.keys import file_digest
 
 VERSION = 1
 

@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from swaymeter.data.digests import is_endless
 from swaymeter.data.errors import MOST_NAMES, InputError, first_line
 from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.sources.own.lists import each_key_once
-from swaymeter.data.storage.files import is_endless
 
 LARGEST_FILE = 128 << 20
 LARGEST_CELL = 64 << 20

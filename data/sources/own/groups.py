@@ -26,14 +26,15 @@ from pydantic import (
 from swaymeter.data import catalog
 from swaymeter.data.catalog import GroupTexts
 from swaymeter.data.catalog.group_texts import PAIR, bundled, bundled_names
+from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError, MissingFile, UnknownName
 from swaymeter.data.options import Problem, beside_the_study, refused
+from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.own.facts import Name, Optional
 from swaymeter.data.sources.own.named_file import OwnFile, own_yaml, usable_rows
 from swaymeter.data.sources.own.one_row import row_of
 from swaymeter.data.sources.source import FactsOptions, FactSource, Group, LabelledEntity, different
-from swaymeter.data.storage.keys import drawn_first, file_digest
 
 log = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Partition, Passage, Question, QuestionContext
 from swaymeter.data.sources.access import Access
@@ -16,7 +17,6 @@ from swaymeter.data.sources.own.files import FileRow, read_rows
 from swaymeter.data.sources.own.named_file import OwnFile, rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
-from swaymeter.data.storage.keys import file_digest
 
 log = logging.getLogger(__name__)
 

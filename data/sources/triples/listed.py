@@ -4,7 +4,6 @@ PopQA's subj_id, prop_id and obj_id are numbers of its own: the ids of Wikidata 
 properties it has only the names.
 """
 
-import hashlib
 import json
 import logging
 import re
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import category
 
+from swaymeter.data.digests import git_sha1, sha256
 from swaymeter.data.errors import InputError, ServiceError, nearest
 from swaymeter.data.records import RelationName, Triple, WikidataId
 from swaymeter.data.sources.http.printable import is_text, printable
@@ -190,9 +190,7 @@ def _from_hub(offline: bool) -> tuple[Path, str]:
         ) from None
     # A file of the hub's cache is named by the digest of its content.
     name, content = file.resolve().name, file.read_bytes()
-    git = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False)
-    digest = {40: git, 64: hashlib.sha256(content)}.get(len(name))
-    if digest is not None and re.fullmatch("[0-9a-f]+", name) and name != digest.hexdigest():
+    if re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", name) and name not in (git_sha1(content), sha256(content)):
         raise ServiceError(
             f"PopQA's list in the hub's cache is damaged: {file} does not have the digest that the hub gave; delete "
             f"{file.resolve()} so that it is downloaded again"

@@ -18,7 +18,7 @@ from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
 from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import not_usable, read_questions
-from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.console import print_table
 from swaymeter.flows.cli.pipeline import Selected
@@ -55,8 +55,7 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     wrong = [f"{place}: {why}\n" for place, why in wrong_rows(read.rejected)]
     (folder / NOT_USED).unlink(missing_ok=True)
     if wrong:
-        with written_whole(folder / NOT_USED) as temporary:
-            temporary.write_text("".join(wrong), encoding="utf-8")
+        write_file(folder / NOT_USED, "".join(wrong))
     if not read.questions:
         raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
     conditions = {context.condition for question in read.questions for context in question.contexts}
@@ -150,8 +149,7 @@ def write_study(
         },
     }  # fmt: skip
     written = folder / "audit.yaml"
-    with written_whole(written) as temporary:
-        temporary.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    write_file(written, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
     return written
 
 

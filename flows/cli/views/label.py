@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from swaymeter.data.errors import InputError, UsageError, WorkspaceError
-from swaymeter.data.plain import plain
+from swaymeter.data.errors import InputError, UsageError, WorkspaceError, plain
 from swaymeter.data.records import OWN_KINDS, OwnKind
 from swaymeter.data.sources.own.named_file import Origin, rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.one_row import OwnContext, OwnRow, row_of
 from swaymeter.data.sources.own.rows import AskedQuestion, asked_questions
 from swaymeter.data.sources.own.source import rows_to_ask
-from swaymeter.data.storage.files import written_whole
+from swaymeter.data.storage.writing import write_file
 
 KINDS: Mapping[str, OwnKind] = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
 KEYS = "s supporting, c conflicting, i irrelevant, n neutral, u unknown; Enter skip, b back, q quit: "
@@ -40,8 +39,7 @@ class Labelling:
         """Writes all questions, in one step that nothing can divide."""
         rows = (json.dumps(question.as_row(), ensure_ascii=False) for question in self.questions)
         try:
-            with written_whole(self.target) as temporary:
-                temporary.write_text("".join(f"{row}\n" for row in rows), encoding="utf-8")
+            write_file(self.target, "".join(f"{row}\n" for row in rows))
         except WorkspaceError as error:
             raise UsageError(f"{str(error).partition(';')[0]}; name another file by --to") from None
 

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from swaymeter.data import reasons
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import DamagedFile, UsageError
 from swaymeter.data.records import ANNOTATION_CHOICES, Annotation, Question, of_row
 from swaymeter.data.records.tables import ANNOTATIONS
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.data.storage.files import CHARACTERS, verify
-from swaymeter.data.storage.keys import content_key
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.tasks.contexts.annotation.cells import plain
 from swaymeter.tasks.contexts.annotation.changed import change

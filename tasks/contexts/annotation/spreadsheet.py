@@ -17,7 +17,7 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
-from swaymeter.data.storage.files import put, unfinished
+from swaymeter.data.storage.writing import put, unfinished
 from swaymeter.tasks.contexts.annotation import cells
 from swaymeter.tasks.contexts.annotation.cells import SheetColumn, fits
 
@@ -75,9 +75,10 @@ def write_sheet(
     try:
         with unfinished(path) as temporary:
             temporary.write_bytes(content)
-            if os.path.lexists(path):  # somebody else was faster
-                raise exists
-            put(temporary, path)
+            try:
+                put(temporary, path, new=True)
+            except FileExistsError:  # somebody else was faster
+                raise exists from None
     except WorkspaceError as error:
         reason = getattr(error.__cause__, "strerror", None) or first_line(error)
         raise WorkspaceError(f"{path} cannot be written: {reason}; name another file") from None

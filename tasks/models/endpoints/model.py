@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import ModelError, UsageError
-from swaymeter.data.storage.keys import generator
+from swaymeter.data.randomness import generator
 from swaymeter.tasks.models.capabilities import (
     DEFAULT_OPTIONS,
     Answer,

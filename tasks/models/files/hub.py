@@ -6,23 +6,21 @@ read its folder, verified by its manifest.
 """
 
 import contextlib
-import hashlib
 import io
 import json
 import logging
 import os
 import re
 import sys
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
 
+from swaymeter.data.digests import digest_once, git_sha1
 from swaymeter.data.errors import ModelError, WorkspaceError
-from swaymeter.data.storage.files import written_whole
-from swaymeter.data.storage.folders import replaced
-from swaymeter.data.storage.sealed import json_object
+from swaymeter.data.storage.notes import json_object
+from swaymeter.data.storage.writing import replaced, write_file
 
 _OFFLINE = "HF_HUB_OFFLINE"
 _IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # as the hub reads it
@@ -38,18 +36,12 @@ def cache_folder() -> Path:
 
 def sha256_of(path: Path) -> str:
     """The SHA-256 of a file in hex; remembered for as long as its size and times of change stay the same."""
-    return _digest(path, _state(path))
+    return digest_once(path, "sha256", _state(path))
 
 
 def _state(path: Path) -> State:
     status = path.stat()
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
-@lru_cache(maxsize=2048)
-def _digest(path: Path, state: State) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def leave_alone(offline: bool) -> None:
@@ -69,8 +61,6 @@ def snapshot_folder(hub_id: str, commit: str) -> Path:
 
 def verify_snapshot(name: str, folder: Path) -> None:
     """Raises ModelError where a file of a snapshot does not have the digest that the hub gave, if that is known."""
-    from huggingface_hub.utils.sha import git_hash
-
     try:
         known: dict[str, list[int]] = json_object((cache_folder() / "verified.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -83,7 +73,7 @@ def verify_snapshot(name: str, folder: Path) -> None:
         state = list(_state(blob))
         if known.get(str(blob)) == state:
             continue
-        if (sha256_of(blob) if len(blob.name) == 64 else git_hash(blob.read_bytes())) != blob.name:
+        if (sha256_of(blob) if len(blob.name) == 64 else git_sha1(blob.read_bytes())) != blob.name:
             raise ModelError(
                 f"model {name!r}: the hub's cache is damaged: {file.name} does not have the digest that the hub gave; "
                 f"delete {blob} so that it is downloaded again"
@@ -95,8 +85,8 @@ def verify_snapshot(name: str, folder: Path) -> None:
 
 def _remember(known: dict[str, list[int]]) -> None:
     # Where it cannot be written, they are verified again.
-    with contextlib.suppress(WorkspaceError), written_whole(cache_folder() / "verified.json") as file:
-        file.write_text(json.dumps(known), encoding="utf-8")
+    with contextlib.suppress(WorkspaceError):
+        write_file(cache_folder() / "verified.json", json.dumps(known))
 
 
 _log = logging.getLogger(__name__)

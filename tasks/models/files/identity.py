@@ -7,7 +7,6 @@ A name is an alias of the catalog, a folder, or an id on the hub. The revision i
 """
 
 import base64
-import hashlib
 import logging
 import os
 import re
@@ -20,8 +19,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from swaymeter.data.catalog import CatalogModel, models
+from swaymeter.data.digests import sha256
 from swaymeter.data.errors import ModelError, UnknownName, UsageError, first_line
-from swaymeter.data.storage.sealed import json_object
+from swaymeter.data.storage.notes import json_object
 from swaymeter.tasks.models.files.hub import sha256_of
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
@@ -173,10 +173,8 @@ def _identify_folder(name: str) -> ModelIdentity:
             "save the model again with save_pretrained"
         )
     check_index(name, folder)
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(f"{file.name}\0{sha256_of(file)}\n".encode())
-    return ModelIdentity(name, digest.hexdigest(), "folder", str(folder))
+    revision = sha256(*(f"{file.name}\0{sha256_of(file)}\n" for file in files))
+    return ModelIdentity(name, revision, "folder", str(folder))
 
 
 def check_index(name: str, folder: Path) -> None:

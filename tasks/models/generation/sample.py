@@ -15,10 +15,11 @@ import torch
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models.capabilities import DEFAULT_OPTIONS, Answer, SampledAnswers, SampleOptions, Tokens
 from swaymeter.tasks.models.generation.answers import Ends, Thoughts
 from swaymeter.tasks.models.generation.readers import PLAIN, PlainReader, SlotReader, engine_of_answers, rounding
-from swaymeter.tasks.models.generation.sampling import Sampling, generator, step
+from swaymeter.tasks.models.generation.sampling import Sampling, step
 from swaymeter.tasks.models.generation.tree import Node, Tree
 from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
 from swaymeter.tasks.models.network import Network
@@ -58,7 +59,7 @@ def sample_answers(
     for prompt, identity in zip(prompts, identities, strict=True):
         check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens + (max_thoughts or 0))
         steps, seed, of = first + max_new_tokens, asked["seed"], (model.name, *identity)
-        drawn = [generator(seed, *of, sample).random(steps) for sample in range(samples)]
+        drawn = [typed_generator(seed, *of, sample).random(steps) for sample in range(samples)]
         points.append(np.array([*drawn, np.full(steps, np.nan)]))
     ends, thoughts = Ends(model, asked["form"] or prompt_form(model), asked["header"]), Thoughts(model, prompts[0])
     further = Thoughts(model, ())  # those that a reply begins with behind its thoughts

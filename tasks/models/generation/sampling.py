@@ -6,8 +6,6 @@ Logits have rounding errors that differ in every batch; a draw reports whether t
 Source: Marjanovic et al. 2024, section 5.1, for temperature 0.5 and top-p 1; nucleus: Holtzman et al. 2020.
 """
 
-import hashlib
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -40,12 +38,6 @@ class Sampling:
             raise UsageError(f"top_p is {self.top_p}; it must lie in (0, 1], 1 keeps every token")
         if self.top_k < 0:
             raise UsageError(f"top_k is {self.top_k}; it must be 0, which keeps every token, or more")
-
-
-def generator(seed: int, *identity: str | int) -> np.random.Generator:
-    """A random generator that depends only on seed and identity."""
-    digest = hashlib.sha256(json.dumps([seed, *identity]).encode()).digest()
-    return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))
 
 
 def draw(

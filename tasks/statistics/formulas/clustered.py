@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swaymeter.data.randomness import generator
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.statistics.formulas.groups import Scores, has_spread, scores
 
 DRAWS = 1000
@@ -43,7 +43,7 @@ def mean_interval(values: ArrayLike) -> tuple[float | None, float | None, float 
     n = len(ordered)
     if n < FEWEST_FOR_INTERVAL:
         return (float(ordered.mean()) if n else None), None, None
-    rng = np.random.default_rng(_SEED)
+    rng = generator(_SEED)
     draws = np.empty(DRAWS)
     step = max(1, _AT_A_TIME // n)
     for start in range(0, DRAWS, step):

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from swaymeter.data.randomness import generator
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, DRAWS
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
 from swaymeter.tasks.statistics.formulas.permutation import every_sign, p_values, unreachable

@@ -44,8 +44,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from swaymeter.data.randomness import generator
 from swaymeter.data.records.statistics import ALPHA
-from swaymeter.data.storage.keys import generator
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING as NO_SPREAD
 from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, untestable
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data import catalog
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError, ServiceError
 from swaymeter.data.records import PARTITIONS, SLOT, RelationName, WikidataId
 from swaymeter.data.sources import sample, slots
@@ -14,7 +15,6 @@ from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.http.services import SERVICES
 from swaymeter.data.sources.property_names import relation_of, relations_of
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from swaymeter.data.storage.keys import content_key
 from tests.data.sources.servers.faults import unused_address
 
 YAGO = {"source": "yago", "relations": ["capital"], "pairs": 10, "invented": "names"}

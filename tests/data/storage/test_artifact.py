@@ -6,10 +6,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import DamagedFile, MissingFile
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, write_manifest
-from swaymeter.data.storage.files import digest_of_large, write_parquet
+from swaymeter.data.storage.files import write_parquet
 from swaymeter.data.storage.workspace import Workspace
 from tests.data.warehouse.small_study import row
 

@@ -1,15 +1,18 @@
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from swaymeter.data import digests
+from swaymeter.data.digests import sha256_of
 from swaymeter.data.errors import DamagedFile, MissingFile, WorkspaceError
 from swaymeter.data.records.tables import FACTS
-from swaymeter.data.storage import files
-from swaymeter.data.storage.files import put, read_parquet, sha256_of, unfinished, verify, write_parquet, written_whole
+from swaymeter.data.storage.files import read_parquet, verify, write_parquet
+from swaymeter.data.storage.writing import TEMPORARY, beside, put, remove_leftovers, unfinished, written_whole
 from tests.data.warehouse.small_study import row
 
 ROWS = FACTS.of([row(FACTS, subject=f"subject {number}", object="Oslo") for number in range(3)])
@@ -73,6 +76,27 @@ def test_threads_that_write_one_file_do_not_meet(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
 
 
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_new_file_never_replaces_another(has_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*paths: object) -> None:
+        raise PermissionError
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refused)
+    for text in ("first", "second"):
+        with suppress(FileExistsError), beside(tmp_path / "a.txt") as temporary:
+            temporary.write_text(text)
+            put(temporary, tmp_path / "a.txt", new=True)
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("a.txt", "first")]
+
+
+def test_a_name_with_signs_of_a_pattern_leaves_nothing(tmp_path: Path) -> None:
+    for path in (tmp_path / "a[1].txt", tmp_path / "a1.txt"):
+        path.with_name(f".{path.name}.0{TEMPORARY}").touch()
+    remove_leftovers(tmp_path / "a[1].txt")
+    assert [path.name for path in tmp_path.iterdir()] == [f".a1.txt.0{TEMPORARY}"]
+
+
 @pytest.mark.parametrize("read", [verify, read_parquet])
 @pytest.mark.parametrize("content", ["text", "folder", "no metadata", "nothing"])
 def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Path], object], tmp_path: Path) -> None:
@@ -94,8 +118,8 @@ def test_a_file_that_was_never_ours_is_damaged(content: str, read: Callable[[Pat
 
 
 def test_a_copy_in_pieces_has_the_bytes_that_were_digested(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "_PIECE", 10)
+    monkeypatch.setattr(digests, "_PIECE", 10)
     path, copy = tmp_path / "file", tmp_path / "copy"
     path.write_bytes(os.urandom(95))
-    assert files.digest_of_large(path, copy) == files.digest_of_large(path) == files.digest_of_large(copy)
+    assert digests.digest_of_large(path, copy) == digests.digest_of_large(path) == digests.digest_of_large(copy)
     assert copy.read_bytes() == path.read_bytes()

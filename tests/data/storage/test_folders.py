@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
-from swaymeter.data.storage.folders import replaced
+from swaymeter.data.storage.writing import replaced
 
 
 def test_of_two_writers_one_wins_and_the_other_is_told(tmp_path: Path) -> None:

@@ -8,9 +8,8 @@ import pytest
 from swaymeter.data.errors import WorkspaceError
 from swaymeter.data.sources.http.cache import HttpCache
 from swaymeter.data.storage.artifact import FilesArtifact
-from swaymeter.data.storage.digests import remembered_digests
-from swaymeter.data.storage.holder import NAME, describe_holder
-from swaymeter.data.storage.sealed import unsealed
+from swaymeter.data.storage.notes import NAME, describe_holder, unsealed
+from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.data.storage.workspace import Workspace
 
 ODD = ["5", "null", "[]", '"text"', "[" * 100_000, '{"sha256": ' + "[" * 100_000, "", "\x00", '{"process": 1e999}']

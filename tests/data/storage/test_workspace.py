@@ -15,7 +15,7 @@ from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.data.storage.files import write_parquet
-from swaymeter.data.storage.sealed import unsealed
+from swaymeter.data.storage.notes import unsealed
 from swaymeter.data.storage.workspace import LAYOUT, Workspace, slug
 from tests.data.warehouse.small_study import row
 

@@ -15,7 +15,8 @@ import pytest
 from swaymeter.data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import CONTEXTS, FACTS, QUERIES
-from swaymeter.data.storage.files import TEMPORARY, write_parquet
+from swaymeter.data.storage.files import write_parquet
+from swaymeter.data.storage.writing import TEMPORARY
 from swaymeter.data.warehouse import loading
 from swaymeter.data.warehouse.loading import update
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery

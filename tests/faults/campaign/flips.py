@@ -18,6 +18,7 @@ from unittest import mock
 import requests
 from huggingface_hub.utils.sha import git_hash
 
+from swaymeter.data.digests import digest_once
 from swaymeter.data.errors import MissingFile, SwaymeterError
 from swaymeter.data.records import Annotation, as_row
 from swaymeter.data.records.tables import ANNOTATIONS
@@ -25,7 +26,6 @@ from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.http.answer import Reply
 from swaymeter.data.sources.http.cache import HttpCache, key_of
 from swaymeter.data.storage.artifact import Artifact, FilesArtifact, TableArtifact
-from swaymeter.data.storage.digests import content_digest
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node
 from swaymeter.flows.graph.rerun import Rerun, read_reruns, write_reruns
@@ -174,7 +174,7 @@ def _of_models(folder: Path) -> Iterator[Kept]:
         save_language_model(into)
 
     def of_converted(path: Path) -> Parts:
-        hub._digest.cache_clear()  # as in the next process
+        digest_once.cache_clear()  # as in the next process
         with mock.patch.object(conversion, "_convert", _refused):
             assert conversion.converted_folder(Path("some.gguf"), digest) == converted
         return {file.name: file.read_bytes() for file in files if file.name != "manifest.json"}
@@ -188,7 +188,7 @@ def _of_models(folder: Path) -> Iterator[Kept]:
     revision = identify_model(str(own), "language_model").revision
 
     def of_own(path: Path) -> Parts:
-        hub._digest.cache_clear()
+        digest_once.cache_clear()
         if identify_model(str(own), "language_model").revision != revision:
             raise SwaymeterError("another revision, whose scores have other keys")
         return {file.name: file.read_bytes() for file in own.iterdir()}
@@ -205,7 +205,7 @@ def _of_models(folder: Path) -> Iterator[Kept]:
         (snapshot / file.name).symlink_to(blob)
 
     def of_hub(path: Path) -> Parts:
-        hub._digest.cache_clear()
+        digest_once.cache_clear()
         with mock.patch.object(hub, "_remember"):  # what was verified is not read again while it seems unchanged
             hub.verify_snapshot("somebody/some-model", snapshot)
         return {file.name: file.read_bytes() for file in snapshot.iterdir()}
@@ -243,7 +243,7 @@ def _of_downloads(folder: Path) -> Iterator[Kept]:
     yield Kept("a loaded graph", tuple(place.iterdir()), of_graph)
 
     def of_digests(path: Path) -> Parts:
-        content_digest.cache_clear()
+        digest_once.cache_clear()
         return {"digest": dump_digest([dump], graphs)}
 
     yield Kept("digests of dumps", (graphs / "digests.json",), of_digests)

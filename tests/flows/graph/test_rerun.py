@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from swaymeter.data.errors import DamagedFile
-from swaymeter.data.storage.sealed import sealed
+from swaymeter.data.storage.notes import sealed
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.execution.flow import _request, _settle
 from swaymeter.flows.graph.rerun import EXPIRES, Rerun, Reruns, read_reruns, write_reruns

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from swaymeter.data.storage.keys import generator
+from swaymeter.data.randomness import generator
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.datasets.publish import _further
 from swaymeter.flows.graph.step import Run

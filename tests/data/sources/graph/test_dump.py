@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from swaymeter.data.digests import digest_once
 from swaymeter.data.errors import DamagedFile, InputError, ServiceError
 from swaymeter.data.sources.graph.dump import Dump, dump_digest, shared_dump
 from swaymeter.data.sources.graph.sparql import Literal, Uri
-from swaymeter.data.storage.digests import content_digest
-from swaymeter.data.storage.files import TEMPORARY
+from swaymeter.data.storage.writing import TEMPORARY
 from tests.data.sources.graph.turtle import ALL, TRIPLES, TURTLE, YAGO, written
 
 QUADS = TRIPLES.replace(" .\n", " <http://a.example/graph> .\n")
@@ -107,10 +107,10 @@ def test_a_failing_store_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Mon
 KILLED_BEFORE_IT_HAS_ITS_NAME = """
 import sys, time
 from pathlib import Path
-from swaymeter.data.sources.graph.dump import Dump, shared_dump
+from swaymeter.data.sources.graph import dump
 
-Path.rename = lambda *_: (print("loaded", flush=True), time.sleep(60))
-shared_dump([Path(sys.argv[1])], Path(sys.argv[2]))
+dump.put = lambda *_: (print("loaded", flush=True), time.sleep(60))
+dump.shared_dump([Path(sys.argv[1])], Path(sys.argv[2]))
 """
 
 
@@ -164,7 +164,7 @@ def test_a_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     about = file.stat()
     file.write_text(TURTLE.replace("Oslo", "Olso"))
     os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
-    content_digest.cache_clear()  # as in the next process
+    digest_once.cache_clear()  # as in the next process
     assert dump_digest([file], folder) == first
     file.write_text(TURTLE + "\n")
     os.utime(file, ns=(about.st_atime_ns, about.st_mtime_ns))
@@ -178,7 +178,7 @@ def test_a_loaded_graph_does_not_need_its_files(tmp_path: Path) -> None:
     folder, file = tmp_path / "graphs", written(tmp_path, "a.ttl", TURTLE)
     there, loaded = dump_digest([file], folder), shared_dump([file], folder).select(ALL)
     file.unlink()
-    content_digest.cache_clear()
+    digest_once.cache_clear()
     assert dump_digest([file], folder) == there
     assert shared_dump([file], folder).select(ALL) == loaded
     with pytest.raises(InputError, match=r"a\.ttl cannot be read: No such file"):

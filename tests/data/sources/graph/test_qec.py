@@ -160,7 +160,7 @@ def test_a_file_is_written_whole_or_stays_as_it_was(tmp_path: Path, monkeypatch:
     def full_disk(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_text", full_disk)
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
     with pytest.raises(WorkspaceError, match=r"yago_qec.json cannot be written: .*No space left.*; name another file"):
         write_qec(file, {"capital": [KENYA]}, {}, catalog.relations())
     assert file.read_bytes() == before

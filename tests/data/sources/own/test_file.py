@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError, MissingFile
 from swaymeter.data.options import refused
 from swaymeter.data.records import Passage, Question, QuestionContext, as_row
@@ -17,7 +18,6 @@ from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions, read_questions
-from swaymeter.data.storage.keys import file_digest
 
 HEADER = "id,question,answer,aliases,context,kind,context_answer,chapter"
 PAYLOAD = 'q1,What does it lift?,8 kg,eight kilograms|8 kilograms,It lifts 8 kg.,supporting,,"one, two"'

@@ -161,7 +161,7 @@ def test_a_flipped_bit_in_the_hub_cache_is_refused(
     (snapshot / "model.safetensors").symlink_to(blob)
     verify_snapshot("somebody/some-model", snapshot)
     with monkeypatch.context() as patched:  # what was verified is not read again
-        patched.setattr("swaymeter.tasks.models.files.hub._digest", None)
+        patched.setattr("swaymeter.tasks.models.files.hub.digest_once", None)
         verify_snapshot("somebody/some-model", snapshot)
     flip_bit(blob)
     with pytest.raises(ModelError, match=rf"somebody/some-model.*model\.safetensors.*delete {blob}"):

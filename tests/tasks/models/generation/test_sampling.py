@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 import torch
 
-from swaymeter.tasks.models.generation.sampling import Sampling, draw, generator
+from swaymeter.data.randomness import typed_generator
+from swaymeter.tasks.models.generation.sampling import Sampling, draw
 
 LOGITS = torch.tensor([[0.1, 0.2, 0.3, 0.4]]).log()
 
@@ -84,11 +85,11 @@ def test_rounding_changes_no_sure_draw() -> None:
 
 
 def test_numbers_depend_on_seed_and_identity_alone() -> None:
-    first = generator(1, "model", "question", 0).random(20)
-    np.testing.assert_array_equal(first, generator(1, "model", "question", 0).random(20))
-    np.testing.assert_array_equal(first[:5], generator(1, "model", "question", 0).random(5))
+    first = typed_generator(1, "model", "question", 0).random(20)
+    np.testing.assert_array_equal(first, typed_generator(1, "model", "question", 0).random(20))
+    np.testing.assert_array_equal(first[:5], typed_generator(1, "model", "question", 0).random(5))
     others = [(2, "model", "question", 0), (1, "model", "question", 1), (1, "modelquestion", "", 0)]
-    assert all((generator(*other).random(20) != first).all() for other in others)
+    assert all((typed_generator(*other).random(20) != first).all() for other in others)
 
 
 def test_rounding_at_the_cut_makes_no_draw_sure() -> None:

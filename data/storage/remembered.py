@@ -3,18 +3,16 @@
 A file is read again when its size or modification time changes; one that is gone keeps the digest that it had.
 """
 
-import hashlib
 import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from swaymeter.data.digests import digest_once
 from swaymeter.data.errors import WorkspaceError
-from swaymeter.data.storage.files import written_whole
-from swaymeter.data.storage.sealed import sealed, unsealed
+from swaymeter.data.storage.notes import unsealed, write_sealed
 
 log = logging.getLogger(__name__)
 
@@ -52,9 +50,9 @@ def _remember(folder: Path, remembered: dict[str, _FileState], current: dict[str
     """Adds what was read to what is remembered, where there is news; not to be able to costs only time."""
     if not current.items() - remembered.items():
         return
-    with suppress(WorkspaceError), written_whole(folder / _DIGESTS) as temporary:
-        states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}
-        temporary.write_text(sealed({"files": states}), encoding="utf-8")
+    states = {name: state._asdict() for name, state in (_remembered(folder) | current).items()}
+    with suppress(WorkspaceError):
+        write_sealed(folder / _DIGESTS, {"files": states})
 
 
 def _remembered(folder: Path) -> dict[str, _FileState]:
@@ -77,12 +75,5 @@ def _state(file: Path, remembered: _FileState | None) -> _FileState:
         return remembered
     if remembered is not None and (status.st_size, status.st_mtime_ns) == (remembered.size, remembered.mtime_ns):
         return remembered
-    digest = content_digest(file.resolve(), status.st_size, status.st_mtime_ns)
+    digest = digest_once(file.resolve(), "blake2b", (status.st_size, status.st_mtime_ns))
     return _FileState(status.st_size, status.st_mtime_ns, digest)
-
-
-@lru_cache(maxsize=4096)
-def content_digest(file: Path, size: int, mtime_ns: int) -> str:
-    """Read once in a process as long as size and modification time stay, also where nothing can be remembered."""
-    with file.open("rb") as handle:
-        return hashlib.file_digest(handle, "blake2b").hexdigest()

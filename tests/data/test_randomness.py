@@ -1,6 +1,7 @@
 import pytest
 
-from swaymeter.data.storage.keys import content_key, drawn_first, generator
+from swaymeter.data.digests import content_key
+from swaymeter.data.randomness import drawn_first, generator
 
 NAMES = [f"entity {number}" for number in range(60)]
 

@@ -1,0 +1,131 @@
+"""Every digest of the project. Keys, file names, caches and published folders hold them: none may ever change.
+
+SHA-256 wherever people or other programs compare it; BLAKE3 for large files, by all processors; BLAKE2 for short ids
+and for large files that are remembered. Imports swaymeter.data.errors alone.
+"""
+
+import base64
+import errno
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from swaymeter.data.errors import MissingFile
+
+_SEPARATOR = "\x1f"
+_PIECE = 1 << 20  # what stays in the processor's cache between reading, digesting and writing
+
+
+def sha256(*parts: str | bytes | memoryview) -> str:
+    """The SHA-256 (hex) of texts in UTF-8 and bytes, one after the other."""
+    return sha256_of_all(parts)
+
+
+def sha256_of_all(parts: Iterable[str | bytes | memoryview]) -> str:
+    """As `sha256`, of parts that need not be in memory together."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part.encode() if isinstance(part, str) else part)
+    return digest.hexdigest()
+
+
+def sha256_of_json(value: Any, **form: Any) -> str:
+    """The SHA-256 (hex) of a value as JSON; form: options of json.dumps."""
+    return sha256(json.dumps(value, **form))
+
+
+def content_key(made_from: Mapping[str, object]) -> str:
+    """The SHA-256 (hex) of everything a file was made from; equal mappings give equal keys, whatever their order."""
+    return sha256_of_json(made_from, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def identity(*parts: object) -> str:
+    """A short id (16 hex digits) of what a row is about, the same in every order and on every machine."""
+    return hashlib.blake2b(_joined(parts), digest_size=8).hexdigest()
+
+
+def blake2_of_lines(lines: Iterable[str]) -> str:
+    """A digest (32 hex digits) of lines, whatever their order."""
+    return hashlib.blake2b("\n".join(sorted(lines)).encode(), digest_size=16).hexdigest()
+
+
+def of_identity(*parts: object) -> bytes:
+    """The 32 bytes of SHA-256 that random numbers start from: of the parts as texts, so that 1 is "1"."""
+    return hashlib.sha256(_joined(parts)).digest()
+
+
+def of_typed_identity(*parts: str | int) -> bytes:
+    """As `of_identity`, where 1 and "1" differ."""
+    return hashlib.sha256(json.dumps(parts).encode()).digest()
+
+
+def _joined(parts: Iterable[object]) -> bytes:
+    return _SEPARATOR.join(map(str, parts)).encode()
+
+
+def git_sha1(content: bytes) -> str:
+    """What git, and the hub, name a small file by."""
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def integrity(text: str) -> str:
+    """What a content security policy, or a page, calls this style or script."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def uuid_of(text: str) -> uuid.UUID:
+    """A UUID of version 4 in form that the text alone decides."""
+    return uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4)
+
+
+def sha256_of(path: Path) -> str:
+    """The SHA-256 (hex) of a file's bytes; OSError where it cannot be read."""
+    return _of_file(path, "sha256")
+
+
+def _of_file(path: Path, algorithm: str) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, algorithm).hexdigest()
+
+
+@lru_cache(maxsize=4096)
+def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
+    """The digest (hex) of a file, read once in a process as long as its state (size, times) stays the same."""
+    return _of_file(path, algorithm)
+
+
+def digest_of_large(path: Path, copy: Path | None = None) -> str:
+    """The BLAKE3 (hex) of a file, by all processors: SHA-256 takes one, and several times as long for a large one.
+
+    copy: where to write the bytes that are digested, too: what is copied is what was verified, and read once.
+    """
+    from blake3 import blake3  # here, as scoring alone does without it
+
+    digest, piece = blake3(max_threads=blake3.AUTO), memoryview(bytearray(_PIECE))
+    with path.open("rb", buffering=0) as file, copy.open("wb", buffering=0) if copy else nullcontext() as target:
+        while count := file.readinto(piece):
+            digest.update(piece[:count])
+            if target is not None and target.write(piece[:count]) < count:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(copy))
+    return digest.hexdigest()
+
+
+def is_endless(path: Path) -> bool:
+    """Whether it is a device or a pipe, whose reading may never end."""
+    return path.is_char_device() or path.is_block_device() or path.is_fifo()
+
+
+def file_digest(file: Path, key: str) -> str:
+    """The SHA-256 (hex) of a file that a study names under that key; MissingFile where it cannot be read."""
+    try:
+        if is_endless(file):
+            raise MissingFile(f"{key}: {file} is a device or a pipe; name a file")
+        return sha256_of(file)
+    except OSError as error:
+        raise MissingFile(f"{key}: {file} cannot be read: {error.strerror}; correct the path or get the file") from None

@@ -1,0 +1,26 @@
+"""Random numbers that come from a seed and what is drawn, never from order, time or the number of processes."""
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from swaymeter.data.digests import of_identity, of_typed_identity
+
+
+def generator(seed: int, *identity: object) -> np.random.Generator:
+    """A random generator that depends on the study's seed and the identity of the thing drawn alone.
+
+    Without an identity it is the one of the seed itself.
+    """
+    start = int.from_bytes(of_identity(seed, *identity)[:16], "big") if identity else seed
+    return np.random.default_rng(start)
+
+
+def typed_generator(seed: int, *identity: str | int) -> np.random.Generator:
+    """As `generator`, where 1 and "1" are different identities: of answers, signs and half-samples of scores."""
+    return np.random.default_rng(int.from_bytes(of_typed_identity(seed, *identity), "big"))
+
+
+def drawn_first(things: Iterable[str], count: int, seed: int, *identity: object) -> list[str]:
+    """The `count` things of smallest digest under the seed: adding a thing moves no other one's place."""
+    return sorted(things, key=lambda thing: of_identity(seed, *identity, thing))[:count]

@@ -1,0 +1,83 @@
+"""Small JSON files: with their own checksum, so that no changed character goes unnoticed; and who holds a workspace."""
+
+import json
+import os
+import shlex
+import socket
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from swaymeter.data.digests import sha256_of_json
+from swaymeter.data.storage.writing import write_file
+
+_CHECKSUM = "sha256"
+
+
+def sealed(content: Mapping[str, Any]) -> str:
+    """The content as JSON with its own checksum beside its keys; `unsealed` verifies it."""
+    return json.dumps({**content, _CHECKSUM: _checksum(content)}, indent=1)
+
+
+def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes `sealed` content whole or not at all; WorkspaceError where it cannot be written."""
+    write_file(path, sealed(content))
+
+
+def json_object(text: str | bytes) -> dict[str, Any]:
+    """The object that a small JSON file holds; ValueError where it holds anything else."""
+    try:
+        content = json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    if not isinstance(content, dict):
+        raise ValueError("it is not a JSON object")
+    return content
+
+
+def unsealed(text: str | bytes) -> dict[str, Any]:
+    """The content of `sealed` JSON; ValueError where any of it changed."""
+    content = json_object(text)
+    if content.pop(_CHECKSUM, None) != _checksum(content):
+        raise ValueError("its checksum does not match its content")
+    return content
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    return sha256_of_json(dict(content), sort_keys=True)
+
+
+NAME = ".holder.json"
+"""The note of who holds a workspace, beside its lock: for the message to others and for nothing else."""
+LONGEST_COMMAND = 200
+"""Characters of a command that are noted."""
+
+
+def note_holder(root: Path) -> None:
+    """Notes that this process holds the workspace from now on."""
+    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    holder = {
+        "process": os.getpid(),
+        "host": socket.gethostname(),
+        "command": command[:LONGEST_COMMAND],
+        "since": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    write_file(root / NAME, json.dumps(holder))
+
+
+def describe_holder(root: Path) -> str:
+    """Who uses the workspace since when, in a sentence; "another run" where no note of it can be read."""
+    try:
+        return _sentence(root, json_object((root / NAME).read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        return f"another run uses the workspace {root}"
+
+
+def _sentence(root: Path, holder: Mapping[str, Any]) -> str:
+    since = datetime.fromisoformat(holder["since"]).astimezone()
+    return (
+        f"process {int(holder['process'])} on {holder['host']} ({holder['command']}) "
+        f"uses the workspace {root} since {since:%Y-%m-%d %H:%M:%S}"
+    )
