@@ -1,7 +1,7 @@
 """What stored answers state: the expected answer, the context's or the original one; no language model is needed.
 
 accuracy: whether the greedy answer is the expected one. A disputable question without a context has none, so it has no
-accuracy [DynamicQA, Table 2]. persuaded: what a context does to the greedy answer; `scoring.persuaded` has the rules.
+accuracy [DynamicQA, Table 2]. persuaded: what a context does to the greedy answer; `scoring.accuracy` has the rules.
 An empty answer equals nothing, not even another empty one.
 
 whose_answer: `scoring.followed` has the rules. Where the study names an entailment model, an answer that states neither

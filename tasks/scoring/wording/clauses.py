@@ -125,10 +125,8 @@ def _in_a_clause(clause: Sequence[Word], asked: Sequence[Word], question: Sequen
 def _polarity(
     said: Sequence[str], content: Sequence[str], asked: Sequence[Word], *, is_reversed: bool
 ) -> Polarity | None:
-    own = [one for one in content if one not in said]
-    opposed = {
-        text for text in said if text not in FORBIDDING | set(content) and any(is_opposite(text, one) for one in own)
-    }
+    own, new = [one for one in content if one not in said], set(said) - FORBIDDING - set(content)
+    opposed = {text for text in new if any(is_opposite(text, one) for one in own)}
     negating = _NEGATIONS | _LACKS | FORBIDDING
     if not _EXISTING.isdisjoint(texts_of(asked)):
         negating |= _ENDED

@@ -3,7 +3,6 @@
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -156,14 +155,6 @@ def test_precision_compares_the_model_with_its_reference(study: Study, language_
         assert row["susceptibility_reference"] == pytest.approx(other.susceptibility[place], abs=1e-5)
         assert row["largest_difference"] == pytest.approx(differences[place].max(), abs=1e-5)
         assert 0 < row["mean_difference"] == pytest.approx(differences[place].mean(), abs=1e-5)
-
-
-def test_the_sample_of_precision_does_not_depend_on_order(study: Study) -> None:
-    backwards = replace(
-        study, folder=study.folder / "other", inputs=replace(study.inputs, queries=study.inputs.queries[::-1])
-    )
-    sampled: list[Any] = [{row["query_id"] for row in one.rows("precision")} for one in (study, backwards)]
-    assert sampled[0] == sampled[1]
 
 
 def test_the_next_result_is_computed_while_one_is_used() -> None:

@@ -149,23 +149,17 @@ def test_answers_that_are_no_set_are_refused(answers: list[list[str]], message: 
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, answers)
 
 
-def test_prompts_that_cannot_be_scored_are_refused(tiny: LanguageModel) -> None:
+def test_what_cannot_be_scored_is_raised_with_its_query_and_context(tiny: LanguageModel) -> None:
     with pytest.raises(UsageError, match="terminator"):
         answer_set_persuasion(tiny, CONTEXTS, QUERIES, ANSWERS, terminators=("\n", ""))
     with pytest.raises(ScoreError, match="does not fit"):
         answer_set_persuasion(tiny_language_model(window=40), CONTEXTS[:1], ["Where?"], [["x" * 30]])
-
-
-def test_nan_is_raised_with_its_query_and_context() -> None:
     model = tiny_language_model()
     break_token(model, "x")
     with pytest.raises(ScoreError, match=r"NaN.*query 'a query' after the context 'with an x"):
         answer_set_persuasion(model, ["fine\n", "with an x\n"], ["a query"], ANSWERS)
     with pytest.raises(ScoreError, match=r"NaN.*query 'a query' after the context 'fine"):
         answer_set_persuasion(model, ["fine\n"], ["a query"], [["Oslo"], ["x-ray"]])
-
-
-def test_infinite_logit_is_raised_with_its_query_and_context() -> None:
     model = tiny_language_model()
     model.model.lm_head.bias = torch.nn.Parameter(torch.zeros(len(model.tokenizer)))
     with torch.no_grad():

@@ -124,16 +124,11 @@ def test_half_samples_that_do_not_fit_each_other_are_refused() -> None:
         coherent_persuasions(without, [fewer])
 
 
-@pytest.mark.parametrize("row", [[0.5, 0.6], [1.5, -0.5], [float("nan"), 1.0]])
-def test_rows_that_are_no_distributions_are_refused(row: list[float]) -> None:
-    with pytest.raises(InputError, match="row 0 of p_context"):
-        coherent_persuasion([[0.5, 0.5]], [[0]], [row], [[0]])
-
-
 @pytest.mark.parametrize(
     ("p_query", "groups", "p_context", "message"),
     [
         ([[0.5, 0.5]], [[0]], [[1.0]], "one vocabulary"),
+        *(([[0.5, 0.5]], [[0]], [row], "row 0 of p_context") for row in ([0.5, 0.6], [1.5, -0.5], [float("nan"), 1.0])),
         ([0.5, 0.5], [[0]], [[1.0]], "one row per answer"),
         ([[0.5, 0.5], [1.0]], [[0], [1]], [[1.0]], "of p_query are not of one length"),
         ([[0.5, 0.5]], [[0], [1]], [[0.5, 0.5]], "do not hold each of 1 answers"),

@@ -105,16 +105,10 @@ def test_nan_is_raised_with_its_query_and_context(way: str) -> None:
     model = tiny_language_model()
     if way == PLAIN:
         model.engine.verdicts[PREFIX_TREE, False] = Verdict("for this test")
+    persuasion(model, CONTEXTS, QUERIES)  # settles how this model is read
     break_token(model, "z")
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'a query' after the context 'the third: z"):
         persuasion(model, ["the first\n", "the second\n", "the third: z\n"], ["a query"])
-
-
-def test_nan_is_blamed_on_its_own_query() -> None:
-    model = tiny_language_model()
-    queries = [f"query {number}" for number in range(10)]
-    persuasion(model, CONTEXTS, queries)  # settles how this model is read
-    break_token(model, "z")
-    queries[5] = "query z"
+    queries = [*(f"query {number}" for number in range(5)), "query z", "query 6"]
     with pytest.raises(ScoreError, match=r"NaN.* for the query 'query z' after the context 'Oslo is big"):
         persuasion(model, CONTEXTS, queries)
