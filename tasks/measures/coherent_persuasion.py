@@ -22,7 +22,7 @@ from swaymeter.tasks.measures.sampled import Sampled, sample
 from swaymeter.tasks.models.capabilities import Samples
 
 if TYPE_CHECKING:
-    from swaymeter.tasks.scoring.coherent_persuasion import Distribution, GroupedAnswers
+    from swaymeter.tasks.scoring.coherent_persuasion import Distribution
 
 
 @table("coherent_persuasion", "a question with a context", key=QUESTION_KEY)
@@ -77,7 +77,7 @@ def persuasion_rows(
     sampled: those of a question one after the other, first without a context; distributions: the mean distribution,
     (V,), along each of their answers; equivalent: which of these are equivalent, (n, n) for each.
     """
-    from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves
+    from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, between_halves, coherent_persuasions
 
     grouped = []
     for case, along, matrix in zip(sampled, distributions, equivalent, strict=True):
@@ -87,33 +87,22 @@ def persuasion_rows(
     for _, of_question in groupby(grouped, key=lambda grouped: grouped[0].question.question_id):
         (alone, without, matrix), *contexts = of_question
         others = [(case, of_case) for case, of_case, _ in contexts if of_case.distributions and without.distributions]
+        if not others:
+            continue
         _, rest = clusters_of(inputs, "coherent_persuasion", matrix, alone.key, left_out=True)
-        unchanged = between_halves(without, rest) if others else None
-        for (case, answers), (score, error) in zip(others, _scores(without, others), strict=True):
+        unchanged = between_halves(without, rest)
+        sides = [without, *(answers for _, answers in others)]
+        if len({len(side.distributions) for side in sides}) > 1:
+            sides = [replace(side, halves=()) for side in sides]
+        for (case, answers), (score, error) in zip(others, coherent_persuasions(sides[0], sides[1:]), strict=True):
             yield {
                 **case.columns,
-                "groups_without": len(without.groups),
-                "groups_with": len(answers.groups),
+                "groups_without": len(without.groups), "groups_with": len(answers.groups),
                 "group_sizes_without": [len(group) for group in without.groups],
                 "group_sizes_with": [len(group) for group in answers.groups],
-                "coherent_persuasion": score,
-                "coherent_persuasion_standard_error": error,
+                "coherent_persuasion": score, "coherent_persuasion_standard_error": error,
                 "coherent_persuasion_unchanged": unchanged,
-            }
-
-
-def _scores(
-    without: "GroupedAnswers", contexts: "Sequence[tuple[Sampled, GroupedAnswers]]"
-) -> list[tuple[float, float | None]]:
-    from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasions
-
-    answers = [of_context for _, of_context in contexts]
-    if not answers:
-        return []
-    if all(len(side.distributions) == len(without.distributions) for side in answers):
-        return coherent_persuasions(without, answers)
-    whole = [replace(side, halves=()) for side in (without, *answers)]
-    return coherent_persuasions(whole[0], whole[1:])
+            }  # fmt: skip
 
 
 COHERENT_PERSUASION = Measure(

@@ -13,6 +13,7 @@ from swaymeter.tasks.measures.context_utilisation import compute
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from tests.tasks.measures.conftest import Row
+from tests.tasks.models.alone import log_probs
 
 ASKED = "What is the capital of Norway?"
 LIMA = "The capital of Norway is Lima, says a book. " * 5
@@ -28,23 +29,27 @@ CASES = (
 )  # fmt: skip
 
 
-@torch.inference_mode()
 def alone(model: LanguageModel, text: str | None, prompts: AnswerPrompts | None = None) -> torch.Tensor:
-    tokens = answer_prompt(model, ASKED, text, prompts=prompts).tokens
-    return model.model(input_ids=torch.tensor([list(tokens)])).logits[0, -1].double().softmax(dim=0)
+    return log_probs(model, [answer_prompt(model, ASKED, text, prompts=prompts).tokens])[0].double().exp()
+
+
+def computed(model: LanguageModel, prompts: AnswerPrompts) -> dict[str, Row]:
+    """The rows of a question by condition."""
+    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES, is_disputable=False)
+    inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=prompts)
+    return {row["condition"]: dict(row) for row in compute(inputs, model, [question])}
 
 
 @pytest.fixture(scope="module")
 def rows(smollm2: LanguageModel) -> dict[str, Row]:
-    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES, is_disputable=False)
-    inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=catalog.prompts())
-    return {row["condition"]: dict(row) for row in compute(inputs, smollm2, [question])}
+    return computed(smollm2, catalog.prompts())
 
 
 def test_a_stated_answer_is_what_a_context_promotes(rows: dict[str, Row], smollm2: LanguageModel) -> None:
     token = smollm2.tokenizer("Lima")["input_ids"][0]
     before, after = float(alone(smollm2, None)[token]), float(alone(smollm2, LIMA)[token])
     row = rows["conflicting"]
+    assert list(rows) == ["conflicting", "irrelevant", "unknown"]  # a supporting one that states no answer has none
     assert row["promoted"] == ["L"]  # also of Lisbon, and counted once
     assert (row["probability_without"], row["probability_with"]) == pytest.approx((before, after), abs=1e-5)
     assert row["continuous_utilisation"] == pytest.approx((after - before) / (1 - before), abs=1e-4)
@@ -55,9 +60,7 @@ def test_a_stated_answer_is_what_a_context_promotes(rows: dict[str, Row], smollm
 
 def test_questions_are_put_as_the_study_says(smollm2: LanguageModel) -> None:
     prompts = replace(catalog.prompts(), plain_without_context="Well, {question}", chat_template="never")
-    inputs: Any = SimpleNamespace(batch_size=2, answer_prompts=prompts)
-    question: Any = SimpleNamespace(question_id="q", question=ASKED, cases=CASES, is_disputable=False)
-    row = next(iter(compute(inputs, smollm2, [question])))
+    row = computed(smollm2, prompts)["conflicting"]
     assert row["promoted"] == [" Lima", " Lisbon"]
     tokens = [smollm2.tokenizer(text)["input_ids"][0] for text in row["promoted"]]
     before, after = (float(alone(smollm2, text, prompts)[tokens].sum()) for text in (None, LIMA))
@@ -73,5 +76,3 @@ def test_an_irrelevant_context_is_to_leave_the_first_token(rows: dict[str, Row],
     assert row["binary_utilisation"] == (int(after.argmax()) == token)
 
 
-def test_a_relevant_context_without_an_answer_has_no_row(rows: dict[str, Row]) -> None:
-    assert list(rows) == ["conflicting", "irrelevant", "unknown"]

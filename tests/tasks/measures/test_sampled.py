@@ -206,9 +206,7 @@ def test_the_stand_in_is_said_of_every_score_behind_it(study: Study, monkeypatch
 
 
 @pytest.mark.parametrize("with_question", [False, True])
-def test_questions_stand_before_answers_where_asked(
-    with_question: bool, study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_questions_stand_before_answers(with_question: bool, study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     judge = Judge(True)
     monkeypatch.setattr("swaymeter.tasks.measures.clusters.load_entailment", lambda *_, **__: judge)
     study.parameters["clusters"] = {"entailment_with_question": with_question}

@@ -3,13 +3,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-import torch
 
 from swaymeter.data.catalog import prompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.scoring.first_token import continuous_utilisation, first_tokens, next_tokens
+from tests.tasks.models.alone import log_probs
 from tests.tasks.models.chat_templates import FAMILIES, family_model
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 
@@ -20,17 +20,12 @@ def asked(model: LanguageModel) -> list[Sequence[int]]:
     return [answer_prompt(model, "What is the capital of Norway?", context).tokens for context in CONTEXTS]
 
 
-@torch.inference_mode()
-def alone(model: LanguageModel, prompt: Sequence[int]) -> torch.Tensor:
-    return model.model(input_ids=torch.tensor([list(prompt)])).logits[0, -1].double().softmax(dim=0)
-
-
 @pytest.mark.parametrize("batch_size", [None, 2])
 def test_a_batch_reads_what_each_prompt_gives_alone(smollm2: LanguageModel, batch_size: int | None) -> None:
     read = asked(smollm2)
     found = next_tokens(smollm2, read, batch_size=batch_size)
     for place, prompt in enumerate(read):
-        expected = alone(smollm2, prompt)
+        expected = log_probs(smollm2, [prompt])[0].double().exp()
         assert found.likeliest(place) == int(expected.argmax())
         some = [found.likeliest(place), 7, 7, 19]
         assert found.probability(place, some) == pytest.approx(float(expected[[*{*some}]].sum()), abs=1e-5)
