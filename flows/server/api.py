@@ -178,7 +178,7 @@ def app() -> Any:
     Left to itself, a collection begins in any thread, also in that of a database connection that holds the lock: a few
     runs in a hundred then stood still until the lock's timeout, a minute.
     """
-    threading.Thread(target=_end_with, args=(int(os.environ[PARENT]),), daemon=True).start()
+    end_with_parent()
     gc.disable()
     loop = asyncio.get_running_loop()
 
@@ -190,6 +190,11 @@ def app() -> Any:
 
     loop.call_later(COLLECT_SECONDS, collect)
     return create_app(final=True)
+
+
+def end_with_parent() -> None:
+    """From now on this process ends with the one that the variable `PARENT` names, however that ends."""
+    threading.Thread(target=_end_with, args=(int(os.environ[PARENT]),), daemon=True).start()
 
 
 def _end_with(parent: int) -> None:

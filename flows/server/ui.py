@@ -12,12 +12,13 @@ from contextlib import contextmanager
 import psutil  # type: ignore[import-untyped]
 
 from swaymeter.data.errors import SwaymeterError
-from swaymeter.flows.server.api import STOP_SECONDS, ServerError, server
+from swaymeter.flows.server.api import PARENT, STOP_SECONDS, ServerError, server
 from swaymeter.flows.server.automations import register
 from swaymeter.flows.server.settings import SERVER, client_of, keep_quiet
 
 POOL = "swaymeter"
 PREFECT = (sys.executable, "-P", "-m", "prefect")
+WORKER = "from swaymeter.flows.server.api import end_with_parent; end_with_parent(); from prefect.cli import app; app()"
 
 TRIES = "4"
 """How often a call is tried again while deployments are registered, half a minute in all: a server that has just
@@ -46,10 +47,10 @@ def serve(port: int) -> None:
 
 @contextmanager
 def _worker() -> Iterator[subprocess.Popen[bytes]]:
-    """Prefect's worker, which on leaving ends with the runs that it has started."""
-    home = {"SWAYMETER_HOME": os.environ.get("SWAYMETER_HOME", os.getcwd())}
-    command = [*PREFECT, "worker", "start", "--pool", POOL, "--type", "process"]
-    with subprocess.Popen(command, env={**os.environ, **home}, start_new_session=True) as worker:
+    """Prefect's worker, which on leaving ends with the runs that it has started, and alone where we are killed."""
+    variables = {"SWAYMETER_HOME": os.environ.get("SWAYMETER_HOME", os.getcwd()), PARENT: str(os.getpid())}
+    command = [sys.executable, "-P", "-c", WORKER, "worker", "start", "--pool", POOL, "--type", "process"]
+    with subprocess.Popen(command, env={**os.environ, **variables}, start_new_session=True) as worker:
         try:
             yield worker
         finally:  # asked to end, a worker first waits for its runs
