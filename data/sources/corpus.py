@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from swaymeter.data.errors import InputError, first_line
-from swaymeter.data.sources.http.printable import is_text
+from swaymeter.data.errors import InputError, first_line, is_text
 
 KEY = "frequency.corpus"
 BLOCK = 1 << 20

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from swaymeter.data.errors import InputError, SwaymeterError, UnknownName, UsageError
+from swaymeter.data.errors import InputError, SwaymeterError, UnknownName, UsageError, printable
 from swaymeter.data.records import Annotation, Partition, Question, as_row
 from swaymeter.data.records.tables import ANNOTATIONS
-from swaymeter.data.sources.http.printable import printable
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.tasks.contexts.annotation.judging import (
     Agreement,

@@ -12,9 +12,8 @@ from io import StringIO
 from itertools import chain
 from pathlib import Path
 
-from swaymeter.data.errors import InputError
+from swaymeter.data.errors import InputError, printable
 from swaymeter.data.records import Partition
-from swaymeter.data.sources.http.printable import printable
 
 FILES: Mapping[Partition, str] = {
     "static": "Static_final.csv",

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from swaymeter.data import catalog
 from swaymeter.data.digests import file_digest
-from swaymeter.data.errors import InputError, MissingFile, ServiceBudget, ServiceError
+from swaymeter.data.errors import InputError, MissingFile, ServiceBudget, ServiceError, printable
 from swaymeter.data.options import NamedPath
 from swaymeter.data.records import Partition, Question, WikidataId, both_contexts, identity
 from swaymeter.data.sources import slots
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.dynamicqa.layout import FILES, REMEDY, Row, Rows, read_rows, rows_of
-from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.sources.property_names import DISPUTABLE, relation_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout
+from swaymeter.data.errors import InputError, ServiceError, ServiceTimeout, is_text, shown
 from swaymeter.data.sources.http.answer import TransientError, misread, out_of_time
-from swaymeter.data.sources.http.printable import is_text, shown
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session

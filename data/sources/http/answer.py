@@ -9,8 +9,7 @@ from http import HTTPStatus
 from http.client import responses
 from typing import Any, Literal
 
-from swaymeter.data.errors import ServiceError, ServiceTimeout
-from swaymeter.data.sources.http.printable import is_text, printable
+from swaymeter.data.errors import ServiceError, ServiceTimeout, is_text, printable
 
 Form = Literal["json", "text"]
 

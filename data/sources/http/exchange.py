@@ -16,10 +16,9 @@ from requests_ratelimiter import LimiterSession
 from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
 
-from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout
+from swaymeter.data.errors import ServiceBudget, ServiceError, ServiceTimeout, printable
 from swaymeter.data.sources.http.answer import Reply, TransientError, out_of_time, phrase
 from swaymeter.data.sources.http.deadline import DeadlineAdapter, Overdue
-from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.sources.http.services import TRANSIENT
 
 LARGEST = 64 * 2**20

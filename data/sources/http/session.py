@@ -19,7 +19,7 @@ from typing import Any, Literal
 import requests
 from pyrate_limiter import Limiter, Rate
 
-from swaymeter.data.errors import ServiceClosed, ServiceError
+from swaymeter.data.errors import ServiceClosed, ServiceError, printable
 from swaymeter.data.sources.http.answer import (
     Answer,
     ErrorOf,
@@ -43,7 +43,6 @@ from swaymeter.data.sources.http.exchange import (
     user_agent,
 )
 from swaymeter.data.sources.http.limits import Limits
-from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.sources.http.services import Service
 from swaymeter.data.storage.workspace import slug
 

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from swaymeter.data.digests import is_endless
-from swaymeter.data.errors import MOST_NAMES, InputError, first_line
-from swaymeter.data.sources.http.printable import printable
+from swaymeter.data.errors import MOST_NAMES, InputError, first_line, printable
 from swaymeter.data.sources.own.lists import each_key_once
 
 LARGEST_FILE = 128 << 20

@@ -16,9 +16,8 @@ from typing import Any
 from unicodedata import category
 
 from swaymeter.data.digests import git_sha1, sha256
-from swaymeter.data.errors import InputError, ServiceError, nearest
+from swaymeter.data.errors import InputError, ServiceError, is_text, nearest, printable
 from swaymeter.data.records import RelationName, Triple, WikidataId
-from swaymeter.data.sources.http.printable import is_text, printable
 from swaymeter.data.sources.own.files import named, read_rows
 from swaymeter.data.sources.own.lists import as_text
 from swaymeter.data.sources.property_names import relations_of

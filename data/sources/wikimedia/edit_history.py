@@ -19,10 +19,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import Enum, auto
 
-from swaymeter.data.errors import ServiceError
+from swaymeter.data.errors import ServiceError, printable
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.http.answer import MISREAD
-from swaymeter.data.sources.http.printable import printable
 from swaymeter.data.sources.wikimedia.mediawiki import Revision, Wiki
 from swaymeter.data.sources.wikimedia.wikidata import Wikidata, statements_of
 

@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from swaymeter.data.errors import shown
 from swaymeter.data.sources.http.answer import misread
-from swaymeter.data.sources.http.printable import shown
 
 if TYPE_CHECKING:
     from swaymeter.data.sources.http.session import Session

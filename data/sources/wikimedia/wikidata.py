@@ -11,10 +11,9 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from swaymeter.data.errors import InputError
+from swaymeter.data.errors import InputError, shown
 from swaymeter.data.records import WikidataId
 from swaymeter.data.sources.http.answer import misread
-from swaymeter.data.sources.http.printable import shown
 from swaymeter.data.sources.wikimedia.mediawiki import Wiki, text, whole
 
 if TYPE_CHECKING:

@@ -24,8 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest
-from swaymeter.data.sources.http.printable import printable
+from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest, printable
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.apis import APIS, Served
 from swaymeter.tasks.models.endpoints.client import Client

@@ -5,10 +5,9 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from swaymeter.data.errors import ServiceError, ServiceTimeout
+from swaymeter.data.errors import ServiceError, ServiceTimeout, shown
 from swaymeter.data.sources.http import exchange
 from swaymeter.data.sources.http.exchange import check_address, place_in
-from swaymeter.data.sources.http.printable import shown
 from swaymeter.data.sources.http.services import SERVICES
 from tests.data.sources.servers.faults import Say, gzipped, says, serving
 from tests.data.sources.sessions import Open
