@@ -1,7 +1,12 @@
-"""Persuasion, answers and their log-probabilities of model families, against each prompt read alone.
+"""Scores of model families against each prompt read alone, and of models on two devices, or a GPU, against one.
 
 All families that can be made small are in tests/tasks/models/families.py, and docs/benchmarks.md has a table of them.
 """
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import is_dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,12 +15,17 @@ import torch
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.generation.sample import sample_answers
 from swaymeter.tasks.models.next_token.plain import ALONE, EQUAL, PADDED, read_plain
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
 from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.first_token import next_tokens
+from swaymeter.tasks.scoring.fisher import fisher_susceptibility
 from swaymeter.tasks.scoring.memorization import greedy_answers
 from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.alone import check_numbers, every, log_probs, steps, tokens_of
 from tests.tasks.models.families import family_model
+from tests.tasks.models.tiny import tiny_language_model
+from tests.tasks.models.two_devices import spread
 
 CONTEXTS = [
     "Oslo is big.\n",
@@ -103,3 +113,59 @@ def test_verdict_on_short_prompts_does_not_hold_for_longer_ones() -> None:
     np.testing.assert_allclose(found.scores, (p * (p / p.mean(dim=1, keepdim=True)).log()).sum(dim=2), atol=1e-5)
     assert found.engine == "plain"
     assert persuasion(model, CONTEXTS[:2], QUERIES).engine == "prefix tree"
+
+
+def _first_tokens(model: LanguageModel) -> Any:
+    read = next_tokens(model, [answer_prompt(model, query).tokens for query in QUERIES])
+    return [(read.likeliest(place), read.probability(place, [7, 19])) for place in range(len(QUERIES))]
+
+
+def _samples(model: LanguageModel) -> Any:
+    prompts = [answer_prompt(model, query).tokens for query in QUERIES]
+    answers = sample_answers(model, prompts, [(query,) for query in QUERIES], samples=4, seed=3, temperature=1.0)
+    return [(one.token_ids, one.token_log_probs) for one in every(answers)]
+
+
+SCORES: dict[str, Callable[[LanguageModel], Any]] = {
+    "persuasion": lambda model: persuasion(model, CONTEXTS, QUERIES),
+    "answer set": lambda model: answer_set_persuasion(model, CONTEXTS, QUERIES, [["O", "Os"], ["N"], ["S. L", "S."]]),
+    "greedy": lambda model: greedy_answers(model, CONTEXTS, QUERIES),
+    "fisher": lambda model: fisher_susceptibility(model, QUERIES, top_k=None, exact=5, draws=32),
+    "first token": _first_tokens,
+    "samples": _samples,
+}
+
+
+@contextmanager
+def _on_a_gpu(model: LanguageModel) -> Iterator[LanguageModel]:
+    network = model.model.to("cuda:0")
+    yield LanguageModel(network, model.tokenizer, model.name, model.revision, model.dtype, "cuda:0")
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The texts and numbers of a nested value, the numbers to be compared approximately."""
+    value = list(vars(value).values()) if is_dataclass(value) else value
+    if isinstance(value, list | tuple | np.ndarray):
+        return [leaf for one in value for leaf in _leaves(one)]
+    return [value if isinstance(value, str) else pytest.approx(value, rel=1e-3, abs=1e-5)]
+
+
+@pytest.mark.parametrize("score", SCORES.values(), ids=list(SCORES))
+# gpt2's first and last weights are one tensor; mistral has a window; bloom is read prompt by prompt.
+@pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox", "mistral", "bloom"])
+@pytest.mark.parametrize(
+    "placed",
+    [
+        pytest.param(spread, id="two devices"),
+        pytest.param(
+            _on_a_gpu, id="a GPU", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+        ),
+    ],
+)
+def test_scores_do_not_depend_on_the_device(
+    placed: Callable[[LanguageModel], Any], family: str, score: Callable[[LanguageModel], Any]
+) -> None:
+    alone = score(tiny_language_model(family))
+    with placed(tiny_language_model(family)) as model:
+        found = score(model)
+    assert _leaves(found) == _leaves(alone)

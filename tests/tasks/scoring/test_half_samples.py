@@ -1,4 +1,4 @@
-"""Standard errors from halves of the answers: by hand, and against the spread of answers that are drawn anew."""
+"""Standard errors from halves of the answers, by hand."""
 
 from itertools import combinations
 
