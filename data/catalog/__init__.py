@@ -14,9 +14,8 @@ from swaymeter.data.catalog.language_models import (
     prompts,
 )
 from swaymeter.data.catalog.name_parts import invented_entities
-from swaymeter.data.catalog.papers import Item, Paper, paper_items, papers
+from swaymeter.data.catalog.papers import Item, Paper, PublishedValue, paper_items, papers, published
 from swaymeter.data.catalog.published_form import published_form
-from swaymeter.data.catalog.published_values import PublishedValue, published
 from swaymeter.data.catalog.reading import digest
 from swaymeter.data.catalog.relation_file import (
     ENTITY_CLASSES,

@@ -1,13 +1,22 @@
-"""papers.yaml: the papers whose measures these are, and their tables and figures, each by a key such as `du-fig-2`."""
+"""papers.yaml: the papers whose measures these are, and their tables and figures, each by a key such as `du-fig-2`.
+
+published.csv: every number that the papers print, each with its place, to stand beside a study's own.
+"""
 
 from collections.abc import Mapping
+from dataclasses import field
+from decimal import Decimal
 from functools import cache
-from typing import Self
+from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 from pydantic.dataclasses import dataclass
 
-from swaymeter.data.catalog.reading import ENTRY, Text, Texts, entries
+from swaymeter.data.catalog.language_models import models
+from swaymeter.data.catalog.reading import ENTRY, Text, Texts, entries, rows
+from swaymeter.data.errors import UnknownName
+
+FILE = "published.csv"
 
 
 @dataclass(frozen=True, config=ENTRY)
@@ -68,3 +77,89 @@ def papers() -> Mapping[str, Paper]:
 def paper_items() -> Mapping[str, Item]:
     """What the papers show, by key, in their order."""
     return entries("papers.yaml", "items", Item, "key")
+
+
+def _item(key: str) -> str:
+    if key not in paper_items():
+        raise ValueError("the item is not in papers.yaml")
+    return key
+
+
+def _model(alias: str) -> str:
+    if alias not in models():
+        raise ValueError("the model is not in models.yaml")
+    return alias
+
+
+def _by(cell: object) -> object:
+    if not isinstance(cell, str):
+        return cell
+    pairs = [part.strip().partition("=") for part in cell.split(";")]
+    if any(not (key and value) for key, _, value in pairs) or len({key for key, _, _ in pairs}) < len(pairs):
+        raise ValueError("must be different keys with their values, as in query_type=open; level=query")
+    return {key: value for key, _, value in pairs}
+
+
+@dataclass(frozen=True, kw_only=True, config=ENTRY)
+class PublishedValue:
+    """A number of a paper, as printed.
+
+    model: an alias, None where it is not one model's, or the paper does not say of which. by: the rows that it is
+    about, by the names of the database's columns. offset: what it has more than ours by definition.
+    """
+
+    item: Annotated[str, AfterValidator(_item)]
+    model: Annotated[str, AfterValidator(_model)] | None = None
+    quantity: Text
+    by: Annotated[Mapping[str, str], BeforeValidator(_by)] = field(default_factory=dict)
+    sign: Literal["<", ">", "≈"] | None = None
+    value: Decimal
+    offset: Decimal = Decimal(0)
+    unit: Literal["share", "nats", "times", "hours", "minutes", "words", "bits", "GB", "GiB"] | None = None
+    place: Text
+    note: Text | None = None
+
+    @property
+    def source(self) -> str:
+        """Where it is printed: Liu et al. 2024, Table 1."""
+        return f"{paper_items()[self.item].paper.short}, {self.place}"
+
+    @property
+    def comparable(self) -> float:
+        """The value less its offset, of the same definition and unit as ours."""
+        return float(self.value - self.offset)
+
+    @property
+    def words(self) -> str:
+        """The comparable value with the digits that are printed: a share in percent, a bound with its sign."""
+        value = self.value - self.offset
+        tiny = 0 < abs(value) < Decimal("1e-4")
+        digits = f"{value.scaleb(2)}%" if self.unit == "share" else f"{value:e}" if tiny else f"{value:,}"
+        unit = f" {self.unit}" if self.unit not in (None, "share", "nats") else ""
+        return f"{self.sign} {digits}{unit}" if self.sign else f"{digits}{unit}"
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know before it is compared, a sentence's part each."""
+        taken_off = f"entropies are without the {self.offset} that the released code adds" if self.offset else ""
+        return tuple(part for part in (*(self.note or "").split("; "), taken_off) if part)
+
+
+@cache
+def published(item: str, quantity: str | None = None) -> tuple[PublishedValue, ...]:
+    """The values of a paper's item, such as `du-fig-2`, or those of one quantity; none where figures alone have them.
+
+    UnknownName where no paper has the item, or the item not the quantity.
+    """
+    if item not in paper_items():
+        raise UnknownName("item of a paper", item, paper_items())
+    found = tuple(row for row in _values() if row.item == item)
+    quantities = sorted({row.quantity for row in found})
+    if quantity is not None and quantity not in quantities:
+        raise UnknownName(f"published quantity of {item}", quantity, quantities)
+    return tuple(row for row in found if quantity in (None, row.quantity))
+
+
+@cache
+def _values() -> tuple[PublishedValue, ...]:
+    return rows(FILE, PublishedValue)

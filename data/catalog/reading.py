@@ -75,14 +75,11 @@ def mapping(filename: str, key: str, own: bytes | None = None) -> Mapping[str, A
 
 def entries(filename: str, key: str, model: type[Entry], named: str, own: bytes | None = None) -> Mapping[str, Entry]:
     """The entries below a key of a YAML file; each has its own name in the field `named`."""
-    return MappingProxyType(
-        {
-            name: validated(
-                f"{filename}: {key}.{name}.", model, {**entry, named: name} if isinstance(entry, dict) else entry
-            )
-            for name, entry in mapping(filename, key, own).items()
-        }
-    )
+    read = {}
+    for name, entry in mapping(filename, key, own).items():
+        named_entry = {**entry, named: name} if isinstance(entry, dict) else entry
+        read[name] = validated(f"{filename}: {key}.{name}.", model, named_entry)
+    return MappingProxyType(read)
 
 
 def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
@@ -97,15 +94,13 @@ def rows(filename: str, model: type[Entry]) -> tuple[Entry, ...]:
         raise InputError(f"{filename}: line {opening + reader.line_num}: {error}") from error
     if not records or records[0][1] != columns:
         raise InputError(f"{filename}: line {opening + 1}: the columns must be {','.join(columns)}")
+    read = []
     for line, record in records[1:]:
         if len(record) != len(columns):
             raise InputError(f"{filename}: line {line}: {len(record)} fields, not {len(columns)}")
-    return tuple(
-        validated(
-            f"{filename}: line {line}: ", model, {c: cell for c, cell in zip(columns, record, strict=True) if cell}
-        )
-        for line, record in records[1:]
-    )
+        cells = {column: cell for column, cell in zip(columns, record, strict=True) if cell}
+        read.append(validated(f"{filename}: line {line}: ", model, cells))
+    return tuple(read)
 
 
 def validated(where: str, model: Any, value: object) -> Any:

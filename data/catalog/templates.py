@@ -50,10 +50,6 @@ def question(template: str, slots: Sequence[str]) -> str:
     return sound(template, slots)
 
 
-def _beginning(template: str) -> str:
-    return beginning(template, ["{entity}"])
-
-
 def beginning(template: str, slots: Sequence[str]) -> str:
     """The beginning of a sentence with these slots; ValueError where it breaks a rule."""
     if _ARTICLE_LAST.search(template):
@@ -86,6 +82,6 @@ def sound(template: str, slots: Sequence[str]) -> str:
 
 OpenQuestion = Annotated[Text, AfterValidator(partial(question, slots=["{entity}"]))]
 ClosedQuestion = Annotated[Text, AfterValidator(partial(question, slots=["{answer}", "{entity}"]))]
-Beginning = Annotated[Text, AfterValidator(_beginning)]
+Beginning = Annotated[Text, AfterValidator(partial(beginning, slots=["{entity}"]))]
 """The beginning of a sentence that an answer completes: it stops where the answer begins."""
 Sentence = Annotated[Text, AfterValidator(_sentence)]

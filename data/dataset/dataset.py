@@ -10,7 +10,7 @@ from typing import Any
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import PARTITIONS, Dispute, Fact, Partition, Question, as_row, of_row
+from swaymeter.data.records import PARTITIONS, Dispute, Fact, Question, as_row, of_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import DISPUTES, FACTS, QUESTIONS
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
@@ -47,11 +47,8 @@ class Dataset:
         It is the same whatever their order, and whenever they were fetched from where. How often a fact was edited or a
         page read is not in it.
         """
-        digests = {
-            table.name: _digest(table, rows)
-            for table, rows in ((FACTS, self.facts), (QUESTIONS, self.questions))
-            if rows
-        }
+        parts = (FACTS, self.facts), (QUESTIONS, self.questions)
+        digests = {table.name: _digest(table, rows) for table, rows in parts if rows}
         return (digests["facts"] if digests.keys() == {"facts"} else content_key(digests))[:VERSION_LENGTH]
 
     @property
@@ -83,7 +80,10 @@ class Dataset:
 def _read(root: Path) -> Dataset:
     if os.path.isdir(root):
         published = [partition for partition in PARTITIONS if (root / FILES[partition]).exists()]
-        dataset = _published(root, published) if published else _of_workspace(root)
+        missing = [file for partition, file in FILES.items() if partition not in published]
+        warnings = (f"{root}: there is no {' and no '.join(missing)}",) if missing else ()
+        questions = tuple(question for name in published for question in dynamicqa.questions(root, name))
+        dataset = Dataset(root, (), warnings, questions) if published else _of_workspace(root)
     elif os.path.isfile(root):
         qec = read_qec(root)
         dataset = Dataset(root, tuple(fact for facts in qec.facts.values() for fact in facts), qec.warnings)
@@ -112,22 +112,13 @@ def with_current_counts(questions: Iterable[Question], disputes: Iterable[Disput
     return updated
 
 
-def _published(folder: Path, partitions: list[Partition]) -> Dataset:
-    questions = tuple(question for name in partitions for question in dynamicqa.questions(folder, name))
-    missing = [file for partition, file in FILES.items() if partition not in partitions]
-    warnings = (f"{folder}: there is no {' and no '.join(missing)}",) if missing else ()
-    return Dataset(folder, (), warnings, questions)
-
-
 def _of_workspace(root: Path) -> Dataset:
     (facts, of_facts), (questions, of_questions), (disputes, _) = (
         _newest_rows(root, table) for table in (FACTS, QUESTIONS, DISPUTES)
     )
-    counted = with_current_counts(
-        (of_row(Question, row) for row in questions), (of_row(Dispute, row) for row in disputes)
-    )
-    warnings = (*of_facts, *of_questions)
-    return Dataset(root, tuple(of_row(Fact, row) for row in facts), warnings, tuple(counted))
+    recounted = (of_row(Dispute, row) for row in disputes)
+    counted = with_current_counts((of_row(Question, row) for row in questions), recounted)
+    return Dataset(root, tuple(of_row(Fact, row) for row in facts), (*of_facts, *of_questions), tuple(counted))
 
 
 def _newest_rows(root: Path, table: Table) -> tuple[list[dict[str, Any]], list[str]]:

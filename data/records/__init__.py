@@ -16,7 +16,6 @@ from swaymeter.data.records.facts import (
     ShardCount,
     Triple,
 )
-from swaymeter.data.records.identifiers import CORPUS, NO_RELATIONS, RelationName, WikidataId
 from swaymeter.data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
 from swaymeter.data.records.questions import (
     ALONE,
@@ -37,7 +36,7 @@ from swaymeter.data.records.questions import (
     QuestionContext,
     both_contexts,
 )
-from swaymeter.data.records.row import as_row, of_row
+from swaymeter.data.records.row import CORPUS, NO_RELATIONS, RelationName, WikidataId, as_row, of_row
 from swaymeter.data.records.score import Run
 
 __all__ = [

@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from swaymeter.data.records.identifiers import RelationName, WikidataId
-from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 
 @table("facts", "a subject and its object under a relation")

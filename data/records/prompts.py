@@ -2,8 +2,7 @@
 
 from typing import Annotated, Literal
 
-from swaymeter.data.records.identifiers import RelationName, WikidataId
-from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 QueryType = Literal["open", "closed"]
 ContextKind = Literal["base", "assertive", "negation"]

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from swaymeter.data.records.identifiers import RelationName, WikidataId
-from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 Partition = Literal["static", "temporal", "disputable", "own"]
 """DynamicQA's three, and one's own questions."""

@@ -1,41 +1,26 @@
 """The tables of the records, by name; a measure's or a statistic's table comes with its own row type."""
 
-from swaymeter.data.records.facts import (
-    CountedPair,
-    Dispute,
-    Fact,
-    Frequency,
-    InventedName,
-    Page,
-    Rejected,
-    Shard,
-    ShardCount,
-    Triple,
-)
-from swaymeter.data.records.prompts import Context, Query
-from swaymeter.data.records.questions import Annotation, Question
+from swaymeter.data.records import facts, prompts, questions, score, statistics
 from swaymeter.data.records.row import table_of
-from swaymeter.data.records.score import Run, Variant
-from swaymeter.data.records.statistics import Reliability
 from swaymeter.data.records.table import Table
 
-FACTS = table_of(Fact)
-INVENTED = table_of(InventedName)
-QUERIES = table_of(Query)
-CONTEXTS = table_of(Context)
-QUESTIONS = table_of(Question)
-TRIPLES = table_of(Triple)
-PAGES = table_of(Page)
-DISPUTES = table_of(Dispute)
-REJECTED = table_of(Rejected)
-ANNOTATIONS = table_of(Annotation)
-VARIANTS = table_of(Variant)
-RUNS = table_of(Run)
-RELIABILITY = table_of(Reliability)
-COUNTED_PAIRS = table_of(CountedPair)
-SHARDS = table_of(Shard)
-SHARD_COUNTS = table_of(ShardCount)
-FREQUENCIES = table_of(Frequency)
+FACTS = table_of(facts.Fact)
+INVENTED = table_of(facts.InventedName)
+QUERIES = table_of(prompts.Query)
+CONTEXTS = table_of(prompts.Context)
+QUESTIONS = table_of(questions.Question)
+TRIPLES = table_of(facts.Triple)
+PAGES = table_of(facts.Page)
+DISPUTES = table_of(facts.Dispute)
+REJECTED = table_of(facts.Rejected)
+ANNOTATIONS = table_of(questions.Annotation)
+VARIANTS = table_of(score.Variant)
+RUNS = table_of(score.Run)
+RELIABILITY = table_of(statistics.Reliability)
+COUNTED_PAIRS = table_of(facts.CountedPair)
+SHARDS = table_of(facts.Shard)
+SHARD_COUNTS = table_of(facts.ShardCount)
+FREQUENCIES = table_of(facts.Frequency)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS,

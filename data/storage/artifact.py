@@ -250,7 +250,7 @@ class FilesArtifact:
             return Check("damaged", f"{self.manifest} cannot be read ({error}); it is made again by the next run")
         if key != self.key:
             return Check("missing")
-        if (path := self._changed(files)) is not None:
+        if path := next((self.folder / name for name in files if not self._is_as_written(name, files[name])), None):
             return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
         return Check("done", "", key, self.manifest, answers=answers)
 
@@ -261,16 +261,11 @@ class FilesArtifact:
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 
-    def _changed(self, files: Mapping[str, str]) -> Path | None:
-        """The first file that is not as it was written."""
-        for name, digest in files.items():
-            try:
-                same = digest_of_large(self.folder / name) == digest
-            except (OSError, ValueError):  # a name with a NUL byte
-                same = False
-            if not same:
-                return self.folder / name
-        return None
+    def _is_as_written(self, name: str, digest: str) -> bool:
+        try:
+            return digest_of_large(self.folder / name) == digest
+        except (OSError, ValueError):  # a name with a NUL byte
+            return False
 
 
 def write_manifest(manifest: Path, key: str, files: Iterable[Path], requests: frozenset[str] = frozenset()) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from swaymeter.data import catalog
-from swaymeter.data.catalog import published_values
+from swaymeter.data.catalog.papers import FILE
 from swaymeter.data.catalog.reading import rows
 from swaymeter.data.errors import InputError, UnknownName
 from tests.data.conftest import Change
@@ -18,7 +18,7 @@ def words(item: str, quantity: str, model: str | None = None, **by: str) -> list
 
 def test_every_value_that_the_papers_print_is_read() -> None:
     counts = dict.fromkeys(catalog.papers(), 0)
-    for one in rows(published_values.FILE, catalog.PublishedValue):
+    for one in rows(FILE, catalog.PublishedValue):
         counts[catalog.paper_items()[one.item].paper.key] += 1
     assert counts == {"du": 77, "liu": 167, "marjanovic": 155}
 
@@ -89,4 +89,4 @@ def test_an_unknown_item_or_quantity_is_an_error(names: tuple[str, ...]) -> None
 def test_a_broken_row_is_refused_with_its_line(change: Change, old: str, new: str, message: str) -> None:
     change("published.csv", old, new)
     with pytest.raises(InputError, match=f"published.csv: {message}"):
-        rows(published_values.FILE, catalog.PublishedValue)
+        rows(FILE, catalog.PublishedValue)

@@ -34,7 +34,7 @@ from swaymeter.flows.stages.plan import plan_of
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.study.reading import read_study
 from swaymeter.tasks.contexts.annotation.judging import read_annotations
-from swaymeter.tasks.models.files import conversion, hub
+from swaymeter.tasks.models.files import hub
 from swaymeter.tasks.models.files.identity import identify_model
 from tests.data.sources.graph.turtle import ALL, TURTLE, written
 from tests.end_to_end.tiny_study import new_study
@@ -175,12 +175,12 @@ def _of_models(folder: Path) -> Iterator[Kept]:
 
     def of_converted(path: Path) -> Parts:
         digest_once.cache_clear()  # as in the next process
-        with mock.patch.object(conversion, "_convert", _refused):
-            assert conversion.converted_folder(Path("some.gguf"), digest) == converted
+        with mock.patch.object(hub, "_convert", _refused):
+            assert hub.converted_folder(Path("some.gguf"), digest) == converted
         return {file.name: file.read_bytes() for file in files if file.name != "manifest.json"}
 
-    with mock.patch.object(conversion, "_convert", convert):
-        conversion.converted_folder(Path("some.gguf"), digest)
+    with mock.patch.object(hub, "_convert", convert):
+        hub.converted_folder(Path("some.gguf"), digest)
     files = tuple(sorted(converted.iterdir()))
     yield Kept("model: converted weights and tokenizer", files, of_converted)
 
