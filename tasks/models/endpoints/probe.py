@@ -37,6 +37,8 @@ _OPEN = "Write the first sentence of a story about a lighthouse, a goat and a ma
 _TEXT = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
 _OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm", "sglang": "sglang"}
 _TOLERANCE = 2e-2
+_LENGTH = 12
+"""Tokens of an answer: enough that two sampled ones are never the same by chance."""
 
 
 @dataclass
@@ -87,7 +89,7 @@ def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
 
 def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
     """The first request: whether anything comes back, and with which log-probabilities."""
-    asked = Decoding(24)
+    asked = Decoding(_LENGTH)
     try:
         (reply,) = served.answers(prompt, asked, anew=True)
     except ServiceError as error:
@@ -115,14 +117,14 @@ def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
 
 
 def _greedy(served: Served, found: Found, prompt: Prompt) -> None:
-    first, second = (served.answers(prompt, Decoding(24), anew=True)[0].text for _ in range(2))
+    first, second = (served.answers(prompt, Decoding(_LENGTH), anew=True)[0].text for _ in range(2))
     if first != second:
         found.take("greedy", f"asked twice, it answers {_quoted(first)} and {_quoted(second)}")
 
 
 def _seeds(served: Served, found: Found, prompt: Prompt) -> None:
     def sampled(seed: int) -> str:
-        return served.answers(prompt, Decoding(24, 1.0, seed=seed), anew=True)[0].text
+        return served.answers(prompt, Decoding(_LENGTH, 1.0, seed=seed), anew=True)[0].text
 
     texts = [sampled(seed) for seed in (11, 12, 13)]
     if len(set(texts)) == 1:
@@ -135,7 +137,7 @@ def _seeds(served: Served, found: Found, prompt: Prompt) -> None:
 
 def _several(served: Served, found: Found, prompt: Prompt) -> None:
     try:
-        replies = served.answers(prompt, Decoding(24, 1.0, seed=21), 3, anew=True)
+        replies = served.answers(prompt, Decoding(_LENGTH, 1.0, seed=21), 3, anew=True)
     except ServiceError as error:
         served.several = False
         found.take("several", f"one answer a request: {_short(error)}")

