@@ -57,8 +57,11 @@ class _Reading:
     def meet(self, mark: re.Match[str]) -> None:
         place, length = mark.start(), len(mark[0])
         match mark.lastgroup if mark["tag"] is None else "tag":
+            case "tag" if mark["rest"] is None:
+                self.unclosed.append(place)
             case "tag":
-                self._tag(mark)
+                if not mark["alone"] and not is_single_only(name := mark["tag"].casefold()):
+                    self._begin("<" + name, place, levels=0 if is_single(name) else 1)
             case "ended":
                 self._close("<" + mark["ended"].casefold())
             case "comment" | "table" | "heading" as name:
@@ -72,18 +75,12 @@ class _Reading:
             case "link":
                 self._begin(mark[0], place)
             case "linked":
-                self._close_links(length)
+                while length and self._reach(*((_ADDRESS, _LINK) if length > 1 else (_ADDRESS,))):
+                    length -= 1 if self._end().kind == _ADDRESS else 2
             case "quotes":
                 self._quotes(place, length)
             case _:
                 self._end_line()
-
-    def _tag(self, mark: re.Match[str]) -> None:
-        name = mark["tag"].casefold()
-        if mark["rest"] is None:
-            self.unclosed.append(mark.start())
-        elif not mark["alone"] and not is_single_only(name):
-            self._begin("<" + name, mark.start(), levels=0 if is_single(name) else 1)
 
     def _end_line(self) -> None:
         while any(self.counts[kind] for kind in _OF_A_LINE):
@@ -138,7 +135,3 @@ class _Reading:
                 self._give_up()
             elif not innermost.braces:
                 self._end()
-
-    def _close_links(self, count: int) -> None:
-        while count and self._reach(*((_ADDRESS, _LINK) if count > 1 else (_ADDRESS,))):
-            count -= 1 if self._end().kind == _ADDRESS else 2

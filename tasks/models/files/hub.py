@@ -22,6 +22,10 @@ from swaymeter.data.errors import ModelError, WorkspaceError
 from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.writing import replaced, write_file
 
+_log = logging.getLogger(__name__)
+_FORM = "1"  # raise it when the same GGUF file has to give another folder
+_MANIFEST = "manifest.json"
+_ADVICE = "set SWAYMETER_CACHE to another folder"
 _OFFLINE = "HF_HUB_OFFLINE"
 _IS_OFFLINE = os.environ.get(_OFFLINE, "").upper() in {"1", "ON", "YES", "TRUE"}  # as the hub reads it
 
@@ -61,8 +65,9 @@ def snapshot_folder(hub_id: str, commit: str) -> Path:
 
 def verify_snapshot(name: str, folder: Path) -> None:
     """Raises ModelError where a file of a snapshot does not have the digest that the hub gave, if that is known."""
+    verified = cache_folder() / "verified.json"
     try:
-        known: dict[str, list[int]] = json_object((cache_folder() / "verified.json").read_text(encoding="utf-8"))
+        known: dict[str, list[int]] = json_object(verified.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         known = {}
     is_new = False
@@ -79,20 +84,9 @@ def verify_snapshot(name: str, folder: Path) -> None:
                 f"delete {blob} so that it is downloaded again"
             )
         known[str(blob)], is_new = state, True
-    if is_new:
-        _remember(known)
-
-
-def _remember(known: dict[str, list[int]]) -> None:
-    # Where it cannot be written, they are verified again.
-    with contextlib.suppress(WorkspaceError):
-        write_file(cache_folder() / "verified.json", json.dumps(known))
-
-
-_log = logging.getLogger(__name__)
-_FORM = "1"  # raise it when the same GGUF file has to give another folder
-_MANIFEST = "manifest.json"
-_ADVICE = "set SWAYMETER_CACHE to another folder"
+    if is_new:  # where it cannot be written, they are verified again
+        with contextlib.suppress(WorkspaceError):
+            write_file(verified, json.dumps(known))
 
 
 def converted_folder(gguf: Path, digest: str) -> Path:

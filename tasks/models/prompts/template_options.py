@@ -137,9 +137,9 @@ def switch(template: str, write: Callable[[Mapping[str, Any]], str], *, thinking
 
     write: (options) -> a prompt as the template writes it with these options; it can raise any exception.
     """
-    known = keywords(template)
+    known, texts = keywords(template), {constant.value for constant in _parsed(template).find_all(nodes.Const)}
     for name, values in SWITCHES.items():
-        if name not in known or (values[0] == "none" and "none" not in _texts(template)):
+        if name not in known or (values[0] == "none" and "none" not in texts):
             continue
         try:
             off, on = (write({name: value}) for value in values)
@@ -152,10 +152,6 @@ def switch(template: str, write: Callable[[Mapping[str, Any]], str], *, thinking
 
 def _parsed(template: str) -> nodes.Template:
     return Environment(extensions=["jinja2.ext.loopcontrols"]).parse(_GENERATION.sub("", template))
-
-
-def _texts(template: str) -> set[Any]:
-    return {constant.value for constant in _parsed(template).find_all(nodes.Const)}
 
 
 def end_tokens(model: Network) -> frozenset[int]:
