@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from swaymeter.data.catalog import Relation
 from swaymeter.data.errors import ServiceTimeout
@@ -84,12 +85,26 @@ class Entities:
 
     def objects(self, relation: Relation, entities: Sequence[Uri]) -> Mapping[str, list[Term]]:
         """Everything that the graph holds true of each entity under the relation, in its direction, with its names."""
+        ends = ("?v", "?e") if relation.reverse else ("?e", "?v")
+
+        def query(batch: Sequence[str], prefix: str = "") -> str:
+            return (
+                f"SELECT ?e ?v ?l WHERE {{\n  VALUES ?e {{ {iris(batch)} }}\n  {joined(relation.yago, *ends)}\n"
+                + (f"  FILTER(STRSTARTS(MD5(STR(?v)), {string(prefix)}))\n" if prefix else "")
+                + f"  OPTIONAL {{ ?v {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n}} LIMIT {MOST_ROWS}"
+            )
+
+        def by_digits(entity: str, prefix: str = "") -> Iterator[Row]:
+            """The rows of an entity of very many objects, by the first digits of their MD5."""
+            for longer in (prefix + digit for digit in DIGITS):
+                split = partial(by_digits, prefix=longer) if len(longer) < LONGER else None
+                yield from in_batches(self._store, [entity], partial(query, prefix=longer), split=split)
+
         values_of: dict[Term, dict[Term, list[Literal]]] = defaultdict(lambda: defaultdict(list))
-        for start in range(0, len(entities), BATCH):
-            for row in _objects(self._store, relation, entities[start : start + BATCH], ""):
-                labels = values_of[bound(row, "e")][bound(row, "v")]
-                if isinstance(label := row.get("l"), Literal):
-                    labels.append(label)
+        for row in in_batches(self._store, entities, query, split=by_digits):
+            labels = values_of[bound(row, "e")][bound(row, "v")]
+            if isinstance(label := row.get("l"), Literal):
+                labels.append(label)
         nameless = [
             (value, labels)
             for values in values_of.values()
@@ -126,50 +141,34 @@ class Entities:
 
 
 def in_batches(
-    store: SparqlStore, items: Sequence[str], query: Callable[[Sequence[str]], str], *, size: int = BATCH
+    store: SparqlStore,
+    items: Sequence[str],
+    query: Callable[[Sequence[str]], str],
+    *,
+    size: int = BATCH,
+    split: Callable[[str], Iterator[Row]] | None = None,
 ) -> Iterator[Row]:
-    """The rows of a query about many items, sent in batches that are halved where they take too long."""
-    start = 0
+    """The rows of a query about many items, sent in batches that are halved where they take too long.
+
+    split: the rows of an item that takes too long alone; None: that is a ServiceTimeout.
+    """
+    start, whole = 0, size
     while start < len(items):
         batch = items[start : start + size]
         try:
-            rows = _whole(store, query(batch))
+            answer = store.select(query(batch))
+            if len(answer) >= MOST_ROWS:
+                raise ServiceTimeout(f"{store.address} answered with {len(answer)} rows, its limit; ask for less")
+            rows: Iterable[Row] = answer.rows
         except ServiceTimeout:
-            if len(batch) == 1:
+            if len(batch) > 1:
+                size = (len(batch) + 1) // 2
+                continue
+            if split is None:
                 raise
-            size = (len(batch) + 1) // 2
-            continue
+            rows, size = split(batch[0]), whole
         yield from rows
         start += len(batch)
-
-
-def _whole(store: SparqlStore, query: str) -> tuple[Row, ...]:
-    answer = store.select(query)
-    if len(answer) >= MOST_ROWS:
-        raise ServiceTimeout(f"{store.address} answered with {len(answer)} rows, its limit; ask for less")
-    return answer.rows
-
-
-def _objects(store: SparqlStore, relation: Relation, entities: Sequence[Uri], prefix: str) -> Iterator[Row]:
-    """The rows of the entities; too many are split by entities, those of an entity by the first digits of their MD5."""
-    ends = ("?v", "?e") if relation.reverse else ("?e", "?v")
-    query = (
-        f"SELECT ?e ?v ?l WHERE {{\n  VALUES ?e {{ {iris(entities)} }}\n  {joined(relation.yago, *ends)}\n"
-        + (f"  FILTER(STRSTARTS(MD5(STR(?v)), {string(prefix)}))\n" if prefix else "")
-        + f"  OPTIONAL {{ ?v {iri(LABEL)} ?l FILTER(LANG(?l) {_ENGLISH}) }}\n}} LIMIT {MOST_ROWS}"
-    )
-    try:
-        yield from _whole(store, query)
-    except ServiceTimeout:
-        if len(entities) == 1 and len(prefix) == LONGER:
-            raise
-        if len(entities) == 1:
-            for digit in DIGITS:
-                yield from _objects(store, relation, entities, prefix + digit)
-            return
-        middle = len(entities) // 2
-        for half in (entities[:middle], entities[middle:]):
-            yield from _objects(store, relation, half, prefix)
 
 
 def _description(batch: Sequence[str]) -> str:

@@ -110,7 +110,8 @@ class FaultServer(ThreadingHTTPServer):
 @contextmanager
 def serving(*script: Say, play: Callable[[Asked], Say] | None = None) -> Iterator[FaultServer]:
     """A running server that plays the script, whose last answer is given to all that follow."""
-    with FaultServer(play or _one_after_another(script)) as server:
+    left = list(script)
+    with FaultServer(play or (lambda asked: left.pop(0) if len(left) > 1 else left[0])) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:
@@ -125,15 +126,6 @@ def unused_address() -> str:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return f"http://127.0.0.1:{listener.getsockname()[1]}/ask"
-
-
-def _one_after_another(script: tuple[Say, ...]) -> Callable[[Asked], Say]:
-    left = list(script)
-
-    def play(asked: Asked) -> Say:
-        return left.pop(0) if len(left) > 1 else left[0]
-
-    return play
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -35,10 +35,10 @@ def table(*rows: Sequence[str], delimiter: str = ",") -> str:
     return text.getvalue()
 
 
-def written(folder: Path, *rows: Sequence[str], delimiter: str = ",", encoding: str = "utf-8") -> Path:
+def written(folder: Path, *rows: Sequence[str], delimiter: str = ",") -> Path:
     """A CSV file of rows, the header first."""
     file = folder / "facts.csv"
-    file.write_bytes(table(*rows, delimiter=delimiter).encode(encoding))
+    file.write_bytes(table(*rows, delimiter=delimiter).encode())
     return file
 
 
@@ -57,10 +57,9 @@ def test_a_row_says_all_there_is_to_say(tmp_path: Path) -> None:
     assert (seed.relation, seed.subject_id, seed.property_id, seed.object_id) == ("occupation", "Q42", "P106", "Q36180")
 
 
-@pytest.mark.parametrize(("delimiter", "encoding"), [(",", "utf-8"), (";", "utf-8-sig"), ("\t", "utf-8")])
-def test_commas_semicolons_and_tabs_are_read_alike(delimiter: str, encoding: str, tmp_path: Path) -> None:
+def test_texts_are_on_one_line_each(tmp_path: Path) -> None:
     row = with_cells(subject='a, b; "c"\td', question="Who?\r\nReally\x00\x7f?", answers="")
-    (seed,) = from_csv(written(tmp_path, HEADER, row, delimiter=delimiter, encoding=encoding))
+    (seed,) = from_csv(written(tmp_path, HEADER, row, delimiter=";"))
     assert (seed.subject, seed.question, seed.object_id) == ('a, b; "c" d', "Who? Really ?", "Q36180")
 
 
@@ -108,10 +107,8 @@ def test_a_duplicate_fact_is_named_with_both_lines(tmp_path: Path) -> None:
     [
         ("subject_id,object_id\nQ1,Q2\n", "has no column property_id or prop_id; it has subject_id, object_id"),
         ("subject_id,subj_id,property_id,object_id\nQ1,Q1,P1,Q2\n", "subject_id and subj_id both hold the subject_id"),
-        ("subject_id,property_id,object_id,subject_id\nQ1,P1,Q2,Q3\n", "has the column subject_id twice"),
         ("subject_id,property_id,object_id\n\n", "has a header and no rows"),
         ("subject_id,property_id,object_id\nQ1,P1\n", "line 2: has 2 cells, and the header 3"),
-        ("<!doctype html><html><body>404</body></html>", "has no column subject_id"),
     ],
 )
 def test_a_file_that_is_not_a_list_is_refused(content: str, message: str, tmp_path: Path) -> None:

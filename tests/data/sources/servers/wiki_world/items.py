@@ -10,7 +10,6 @@ from typing import Any
 from tests.data.sources.servers.wiki_world.pages import EVERYTHING, Part, Revision, Views, Wiki
 
 CURATOR, ROBOT, PASSER_BY = "Carol Claims", "Danbot", "192.0.2.7"
-INSTANCE_OF = "P31"
 
 
 class Item:
