@@ -51,6 +51,7 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 """The verdicts of a reply that states the context's answer."""
 
 
+_SIDES: tuple[Side, ...] = get_args(Side)
 _MOST_MENTIONS = 30
 """Of two answers of which it is told which one is meant; a text that has more states both."""
 _TURNING = word_set("but however simply though")
@@ -86,7 +87,7 @@ def verdict_and_reason(
     Returns:
         The verdict, and the reason where it is "neither", else None.
     """
-    for side, listed in (("context", context), ("original", original)):
+    for side, listed in zip(_SIDES, (context, original), strict=True):
         if isinstance(listed, str):
             raise TypeError(f"{side} is a text; give a list of answers, such as [{listed!r}]")
     sides = _sides(tuple(context), tuple(original), question)
@@ -149,9 +150,8 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     asked = words(question)
     names: list[Name] = []
     of_polarity: dict[yes_no.Polarity, set[Side]] = {}
-    listed: list[tuple[Side, str]] = [("context", one) for one in context]
     are_polar = all(any(yes_no.named(words(one)) for one in side) for side in (context, original) if side)
-    for side, written in listed + [("original", one) for one in original]:
+    for side, written in [(side, one) for side, of in zip(_SIDES, (context, original), strict=True) for one in of]:
         if not words(written):
             raise InputError(f"an answer of {side} has no letter and no digit: {written!r}; leave it out")
         polarity = yes_no.named(words(written))
@@ -167,12 +167,9 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
     """The one side of which an answer stands in a text as it is written: 2.10 and not 2.1; none where both do."""
-    listed: list[tuple[Side, Sequence[str]]] = [("context", context), ("original", original)]
-    found: set[Side] = {
-        side
-        for side, names in listed
-        if any(re.search(rf"(?<![\w.,]){re.escape(name)}(?!\w|[.,]\d)", text) for name in names)
-    }
+    patterns = ("|".join(map(re.escape, names)) for names in (context, original))
+    sides = zip(_SIDES, patterns, strict=True)
+    found = {side for side, names in sides if names and re.search(rf"(?<![\w.,])(?:{names})(?!\w|[.,]\d)", text)}
     return found if len(found) == 1 else set()
 
 
@@ -216,10 +213,9 @@ def _by_name(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | 
         counting = _of_two(reply, counting, denied, sides)
     exact = {mention[:2] for mention in counting if mention.name.exact}
     stated = {mention.name.side for mention in counting if mention.name.exact}
-    loose: dict[tuple[int, int], set[str]] = {}
-    for mention in counting:
-        if mention[:2] not in exact:
-            loose.setdefault(mention[:2], set()).add(mention.name.side or "")
+    loose: dict[tuple[int, int], set[str | None]] = {}
+    for mention in (mention for mention in counting if mention[:2] not in exact):
+        loose.setdefault(mention[:2], set()).add(mention.name.side)
     stated |= {side for of_place in loose.values() if len(of_place) == 1 for side in of_place}
     if loose:
         reasons.add("fits both answers")
