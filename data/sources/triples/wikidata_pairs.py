@@ -43,7 +43,9 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
     """
     try:
         chosen, looked_at = _chosen(store, property_id, count, seed)
-        name = _name(store, property_id)
+        labels = store.select(
+            f"SELECT ?l WHERE {{ {iri(ENTITY + property_id)} {iri(LABEL)} ?l FILTER(LANG(?l) = {string('en')}) }}"
+        )
     except ServiceTimeout as slow:
         raise ServiceTimeout(
             f"property {property_id}: {slow}; the property may be too large to be drawn from: list facts of it in a CSV"
@@ -53,6 +55,9 @@ def of_property(store: SparqlStore, property_id: WikidataId, count: int, *, seed
             f"property {property_id}: none of the {looked_at} pairs at {store.address} joins two items with articles "
             "in the English Wikipedia; name another property"
         )
+    # Of several labels the first in the order of code points.
+    names = sorted(label.value for row in labels.rows if isinstance(label := bound(row, "l"), Literal))
+    name = next((one for label in names if (one := plain(label))), None)
     log.info("property %s: %d facts of %d pairs", property_id, len(chosen), looked_at)
     relation = relation_of(property_id)
     return [
@@ -103,12 +108,3 @@ def _with_article(entities: Sequence[str]) -> str:
 def _item(term: Term) -> WikidataId | None:
     match = _ITEM.fullmatch(term) if isinstance(term, Uri) else None
     return WikidataId(match[1]) if match else None
-
-
-def _name(store: SparqlStore, property_id: WikidataId) -> str | None:
-    """The property's English label; of several labels the first in the order of code points."""
-    answer = store.select(
-        f"SELECT ?l WHERE {{ {iri(ENTITY + property_id)} {iri(LABEL)} ?l FILTER(LANG(?l) = {string('en')}) }}"
-    )
-    labels = sorted(label.value for row in answer.rows if isinstance(label := bound(row, "l"), Literal))
-    return next((name for label in labels if (name := plain(label))), None)

@@ -6,7 +6,7 @@ which reading them shows: it raises one of MISREAD.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -105,16 +105,14 @@ class Wiki:
         form = {"prop": "revisions", "titles": title, "rvprop": _METADATA, "rvlimit": "max", "rvdir": "newer"}
         form |= {"redirects": "1"} if redirects else {}
         for bypass_cache in (False, True):
-            parts = [
-                _part(answer) for answer in self.query(form, reads=read_revisions, bypass_cache=bypass_cache)
-            ]
-            existing = [part for part in parts if part is not None]
-            if not existing:
+            answers = list(self.query(form, reads=read_revisions, bypass_cache=bypass_cache))
+            pages = [page for answer in answers if (page := page_of(answer.content)) is not None]
+            if not pages:
                 return None
-            if len(existing) == len(parts) and len({part.page_id for part in existing}) == 1:
-                return replace(
-                    existing[-1], revisions=tuple(revision for part in existing for revision in part.revisions)
-                )
+            if len(pages) == len(answers) and len({page["pageid"] for page in pages}) == 1:
+                revisions = tuple(revision for answer in answers for revision in read_revisions(answer.content))
+                last = answers[-1]
+                return History(pages[-1]["title"], pages[-1]["pageid"], revisions, last.retrieved_at, last.address)
         raise ServiceError(
             f"{self._named}: another page took the name {title!r} while its history was read; "
             f"run again{' with a network' if self.session.offline else ''}"
@@ -144,14 +142,6 @@ class Wiki:
     @property
     def _named(self) -> str:
         return f"{self.session.service.name} ({self.session.service.address})"
-
-
-def _part(answer: Answer) -> History | None:
-    page = page_of(answer.content)
-    if page is None:
-        return None
-    revisions = read_revisions(answer.content)
-    return History(page["title"], page["pageid"], revisions, answer.retrieved_at, answer.address)
 
 
 def is_title(title: str) -> bool:
