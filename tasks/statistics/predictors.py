@@ -19,7 +19,7 @@ Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7,
 from collections.abc import Iterator, Sequence
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, InstanceCorrelation, RegressionRow
-from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, clustered_pearson
+from swaymeter.tasks.statistics.formulas.intervals import COVERAGE, clustered_pearson
 from swaymeter.tasks.statistics.formulas.regression import Coefficient, correlation, regression
 from swaymeter.tasks.statistics.frames import WITH, WITHOUT, by, of_enough_samples, pooled
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from swaymeter.data.records.statistics import QUANTILES, SHARE, Summary
-from swaymeter.tasks.statistics.formulas.clustered import clustered_mean, mean_interval
 from swaymeter.tasks.statistics.formulas.groups import Scores, scores
-from swaymeter.tasks.statistics.formulas.share import share_interval
+from swaymeter.tasks.statistics.formulas.intervals import clustered_mean, mean_interval, share_interval
 from swaymeter.tasks.statistics.frames import ALL, by, means, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 

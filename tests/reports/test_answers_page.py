@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.errors import InputError
-from swaymeter.reports.answers import GROUP_HUES, write_answers
-from swaymeter.reports.answers.blocks import sealed
+from swaymeter.reports.answers import GROUP_HUES, sealed, write_answers
 from swaymeter.reports.report import write_report
 from swaymeter.reports.style import THEMES
 from tests.reports.frames_of_answers import SAMPLES, frames_of_answers

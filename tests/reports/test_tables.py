@@ -10,7 +10,7 @@ from swaymeter.reports.estimates import estimate, stating_neither, verdict
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, by_entity, units
 from swaymeter.reports.tables import TABLES, filled
-from swaymeter.tasks.statistics.formulas.share import share_interval
+from swaymeter.tasks.statistics.formulas.intervals import share_interval
 from tests.reports.study import MODEL, frames, tables
 
 

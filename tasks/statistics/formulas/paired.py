@@ -2,7 +2,7 @@
 
     d        = sum of all differences / number of pairs
     interval = the 2.5th and 97.5th percentiles of d over 1,000 samples of whole clusters, drawn with replacement; of
-               shares, that of `share`
+               shares, that of `difference_interval`
     p        = share of the ways to turn the signs of whole clusters under which |d| is at least as large, two-sided; of
                10,000 ways drawn, with the observed one among them, where there are more than that (all of them else)
 
@@ -22,10 +22,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from swaymeter.data.randomness import generator
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.tasks.statistics.formulas.clustered import COVERAGE, DRAWS
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
+from swaymeter.tasks.statistics.formulas.intervals import DRAWS, difference_interval, ends
 from swaymeter.tasks.statistics.formulas.permutation import every_sign, p_values, unreachable
-from swaymeter.tasks.statistics.formulas.share import difference_interval
 
 WAYS = 10_000
 BATCH = 1_000
@@ -50,7 +49,7 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *,
         differences: a first value minus a second one of the same item, finite, in an order of their own.
         clusters: what each item belongs to.
         seed: of the study.
-        shares: whether the values are 0 or 1: then the interval is that of `share`, which always has a width.
+        shares: whether the values are 0 or 1: then the interval is that of shares, which always has a width.
 
     Raises:
         ScoreError: a difference is not finite, or, of shares, not -1, 0 or 1.
@@ -71,7 +70,7 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *,
     else:
         drawn = rng.integers(0, k, size=(DRAWS, k))
         means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-        low, high = (float(end) for end in np.quantile(means, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2]))
+        low, high = ends(means)
     p = None if reason else _p_value(sums, rng)
     return Paired(n, k, difference, low, high, p, reason or None)
 

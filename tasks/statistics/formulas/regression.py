@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.tasks.statistics.formulas.clustered import COVERAGE
 from swaymeter.tasks.statistics.formulas.groups import Result, Scores, has_spread, pooled_variance, scores, untestable
+from swaymeter.tasks.statistics.formulas.intervals import COVERAGE
 
 CONSTANT = "constant"
 Kind = Literal["pearson", "spearman"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from swaymeter.reports.answers.blocks import sealed
+from swaymeter.reports.answers import sealed
 from swaymeter.reports.page import linked
 from swaymeter.reports.publish.texts import latex, latex_table, markdown, markdown_table
 from swaymeter.reports.tables import Filled, Table

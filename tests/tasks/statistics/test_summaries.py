@@ -11,7 +11,7 @@ import pytest
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.correlations import envelope
-from swaymeter.tasks.statistics.formulas.clustered import clustered_mean
+from swaymeter.tasks.statistics.formulas.intervals import clustered_mean
 from tests.reports.study import frames as report_frames
 from tests.tasks.statistics.rows import row_of
 

@@ -5,7 +5,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from swaymeter.tasks.statistics.formulas.tf_idf import tf_idf, words
+from swaymeter.tasks.statistics.entropy_classes import tf_idf, words
 
 
 def test_words_are_letters_and_digits_in_small_letters() -> None:
