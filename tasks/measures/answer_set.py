@@ -41,7 +41,6 @@ class AnswerSetPersuasion(PairScore):
 
 
 def _answer_set_persuasion(inputs: Inputs, model: AnswerScores, queries: Sequence[Query]) -> Iterator[Row]:
-    """The contexts of a relation before its queries, open and closed queries with their own answers."""
     from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 
     parameters: AnswerSetParameters = inputs.parameters["answer_set_persuasion"]
@@ -84,7 +83,6 @@ class AnswerSetSusceptibility(QueryScore):
 
 
 def _answer_set_susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """The mean of every query's answer-set persuasion, and of the probability of its answers."""
     answers = {kind: len(complete_answers(inputs, kind)) for kind in {query.query_type for query in queries}}
     stored = inputs.scores["answer_set_persuasion"]
     origins = inherited(stored, "query_id")

@@ -61,7 +61,6 @@ def prefixes(inputs: Inputs, questions: Iterable[Question]) -> list[str] | None:
 
 
 def _clusters(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Judges the stored answers to every question in each of its cases."""
     judge, answers = load_judge(inputs), of_questions(inputs, "answers", questions, "text")
     origins = of_cases(inputs.scores["answers"], questions)
     cases = [(question, (question.question_id, case.context_id)) for question in questions for case in question.cases]
@@ -160,7 +159,6 @@ class SemanticEntropy(QuestionScore):
 
 
 def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """The entropies of the stored answers to every question in each of its cases."""
     from swaymeter.tasks.scoring.semantic_entropy import last_group_of_each, semantic_entropy, semantic_entropy_error
 
     answers = of_questions(inputs, "answers", questions, "token_log_probs")

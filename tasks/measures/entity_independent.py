@@ -55,7 +55,6 @@ def _of_forms(inputs: Inputs, queries: Sequence[Query]) -> Iterator[tuple[Row, N
 
 
 def _persuasion(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """The mean persuasion of every context over the entities of every form."""
     for common, means in _of_forms(inputs, queries):
         for context, score in zip(inputs.contexts, means, strict=True):
             yield {**common, "context_id": context.context_id, "entity_independent_persuasion": float(score)}

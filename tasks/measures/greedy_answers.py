@@ -34,7 +34,6 @@ class GreedyAnswer(PairScore):
 
 
 def _greedy_answers(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
-    """The greedy continuation of every query after each of its contexts."""
     from swaymeter.tasks.scoring.memorization import conflict, follows, greedy_answers
 
     parameters: GreedyAnswersParameters = inputs.parameters["greedy_answers"]
@@ -77,7 +76,6 @@ class MemorizationRatio(QueryScore):
 
 
 def _memorization_ratio(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """The counts and ratios of every query over its own answers."""
     from swaymeter.tasks.scoring.memorization import count
 
     stored = inputs.scores["greedy_answers"]

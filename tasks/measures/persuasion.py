@@ -93,7 +93,6 @@ class Susceptibility(QueryScore):
 
 
 def _susceptibility(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    """The mean of every query's persuasion, weighed by how often a context occurs."""
     origins = inherited(inputs.scores["persuasion"], "query_id")
     for some, contexts, means in means_over_contexts(inputs, queries, "persuasion"):
         for query, score in zip(some, means, strict=True):
@@ -153,7 +152,6 @@ class LikeliestToken(QueryScore):
 
 
 def _likeliest_tokens(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
-    """The likeliest tokens after every query, alone and after its chosen contexts."""
     from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
     from swaymeter.tasks.scoring.first_token import next_tokens
 
@@ -221,7 +219,6 @@ class Precision(QueryScore):
 
 
 def _precision(inputs: Inputs, model: NextTokenLogits, queries: Sequence[Query]) -> Iterator[Row]:
-    """The sampled queries after each of their contexts, in both dtypes."""
     from swaymeter.tasks.scoring.persuasion import persuasion
 
     reference = _reference(inputs, model)

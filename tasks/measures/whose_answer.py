@@ -53,7 +53,6 @@ class Accuracy(QuestionScore):
 
 
 def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Compares every greedy answer with the one that its context states; without one, with the original."""
     from swaymeter.tasks.scoring.accuracy import answers_match
 
     parameters: AccuracyParameters = inputs.parameters["accuracy"]
@@ -97,7 +96,6 @@ class Persuaded(QuestionScore):
 
 
 def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Compares every greedy answer with a context with that without it, and with the context's answer."""
     from swaymeter.tasks.scoring.accuracy import compare_answers
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
@@ -147,7 +145,6 @@ class WhoseAnswer(QuestionScore):
 
 
 def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
-    """Judges every stored answer; thoughts that did not end are none."""
     origins = of_cases(inputs.scores["answers"], questions)
     samples = of_questions(inputs, "answers", questions, "text")
     greedy = of_questions(inputs, "answers", questions, "text", greedy=True)
