@@ -40,6 +40,8 @@ def refusals(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: b
     of_entities = {kinds.FACTS.group, kinds.PROMPTS.group}
     relations = dict.fromkeys(node.id.subject for node in nodes if node.id.group in of_entities and not node.refusal)
     for relation in relations:
+        if graph.nodes[kinds.FACTS.id(relation)].refusal:
+            continue  # which says all of it
         prompts = graph.nodes[kinds.PROMPTS.id(relation)]
         if prompts.state != "done":
             asked_with = None if prompts.refusal else sample

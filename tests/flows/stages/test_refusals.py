@@ -74,3 +74,11 @@ def test_a_template_without_a_keyword_is_refused(template: str | None, message: 
     assert all(one.startswith("models.0: ") and message in one and model["name"] in one for one in found)
     only_facts = selected(tmp_path, **changes, questions=None, measures={"persuasion": {}})
     assert not [*refusals(only_facts.graph, only_facts.plan, only_facts.graph.nodes)]
+
+
+def test_a_file_of_facts_that_cannot_be_used_is_named_once(tmp_path: Path) -> None:
+    (tmp_path / "facts.csv").write_text("relation,subject,object\ncapital,A\x1b,B\n")
+    facts = {"source": "file", "file": str(tmp_path / "facts.csv"), "relations": ["capital"], "real_entities": 1}
+    study = selected(tmp_path, facts={**facts, "invented_entities": 1}, questions=None, measures={"persuasion": {}})
+    (refusal,) = refusals(study.graph, study.plan, study.graph.nodes)
+    assert refusal.count("facts.csv") == 1
