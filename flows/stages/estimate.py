@@ -6,10 +6,12 @@ tell an hour from a day, not from two.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
 from swaymeter.flows.stages.plan import Plan, Variant
+from swaymeter.flows.study.sections import PricePart
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
 from swaymeter.tasks.models.size import parameters_of
@@ -29,6 +31,9 @@ TOKENS_OF_SAMPLE = 40
 
 LEAST_HOURS = 0.01
 """Of a GPU: nobody plans with less."""
+
+TOKENS_READ: dict[About, int] = {"contexts": 40, "queries": 20, "questions": 150}
+"""Of a prompt that a server reads, about; what it costs is reckoned from them."""
 
 BYTES: dict[About, int] = {"contexts": 9, "queries": 100, "questions": 30_000}
 """What the files of a prompt's scores take, as measured on bundled studies."""
@@ -51,6 +56,29 @@ class _Work:
     is_measured: bool = True
     thoughts: int = 0
     is_sure: bool = True
+    price: PricePart | None = None
+    requests: int = 0
+    tokens_read: int = 0
+    tokens_written: int = 0
+
+    def ask(self, answers: Any, about: About, count: int) -> None:
+        """Adds what so many prompts ask of a server: answers of one request each, in the worst case."""
+        each = answers.samples + 1 if answers and about == "questions" else 1
+        self.requests += count * each
+        self.tokens_read += count * each * TOKENS_READ[about]
+        self.tokens_written += count * each * (answers.max_new_tokens if answers and about == "questions" else 1)
+
+    @property
+    def served(self) -> str:
+        """What a server is asked, and what that costs where the study has its prices."""
+        text = (
+            f"at most {self.requests:,} requests, about {self.tokens_read:,} tokens read and at most "
+            f"{self.tokens_written:,} written"
+        )
+        if self.price is None:
+            return text
+        cost = (self.tokens_read * self.price.input + self.tokens_written * self.price.output) / 1e6
+        return f"{text}: about {cost:,.2f} in the currency of `price`"
 
     @property
     def duration(self) -> str:
@@ -82,7 +110,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
         thoughts, is_sure = _thoughts(plan, node)
         reckoned = thoughts * is_sure
-        size = parameters_of(node.id.model)
+        size = None if plan.variant(node.id).model.endpoint else parameters_of(node.id.model)
         stored += count * BYTES[about] + BYTES_OF_THOUGHT * reckoned
         for name in (plan.called(node.id), ""):
             work = works.setdefault(name, _Work())
@@ -93,9 +121,13 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
             work.thoughts, work.is_sure = work.thoughts + thoughts, work.is_sure and is_sure
             work.sizes.append(size is not None)
             work.is_measured = work.is_measured and rate is not None
+            if name and (model := plan.variant(node.id).model).endpoint:
+                work.price = model.price
+                work.ask(plan.parameters.get("answers"), about, count)
     if uncounted:
         yield "the questions are not fetched yet, so their prompts cannot be counted"
     total = works.pop("", _Work())
+    yield from (f"{name}: {work.served}" for name, work in works.items() if work.requests)
     for name, work in works.items():
         if work.thoughts and work.is_sure:
             yield f"{name}: at most {work.thoughts:,} tokens of thoughts"
