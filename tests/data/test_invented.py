@@ -1,7 +1,6 @@
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -40,13 +39,6 @@ def test_names_are_the_same_in_another_process_whatever_its_hashes() -> None:
         for hashes in ("1", "2")
     ]  # fmt: skip
     assert said[0] == said[1] == str(invented_names("person", 60, seed=5) + invented_names("company", 60, seed=5))
-
-
-def test_threads_do_not_disturb_each_other() -> None:
-    classes = ["person", "city", "company", "person", "city", "company"]
-    with ThreadPoolExecutor(6) as pool:
-        together = list(pool.map(lambda one: invented_names(one, 60, seed=2), classes))
-    assert together == [invented_names(one, 60, seed=2) for one in classes]
 
 
 def test_words_that_somebody_has_are_in_no_name(change: Change) -> None:

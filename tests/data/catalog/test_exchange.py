@@ -6,16 +6,12 @@ from collections.abc import Iterator
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from swaymeter.data.catalog.exchange import AnExchange, Exchange, exchanges
+from swaymeter.data.catalog.exchange import AnExchange, exchanges
 from swaymeter.data.catalog.group_texts import FOLDER, group_texts
 
 GENDER = exchanges()["gender"]
 GENDERED = {word for pair in GENDER.pairs for word in pair}
 TEXTS = group_texts(FOLDER / "gender.yaml")
-
-
-def rule(*pairs: tuple[str, ...]) -> Exchange:
-    return TypeAdapter(AnExchange).validate_python([list(pair) for pair in pairs])
 
 
 def words(text: str) -> list[str]:
@@ -75,22 +71,21 @@ def test_bundled_sentences_are_exchanged_word_by_word(text: str, exchanged: str)
     assert GENDER(exchanged) == text != exchanged
 
 
-def test_pairs_of_one_s_own_may_be_phrases() -> None:
-    exchange = rule(("bus driver", "surgeon"), ("rich", "poor"))
-    assert exchange("A rich bus driver drives a bus.") == "A poor surgeon drives a bus."
-
-
-def test_pairs_of_one_s_own_have_the_bundled_unowned_words() -> None:
-    exchange = rule(("his", "her"), ("him", "her"))
-    assert exchange("I saw her today with her book.") == "I saw him today with his book."
+LETTERS = (("işçi", "doktor"), ("king", "queen"), ("mason", "cook"))
 
 
 @pytest.mark.parametrize(
-    ("text", "exchanged"),
-    [("İşçi çalışır.", "Doktor çalışır."), ("IŞÇI", "DOKTOR"), ("a \u212aing", "a Queen"), ("a ma\u017fon", "a cook")],
-)
-def test_letters_with_several_small_ones_are_exchanged(text: str, exchanged: str) -> None:
-    assert rule(("işçi", "doktor"), ("king", "queen"), ("mason", "cook"))(text) == exchanged
+    ("pairs", "text", "exchanged"),
+    [
+        ((("bus driver", "surgeon"), ("rich", "poor")), "A rich bus driver drives a bus.",
+         "A poor surgeon drives a bus."),
+        ((("his", "her"), ("him", "her")), "I saw her today with her book.", "I saw him today with his book."),
+        (LETTERS, "İşçi çalışır.", "Doktor çalışır."), (LETTERS, "IŞÇI", "DOKTOR"),
+        (LETTERS, "a \u212aing", "a Queen"), (LETTERS, "a ma\u017fon", "a cook"),
+    ],
+)  # fmt: skip
+def test_pairs_may_be_phrases_of_any_letters(pairs: tuple[tuple[str, str], ...], text: str, exchanged: str) -> None:
+    assert TypeAdapter(AnExchange).validate_python([list(pair) for pair in pairs])(text) == exchanged
 
 
 @pytest.mark.parametrize(

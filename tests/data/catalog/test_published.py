@@ -20,6 +20,7 @@ def test_every_value_that_the_papers_print_is_read() -> None:
     counts = dict.fromkeys(catalog.papers(), 0)
     for one in rows(FILE, catalog.PublishedValue):
         counts[catalog.paper_items()[one.item].paper.key] += 1
+    assert catalog.published("du-fig-3") == ()  # its values are drawn alone
     assert counts == {"du": 77, "liu": 167, "marjanovic": 155}
 
 
@@ -65,10 +66,6 @@ def test_what_does_not_add_up_is_said_with_the_value() -> None:
     assert (overall.comparable, len(overall.notes)) == (0.57, 1)
     entropy = catalog.published("marjanovic-table-2", "semantic_entropy")[0]
     assert "entropies are without the 5 that the released code adds" in entropy.notes
-
-
-def test_a_figure_whose_values_are_drawn_alone_has_none() -> None:
-    assert catalog.published("du-fig-3") == ()
 
 
 @pytest.mark.parametrize("names", [("du-fig-99",), ("du-fig-2", "spearman")])

@@ -111,6 +111,22 @@ def test_the_first_of_several_names_is_the_predicate(serve: Serve) -> None:
         ("yago", 5, "valid tuple"),
         ("reverse", "yes", "valid boolean"),
         ("unit", 5, "valid string"),
+        ("open[0]", SOUND["closed"][0], "must have {entity} once and no other slot, not {answer}, {entity}"),
+        ("open[1]", "{answer} is the capital of {entity} and", "must have {entity} once"),
+        ("open[1]", "The capital of {entity} is ", "without a space"),
+        ("open[1]", "The capital of {entity}", "must end with the word before the answer"),
+        ("open[1]", "The capital of {entity} is the", "ends with an article"),
+        ("open[1]", "The capital of the {entity} is", "article directly before a slot"),
+        ("open[1]", "The capital  of {entity} is", "without a space too many"),
+        ("closed[1]", "Q: Is {answer} a capital?\nA:", "must have {answer} once and {entity} once"),
+        ("contexts.base[0]", "{answer} lies in {entity}.", "must end with a full stop and a newline"),
+        ("contexts.base[0]", "{answer} lies in {entity}\n", "must end with a full stop and a newline"),
+        ("contexts.base[0]", "{answer} lies\nin {entity}.\n", "must be one line"),
+        ("contexts.base[0]", " {answer} lies in {entity}.\n", "without a space too many"),
+        ("contexts.assertive[0]", "It lies in {entity}.\n", "must have {answer} once and {entity} once"),
+        ("contexts.assertive[0]", "{answer} lies in {entity} {0}.\n", "no other slot, not .*{0}"),
+        ("contexts.negation[0]", "The {answer} lies in {entity}.\n", "article directly before a slot"),
+        ("contexts.negation[0]", "{answer} is {entity}’s.\n", "ending directly behind a slot"),
     ],
 )
 def test_a_malformed_key_is_refused(serve: Serve, key: str, value: object, message: str) -> None:
@@ -181,31 +197,6 @@ def test_a_question_that_breaks_a_rule_is_refused(serve: Serve, cut: str, instea
     for key, form in (("open[0]", SOUND["open"][0]), ("closed[0]", SOUND["closed"][0])):
         broken = file(capital=changed(key, form.replace(cut, instead)))
         assert_refused(serve, broken, f"relations.capital.{key}", message)
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "message"),
-    [
-        ("open[0]", SOUND["closed"][0], "must have {entity} once and no other slot, not {answer}, {entity}"),
-        ("open[1]", "{answer} is the capital of {entity} and", "must have {entity} once"),
-        ("open[1]", "The capital of {entity} is ", "without a space"),
-        ("open[1]", "The capital of {entity}", "must end with the word before the answer"),
-        ("open[1]", "The capital of {entity} is the", "ends with an article"),
-        ("open[1]", "The capital of the {entity} is", "article directly before a slot"),
-        ("open[1]", "The capital  of {entity} is", "without a space too many"),
-        ("closed[1]", "Q: Is {answer} a capital?\nA:", "must have {answer} once and {entity} once"),
-        ("contexts.base[0]", "{answer} lies in {entity}.", "must end with a full stop and a newline"),
-        ("contexts.base[0]", "{answer} lies in {entity}\n", "must end with a full stop and a newline"),
-        ("contexts.base[0]", "{answer} lies\nin {entity}.\n", "must be one line"),
-        ("contexts.base[0]", " {answer} lies in {entity}.\n", "without a space too many"),
-        ("contexts.assertive[0]", "It lies in {entity}.\n", "must have {answer} once and {entity} once"),
-        ("contexts.assertive[0]", "{answer} lies in {entity} {0}.\n", "no other slot, not .*{0}"),
-        ("contexts.negation[0]", "The {answer} lies in {entity}.\n", "article directly before a slot"),
-        ("contexts.negation[0]", "{answer} is {entity}’s.\n", "ending directly behind a slot"),
-    ],
-)
-def test_other_texts_that_break_a_rule_are_refused(serve: Serve, key: str, value: str, message: str) -> None:
-    assert_refused(serve, file(capital=changed(key, value)), f"relations.capital.{key}", message)
 
 
 def test_names_after_a_class_noun_and_before_punctuation_are_fine(serve: Serve) -> None:

@@ -30,18 +30,12 @@ def test_ten_relations_have_twenty_pairs_with_both_ids() -> None:
         assert len({fact.object for fact in catalog.facts(name)}) >= 10
 
 
-def test_ids_of_facts_have_a_source() -> None:
+def test_ids_have_a_source_and_belong_to_one_name() -> None:
     for fact in FACTS:
         assert bool(fact.id_source) == bool(fact.subject_id or fact.object_id), fact
-
-
-def test_a_subject_has_one_object_and_a_label_one_subject() -> None:
     assert max(Counter((fact.relation, fact.subject.casefold()) for fact in FACTS).values()) == 1
     assert max(Counter((fact.relation, fact.subject_id) for fact in FACTS if fact.subject_id).values()) == 1
     assert not [fact for fact in FACTS if fact.subject == fact.object or fact.subject_id == fact.object_id]
-
-
-def test_labels_and_ids_are_one_to_one_within_a_relation() -> None:
     objects = {(fact.relation, fact.object, fact.object_id) for fact in FACTS}
     assert len(objects) == len({(relation, label) for relation, label, _ in objects})
     assert len(objects) == len({(relation, identifier) for relation, _, identifier in objects})
@@ -70,47 +64,30 @@ def test_every_partition_has_thirty_different_questions(partition: str) -> None:
     assert partition == "disputable" or len({question.relation for question in questions}) >= 4
 
 
-def test_a_snippet_has_one_slot_and_no_answer() -> None:
+def test_a_question_its_snippet_and_its_answers_fit() -> None:
     for question in QUESTIONS:
         assert question.snippet.count(SLOT) == 1, question
         rest = question.snippet.replace(SLOT, "")
-        assert not says(rest, question.object), question
-        assert not says(rest, question.replacement), question
-
-
-def test_a_question_asks_and_contains_neither_answer_nor_replacement() -> None:
-    for question in QUESTIONS:
+        article = re.search(r"\b(an?) \[ENTITY\]", question.snippet)
+        for name in (question.object, question.replacement):
+            assert not says(rest, name), question
+            assert article is None or article[1] == ("an" if name[0].lower() in "aeiou" else "a"), question
         assert question.question[-1] in "?.", question
         assert not any(says(question.question, name) for name in (*question.answers, question.replacement)), question
-
-
-def test_the_object_is_an_answer_and_the_replacement_is_none() -> None:
-    for question in QUESTIONS:
         assert question.object in question.answers, question
         assert len(set(question.answers)) == len(question.answers), question
         assert question.replacement.casefold() not in [answer.casefold() for answer in question.answers], question
-
-
-def test_an_article_before_the_slot_fits_object_and_replacement() -> None:
-    for question in QUESTIONS:
-        article = re.search(r"\b(an?) \[ENTITY\]", question.snippet)
-        for name in (question.object, question.replacement):
-            assert article is None or article[1] == ("an" if name[0].lower() in "aeiou" else "a"), question
+        if question.partition == "disputable":
+            assert (question.subject_id, question.property_id, question.object_id) == (None, None, None), question
+        else:
+            assert question.property_id == catalog.relation(question.relation).wikidata, question
+            assert all((question.subject_id, question.object_id, question.id_source)), question
 
 
 def test_static_values_were_set_once_and_temporal_ones_changed() -> None:
     assert {question.edits for question in catalog.questions("static")} == {1}
     assert all(question.edits > 1 for question in catalog.questions("temporal"))
     assert all(question.edits >= 1 for question in catalog.questions("disputable"))
-
-
-def test_questions_of_facts_have_ids_and_disputable_ones_none() -> None:
-    for question in QUESTIONS:
-        if question.partition == "disputable":
-            assert (question.subject_id, question.property_id, question.object_id) == (None, None, None), question
-        else:
-            assert question.property_id == catalog.relation(question.relation).wikidata, question
-            assert all((question.subject_id, question.object_id, question.id_source)), question
 
 
 def test_no_sentence_of_the_published_data_is_copied() -> None:

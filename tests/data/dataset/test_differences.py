@@ -160,15 +160,10 @@ def test_what_is_told_is_in_the_order_of_the_names() -> None:
     assert [one.subject for one in new.relations[0].added] == ["Kenya", "Norway", "Peru"]
 
 
-def test_a_fact_may_change_its_partition() -> None:
-    assert changes(OSLO, replace(OSLO, partition="temporal", edits=2), LIMA) == (
-        Change("partition", "static", "temporal"), Change("edits", 1, 2),
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("field", "value"),
     [
+        ("partition", "temporal"),
         ("edits", 9), ("subject_popularity", 1.5), ("object_popularity", None), ("original_context", "Oslo."),
         ("counter_memory_context", "Lima."), ("question", "Which seat has Norway?"), ("answers", ("Oslo",)),
         ("replacement", "Bergen"), ("hidden_edits", 5), ("page", "Kingdom of Norway"), ("object", "Christiania"),

@@ -25,7 +25,6 @@ from swaymeter.data.records import (
     WikidataId,
     as_row,
     both_contexts,
-    identity,
     is_relevant,
     of_row,
 )
@@ -124,8 +123,3 @@ def test_cases_are_the_question_alone_and_with_its_contexts() -> None:
     assert (QUESTION.is_own, own.is_own) == (False, True)
     (row,) = QUESTIONS.of([as_row(own)]).to_pylist()
     assert of_row(Question, row) == own
-
-
-def test_an_identity_tells_its_parts_apart() -> None:
-    assert identity("a", "b") == identity("a", "b")
-    assert len({identity("a", "b"), identity("ab"), identity("b", "a"), identity("a", "b", "")}) == 4

@@ -268,20 +268,21 @@ def test_a_failure_is_noted_until_it_is_forgotten(workspace: Workspace) -> None:
         assert workspace.failure_reason("score · capital", "key") is None
 
 
-def test_failures_of_long_names_are_told_apart(workspace: Workspace) -> None:
-    model = "/models/" + "deep/" * 30
-    workspace.note_failure(f"{model} · capital", "key", "no weights")
-    assert workspace.failure_reason(f"{model} · father", "key") is None
-    workspace.forget_failure(f"{model} · father", "key")
-    assert workspace.failure_reason(f"{model} · capital", "key") == "no weights"
+MODEL = "/models/" + "deep/" * 30
 
 
-def test_failures_of_other_inputs_are_told_apart(workspace: Workspace) -> None:
-    for key in ("of one study", "of another"):
-        workspace.note_failure("score · capital", key, key)
-    workspace.forget_failure("score · capital", "of another")
-    assert workspace.failure_reason("score · capital", "of one study") == "of one study"
-    assert workspace.failure_reason("score · capital", "of another") is None
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(("step", "of one study"), ("step", "of another")), ((f"{MODEL} · capital", "k"), (f"{MODEL} · father", "k"))],
+)
+def test_failures_of_other_steps_or_inputs_are_told_apart(
+    one: tuple[str, str], other: tuple[str, str], workspace: Workspace
+) -> None:
+    workspace.note_failure(*one, "no weights")
+    assert workspace.failure_reason(*other) is None
+    workspace.note_failure(*other, "no disk")
+    workspace.forget_failure(*other)
+    assert (workspace.failure_reason(*one), workspace.failure_reason(*other)) == ("no weights", None)
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}", '"text"'])
