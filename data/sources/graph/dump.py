@@ -205,14 +205,14 @@ def _parsed(file: Path) -> Iterator[list[ox.Quad]]:
                 yield batch
     except SyntaxError as error:
         line = f", line {error.lineno}" if error.lineno else ""
-        raise InputError(f"{file}{line} is not valid RDF: {error.msg}") from None
+        raise InputError(f"{file}{line} is not valid RDF: {error.msg}; correct it, or get the file again") from None
     except MemoryError as error:  # what the parser raises: it holds a term of at most 16 MiB
         problem = f"has a literal, or another term, of more than 16 MiB ({error})"
         raise InputError(f"{file} {problem}; remove that triple or shorten it") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{file} cannot be unpacked: {error}; download it again") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not RDF in UTF-8: {error}") from None
+        raise InputError(f"{file} is not RDF in UTF-8: {error}; save it as UTF-8") from None
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error}; it is needed until its graph is loaded") from None
 
