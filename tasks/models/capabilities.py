@@ -8,7 +8,7 @@
 `LanguageModel`, a network on this machine, has all of them. The functions that the methods call document them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict, Unpack
 
@@ -151,6 +151,13 @@ class NextTokenLogits(Diagnosable, Protocol):
         self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, most: int
     ) -> tuple[list[list[str]], str]:
         """The greedy answers of one line, [query][context], of at most so many tokens; and what read them."""
+
+
+class LikeliestTokens(Model, Protocol):
+    """The likeliest tokens of a distribution, which is what chat APIs give of it."""
+
+    def likeliest(self, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
+        """After each prompt, the log-probabilities (nats) of the likeliest tokens by what tells these apart."""
 
 
 class Samples(Model, Protocol):

@@ -11,7 +11,7 @@ from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.broken import is_broken
 from swaymeter.tasks.models.next_token.by_query import engine_of_next_token, next_token_by_query
 from swaymeter.tasks.models.next_token.complete_answers import complete_answers
-from swaymeter.tasks.models.next_token.plain import read_plain
+from swaymeter.tasks.models.next_token.plain import likeliest, read_plain
 from swaymeter.tasks.models.next_token.reading import in_reach
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ class LanguageModel(Network):
     next_token_by_query = next_token_by_query
     engine_of_next_token = engine_of_next_token
     next_token_logits = read_plain
+    likeliest = likeliest
     greedy_lines = greedy_lines
     sample_answers = sample_answers
     engine_of_answers = engine_of_answers

@@ -1,4 +1,4 @@
-"""The tokenizer of a model whose tokens nobody knows: a "token" is a letter of the prompt, written as JSON.
+"""The tokenizer of a model whose tokens nobody knows: a "token" is a letter of the prompt.
 
 So the prompts of a server that writes its own chat template pass through the measures like any other: as numbers, which
 are read back into turns before they are sent.
@@ -11,6 +11,9 @@ from typing import Any
 from swaymeter.tasks.models.endpoints.endpoint import Prompt
 
 _TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
+
+_TURNS = "\0"
+"""What the letters of turns begin with, and no text does."""
 
 
 class Letters:
@@ -39,13 +42,13 @@ class Letters:
         """The turns, to be sent as they are; the text of the only one where no chat template is used."""
         if chat_template != _TEMPLATE:
             (turn,) = turns
-            return list(map(ord, json.dumps(turn["content"])))
+            return list(map(ord, turn["content"]))
         if options.get("tokenize") is False:
             return "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns)
-        return list(map(ord, json.dumps(list(turns))))
+        return list(map(ord, _TURNS + json.dumps(list(turns))))
 
 
 def prompt_of(letters: Sequence[int]) -> Prompt:
     """What the numbers of a prompt are sent as."""
-    content = json.loads("".join(map(chr, letters)))
-    return Prompt(text=content) if isinstance(content, str) else Prompt(turns=content)
+    text = "".join(map(chr, letters))
+    return Prompt(turns=json.loads(text[len(_TURNS) :])) if text.startswith(_TURNS) else Prompt(text=text)

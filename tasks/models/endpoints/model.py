@@ -3,7 +3,7 @@
 Its "device" is this machine's CPU, where what the server sends is computed on; what reads is the server.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -208,6 +208,10 @@ class ServedModel:
         for place, each in zip(order, read, strict=True):
             whole[place] = each
         return torch.from_numpy(whole)
+
+    def likeliest(self, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
+        """After each prompt, the log-probabilities (nats) of the likeliest tokens, by id or, of a chat API, by text."""
+        return self.served.client.each(lambda prompt: self.served.likeliest(self._sent(prompt), count), prompts)
 
     def greedy_lines(
         self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, most: int

@@ -153,6 +153,8 @@ def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
     except (ServiceError, ModelError) as error:
         found.take("likeliest", f"the server gives none: {_short(error)}", "likeliest_tokens")
         return
+    if prompt.turns:
+        _likeliest_of_texts(served, found)
     mass = math.fsum(map(math.exp, hot.values()))
     if len(hot) < 2:
         found.take("likeliest", "tokens fall together by their texts, or there are none", "likeliest_tokens")
@@ -166,6 +168,14 @@ def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
         )  # fmt: skip
     if "token_log_probs" in found.taken:
         served.log_probs = False
+
+
+def _likeliest_of_texts(served: Served, found: Found) -> None:
+    """Queries are texts that the model goes on with, which a chat API may not take."""
+    try:
+        served.likeliest(Prompt(text=_OPEN), 5)
+    except (ServiceError, ModelError) as error:
+        found.take("likeliest", f"the server goes on with no text: {_short(error)}", "likeliest_tokens")
 
 
 def _whole(served: Served, found: Found, prompt: Prompt) -> None:

@@ -4,7 +4,7 @@ They are padded on the left where that gives what each gives alone, else batches
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -39,6 +39,15 @@ def read_plain(
         ways = {way: partial(_read_probe, model, way) for way in (PADDED, EQUAL)}
         parts.append(_in_batches(model, some, way_of(model, some, ways, ALONE, to_come=to_come), batch_size or BATCH))
     return torch.cat(parts)[np.argsort(np.concatenate(list(sides.values())))]
+
+
+def likeliest(model: Network, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
+    """After each prompt, the log-probabilities (nats) of the likeliest tokens by `token_id:N`."""
+    values, ids = torch.log_softmax(read_plain(model, prompts).float(), dim=1).topk(min(count, model.vocabulary_size))
+    return [
+        {f"token_id:{token}": value for token, value in zip(of_ids, of_values, strict=True)}
+        for of_ids, of_values in zip(ids.tolist(), values.tolist(), strict=True)
+    ]
 
 
 def _read_probe(model: Network, way: str, probe: Probe) -> torch.Tensor:

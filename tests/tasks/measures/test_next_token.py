@@ -21,6 +21,7 @@ from swaymeter.tasks.scoring.memorization import conflict, follows, greedy_answe
 from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.measures.conftest import Row, Study
 
+OTHER_ENGINES = {"fisher_susceptibility": "autograd", "likeliest_tokens": "plain", "persuasion_bound": "plain"}
 ABOUT_QUERIES = [name for name, measure in MEASURES.items() if measure.about != "questions"]
 SAMPLE = PerQuery(contexts=5, relevant=2)
 
@@ -48,7 +49,7 @@ def test_persuasion_stands_at_its_query_and_context(study: Study, language_model
 def test_scores_say_where_they_come_from(name: str, study: Study) -> None:
     rows = study.rows(name)
     assert rows
-    engine = {"fisher_susceptibility": "autograd", "likeliest_tokens": "plain"}.get(name, "prefix tree")
+    engine = OTHER_ENGINES.get(name, "prefix tree")
     for row in rows:
         assert (row["relation"], row["model"], row["dtype"]) == ("capital", study.model, "float32")
         assert (row["device"], row["engine"], row["dataset_version"]) == ("cpu", engine, "digest")

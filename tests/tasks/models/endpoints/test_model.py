@@ -1,5 +1,6 @@
 """What a served model gives is what its server's distributions say, and is asked for once."""
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from swaymeter.tasks.models.endpoints.model import ServedModel
 from swaymeter.tasks.models.endpoints.probe import probe
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 from tests.data.sources.servers.faults import Asked, Say
 from tests.tasks.models.endpoints.made_up import Ascii, log_probs_after, made_up, tokens_of
 
@@ -40,6 +42,23 @@ def test_persuasion(tmp_path: Path) -> None:
         mixture = np.log(np.exp(of_contexts).mean(axis=0))
         expected = (np.exp(of_contexts) * (of_contexts - mixture)).sum(axis=1)
         np.testing.assert_allclose(scores[place], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("dialect", ["vllm", "openai"])
+def test_bound(tmp_path: Path, dialect: str) -> None:
+    of_contexts = np.array([log_probs_after(context + QUERIES[0]) for context in CONTEXTS])
+    mixture = np.log(np.exp(of_contexts).mean(axis=0))
+    exact = (np.exp(of_contexts) * (of_contexts - mixture)).sum(axis=1)
+    with made_up(dialect=dialect) as server:
+        client = Client(Endpoint("made-up", server.address), tmp_path)
+        tokenizer = Ascii() if dialect == "vllm" else Letters()
+        write = (lambda text: Prompt(tokens=tokens_of(text))) if dialect == "vllm" else None
+        model = ServedModel(client.endpoint, "1", *probe(client, write), tokenizer)
+        prompts = [tokenizer(context + QUERIES[0])["input_ids"] for context in CONTEXTS]
+        bounds = [persuasion_bound(model.likeliest(prompts, count), [1 / 3] * 3).scores for count in (1, 5, 20, 128)]
+    assert model.lacks("likeliest_tokens") is None
+    assert all((less <= more + 1e-9).all() for less, more in itertools.pairwise(bounds))
+    np.testing.assert_allclose(bounds[-1], exact, atol=1e-6)
 
 
 def test_answer_sets(tmp_path: Path) -> None:
