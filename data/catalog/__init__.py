@@ -15,7 +15,6 @@ from swaymeter.data.catalog.language_models import (
 )
 from swaymeter.data.catalog.name_parts import invented_entities
 from swaymeter.data.catalog.papers import Item, Paper, PublishedValue, paper_items, papers, published
-from swaymeter.data.catalog.published_form import published_form
 from swaymeter.data.catalog.reading import digest
 from swaymeter.data.catalog.relation_file import (
     ENTITY_CLASSES,
@@ -23,6 +22,7 @@ from swaymeter.data.catalog.relation_file import (
     Relation,
     own_relations,
     property_names_digest,
+    published_form,
     relation,
     relation_digest,
     relations,

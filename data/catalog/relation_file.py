@@ -28,6 +28,11 @@ ENTITY_CLASSES: tuple[str, ...] = get_args(EntityClass)
 LITERAL_CLASSES: tuple[str, ...] = get_args(LiteralClass)
 FILE = "relations.yaml"
 REVERSED = "reverse-"
+LEAD_IN = "Without any doubt, "
+_BE = re.compile(r"^(.*\b(?:is|are|was|were)$|(?:(?:The|An?|One) \w+ of )?\{entity\} (?:is|are|was|were)\b)(.*)$")
+_INCLUDE = re.compile(r"\binclude(s|d)?$")
+_SMALL = re.compile(r"^(?:The|An?|One|Another|In|On|At)(?= )")  # first words that have a capital for the place alone
+_DENIED = {None: "do not include", "s": "does not include", "d": "did not include"}
 
 
 def _listed(names: Any) -> Any:
@@ -157,3 +162,32 @@ def relation_digest(name: str) -> str:
 def property_names_digest() -> str:
     """The digest of what relations are called and of their Wikidata properties: lists of facts are read by them."""
     return digest_of(sorted([entry.name, entry.wikidata, entry.reverse] for entry in relations().values()))
+
+
+def published_form(relation: Relation) -> Mapping[ContextKind, tuple[str, ...]]:
+    """One template of each kind in the published form, made from the sentence which an answer completes.
+
+        base        the beginning of the sentence, and the answer     The capital of Norway is Lima.
+        assertive   one lead-in for all relations, and the base       Without any doubt, the capital of Norway is Lima.
+        negation    the base with its verb denied                     The capital of Norway is not Lima.
+    A verb is denied where it must be that of the whole sentence, never one of a relative clause ("the person who is
+    married to {entity} lives in"): a form of "be" or "include" at the end of the beginning, or a form of "be" right
+    behind {entity} or "The ... of {entity}" with which the sentence begins. Elsewhere the negation is the relation's
+    own first one.
+    Source: Du et al. 2024, section 4.1 and the released data; the lead-in is our own.
+    """
+    beginning = relation.open[1]
+    base = f"{beginning} {{answer}}.\n"
+    denied = _denied(beginning)
+    return {
+        "base": (base,),
+        "assertive": (LEAD_IN + _SMALL.sub(lambda first: first[0].lower(), base),),
+        "negation": (f"{denied} {{answer}}.\n" if denied else relation.contexts["negation"][0],),
+    }
+
+
+def _denied(beginning: str) -> str | None:
+    if found := _INCLUDE.search(beginning):
+        return beginning[: found.start()] + _DENIED[found[1]]
+    found = _BE.match(beginning)
+    return f"{found[1]} not{found[2]}" if found else None

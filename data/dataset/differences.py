@@ -171,10 +171,9 @@ def _fact_identity(old: Sequence[Fact], new: Sequence[Fact]) -> Callable[[Fact],
     return lambda fact: ("IRI", fact.subject_uri) if with_iris and fact.subject_uri else ("name", fact.subject)
 
 
-def _same_object(old: Fact, new: Fact) -> bool:
-    if old.object_uri and new.object_uri:
-        return old.object_uri == new.object_uri
-    return old.object == new.object
+def _same_object(old: Any, new: Any, identifier: str = "object_uri") -> bool:
+    one, other = getattr(old, identifier), getattr(new, identifier)
+    return bool(one == other) if one and other else bool(old.object == new.object)
 
 
 _FACTS = _Kind(
@@ -201,14 +200,9 @@ def _question_identity(old: Sequence[Question], new: Sequence[Question]) -> Call
 def _same_answers(old: Question, new: Question) -> bool:
     """Of a dispute both answers: which of them was put back last may have turned since."""
     if old.partition == "disputable":
-        return _both_answers(old) == _both_answers(new)
-    if old.object_id and new.object_id:
-        return old.object_id == new.object_id
-    return old.object == new.object
-
-
-def _both_answers(question: Question) -> set[str]:
-    return {question.object.casefold(), question.replacement.casefold()}
+        before, after = ({one.object.casefold(), one.replacement.casefold()} for one in (old, new))
+        return before == after
+    return _same_object(old, new, "object_id")
 
 
 _QUESTIONS = _Kind(
