@@ -20,14 +20,15 @@ HERE = "127.0.0.1"
 WITHOUT_GPU = 2
 """Worker processes where a machine has no GPU and nobody says how many."""
 
+NO_PAGES: Mapping[str, list[str]] = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
+"""Dask's pages are not encrypted, and would show other users of this machine what is computed."""
+
 OF_DASK = {
     # By default a worker looks a hundred times a second where its thread is, which takes a tenth of a processor.
     "distributed.worker.profile.enabled": False,
     # A worker whose run was killed, or whose neighbour was, would write tracebacks of its connections.
     "distributed.nanny.pre-spawn-environ.DASK_LOGGING__DISTRIBUTED": "critical",
-    # Dask's pages are not encrypted, and would show other users of this machine what is computed.
-    "distributed.scheduler.http.routes": [],
-    "distributed.worker.http.routes": [],
+    **NO_PAGES,
 }
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from swaymeter.data.errors import UsageError, WorkspaceError, first_line
+from swaymeter.flows.execution.workers.local import NO_PAGES
 
 PLACEHOLDER = "tls://SCHEDULER:8786"
 """Stands for the scheduler's address, which is known once it runs."""
@@ -63,10 +64,11 @@ class Jobs:
             "tls.client.cert": security.tls_client_cert, "tls.client.key": security.tls_client_key,
         }  # fmt: skip
         try:
-            cluster = _jobqueue().SLURMCluster(
-                scheduler_options=SCHEDULER, protocol="tls://", security=security,
-                shared_temp_directory=str(self.folder), **self._options(),
-            )  # fmt: skip
+            with import_module("dask").config.set(NO_PAGES):
+                cluster = _jobqueue().SLURMCluster(
+                    scheduler_options=SCHEDULER, protocol="tls://", security=security,
+                    shared_temp_directory=str(self.folder), **self._options(),
+                )  # fmt: skip
         except OSError as error:
             raise WorkspaceError(f"{first_line(error)}; choose another --workspace") from None
         of_client = {f"distributed.comm.{key}": setting for key, setting in tls.items()}
