@@ -15,7 +15,7 @@ from swaymeter.reports.figures.against_susceptibility import correlation
 from swaymeter.reports.figures.distributions import values_of_partitions
 from swaymeter.reports.figures.effects import effect_of_relations
 from swaymeter.reports.figures.entropy import entropy_against_persuasion
-from swaymeter.reports.figures.figure import Drawn, draw_all
+from swaymeter.reports.figures.figure import Drawing, Drawn, draw_all
 from swaymeter.reports.figures.how_known import counted_in, spearman, susceptibility_by_count
 from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
 from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
@@ -33,6 +33,13 @@ OF_A_QUESTION = {"question_id": "w1", "model": MODEL, "dtype": "float32"}
 @pytest.fixture(scope="module")
 def drawn(known: dict[str, pd.DataFrame]) -> dict[str, Drawn]:
     return {one.figure.name: one for one in draw_all(FIGURES.values(), known)[0]}
+
+
+def drawing_of(name: str, frames: Frames, model: str = MODEL) -> Drawing:
+    """What a figure draws of a model."""
+    drawing = FIGURES[name].draw(Model(model, "float32"), frames)
+    assert drawing is not None
+    return drawing
 
 
 def units_of(drawn: Drawn) -> set[str]:
@@ -128,10 +135,7 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
 def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.DataFrame]) -> None:
     instances = known["instances"].copy()
     instances.loc[0, "coherent_persuasion"] = np.inf
-    drawing = FIGURES["entropy-without-against-persuasion"].draw(
-        Model(MODEL, "float32"), {**known, "instances": instances}
-    )
-    assert drawing is not None
+    drawing = drawing_of("entropy-without-against-persuasion", {**known, "instances": instances})
     assert len(drawing.numbers) == len(instances)
     assert f"1 of {len(instances)} instances have a score that is missing or not finite" in drawing.caption
 
@@ -162,8 +166,7 @@ def test_instances_are_drawn_in_the_class_they_count_in(known: dict[str, pd.Data
     assert known["classed_instances"]["entropy_class"].value_counts().to_dict() == counts.to_dict()
     between = known["classed_instances"].assign(entropy_class="low")
     between.loc[:9, "entropy_class"] = None
-    drawing = FIGURES["entropy-classes"].draw(Model(MODEL, "float32"), known | {"classed_instances": between})
-    assert drawing is not None
+    drawing = drawing_of("entropy-classes", known | {"classed_instances": between})
     assert "A grey dot lies between two classes." in drawing.caption
     drawn = [(line.get_marker(), len(line.get_xdata())) for line in drawing.paint().axes[0].lines]
     assert drawn[:2] == [("o", 10), ("<", len(between) - 10)]
@@ -172,8 +175,7 @@ def test_instances_are_drawn_in_the_class_they_count_in(known: dict[str, pd.Data
 def test_marked_instances_are_temporal_ones(known: dict[str, pd.DataFrame]) -> None:
     marked = known["marked_instances"].query("most_edited or most_viewed")
     assert set(marked["partition"]) == {"temporal"}
-    drawing = FIGURES["persuasion-of-most-edited"].draw(Model(MODEL, "float32"), known)
-    assert drawing is not None
+    drawing = drawing_of("persuasion-of-most-edited", known)
     drawn = {line.get_marker(): len(line.get_xdata()) for line in drawing.paint().axes[1].lines}
     assert (drawn["P"], drawn["*"]) == (marked["most_edited"].sum(), marked["most_viewed"].sum())
 
@@ -181,8 +183,7 @@ def test_marked_instances_are_temporal_ones(known: dict[str, pd.DataFrame]) -> N
 def test_untestable_groups_are_counted_and_not_drawn(known: dict[str, pd.DataFrame]) -> None:
     tests = as_published(known["statistics"].query("comparison == 'relevance'")).reset_index(drop=True)
     tests.loc[0, ["effect_size", "p_adjusted", "untestable"]] = [None, None, "a group is empty"]
-    drawing = FIGURES["relevance-of-persuasion"].draw(Model(MODEL, "float32"), {"statistics": tests})
-    assert drawing is not None
+    drawing = drawing_of("relevance-of-persuasion", {"statistics": tests})
     assert f"n = {len(tests) - 1} tests" in drawing.caption
     assert "untestable: 1" in drawing.caption
 
@@ -276,8 +277,7 @@ def test_groups_of_own_questions_have_room(own: dict[str, pd.DataFrame], groups:
     names = [f"group {number % groups} $x_1$ \u202e{'very ' * 30}long" for number in range(len(instances))]
     data = {**own, "instances": instances.assign(partition=names)}
     for name in ("coherent-persuasion", "entropy-without-against-persuasion"):
-        drawing = FIGURES[name].draw(Model(MODEL, "float32"), data)
-        assert drawing is not None
+        drawing = drawing_of(name, data)
         canvas = drawing.paint()
         assert len(canvas.axes) <= 5 * 3
         assert max(len(text.get_text()) for axes in canvas.axes for text in axes.get_xticklabels()) < 30
@@ -309,10 +309,7 @@ def test_figures_stand_without_their_statistics(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("n", [19, 20])
 def test_a_panel_of_few_points_has_no_r(known: dict[str, pd.DataFrame], n: int) -> None:
     correlations, queries = (known[name].assign(n=n) for name in ("instance_correlations", "correlations"))
-    drawing = FIGURES["entropy-with-against-persuasion"].draw(
-        Model(MODEL, "float32"), {**known, "instance_correlations": correlations}
-    )
-    assert drawing is not None
+    drawing = drawing_of("entropy-with-against-persuasion", {**known, "instance_correlations": correlations})
     rows = correlations.set_index(["measure_a", "partition", "condition"])
     single, pooled = (rows.loc[("semantic_entropy_with", *group)] for group in (("static", "original"), ("all", "all")))
     words = [f"r = {one['pearson']:.2f} [{one['low']:.2f}, {one['high']:.2f}]" for one in (single, pooled)]
@@ -338,8 +335,7 @@ INTERVAL = (
 
 
 def test_outcomes_of_a_change_are_counted_in_each_panel(known: dict[str, pd.DataFrame]) -> None:
-    drawing = FIGURES["entropy-change"].draw(Model(MODEL, "float32"), known)
-    assert drawing is not None
+    drawing = drawing_of("entropy-change", known)
     canvas = drawing.paint()
     assert [axes.get_title() for axes in canvas.axes] == [
         "any context", "original context", "counter-memory context"
@@ -400,8 +396,7 @@ def test_caption_by_type_counts_tests_of_the_drawn_set() -> None:
         "group_comparisons": pd.DataFrame(tests),
         "persuasion_by_strength": pd.DataFrame(columns=["relation", "context_label"]),
     }
-    drawing = BY_TYPE.draw(Model("m", "float32"), frames)
-    assert drawing is not None
+    drawing = drawing_of(BY_TYPE.name, frames, "m")
     assert "Tests over all types of this set: between two labels" in drawing.caption
     assert "open queries 0 of 1 significant." in drawing.caption
 
@@ -415,7 +410,6 @@ def test_caption_by_strength_tells_no_result_without_a_test(tests: list[Row], sa
          "entities": 2, "mean": 0.2, "low": 0.1, "high": 0.3, "unit": "nats"} for label in ("negative", "positive")
     ])  # fmt: skip
     frames: Frames = {"persuasion_by_strength": means, "group_comparisons": pd.DataFrame(tests)}
-    drawing = BY_STRENGTH.draw(Model("m", "float32"), frames)
-    assert drawing is not None
+    drawing = drawing_of(BY_STRENGTH.name, frames, "m")
     assert ("Contexts about the queried entity move" in drawing.caption) == said
     assert "dotted: about others, or nobody." in drawing.caption
