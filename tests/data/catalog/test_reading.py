@@ -59,12 +59,6 @@ def test_a_malformed_file_is_refused_with_the_place(
         read()
 
 
-def test_a_file_that_is_not_utf_8_is_refused(serve: Serve) -> None:
-    serve("facts.csv", b"relation,\xff")
-    with pytest.raises(InputError, match=r"facts\.csv: not UTF-8"):
-        catalog.facts()
-
-
 @pytest.mark.parametrize(
     ("ask", "hint"),
     [
@@ -79,9 +73,12 @@ def test_an_unknown_name_is_met_with_the_nearest_one(ask: Read, hint: str) -> No
         ask()
 
 
-def test_a_file_that_the_catalog_lacks_has_no_digest() -> None:
+def test_a_file_that_lacks_or_is_not_utf_8_is_refused(serve: Serve) -> None:
     with pytest.raises(InputError, match=r"nothing\.yaml"):
         catalog.digest("nothing.yaml")
+    serve("facts.csv", b"relation,\xff")
+    with pytest.raises(InputError, match=r"facts\.csv: not UTF-8"):
+        catalog.facts()
 
 
 def test_every_file_states_its_source_and_licence() -> None:

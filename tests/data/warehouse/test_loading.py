@@ -245,15 +245,11 @@ def test_a_missing_score_is_refused(load: Callable[..., None], database: Path) -
         load(database, files)
 
 
-def test_a_file_that_holds_another_table_is_refused(database: Path) -> None:
+@pytest.mark.parametrize("length", [0, 20, 500])
+def test_a_file_of_another_table_or_cut_short_is_named(database: Path, length: int) -> None:
     file = file_of(database.parent, FACTS, [row(FACTS)])
     with pytest.raises(DamagedFile, match="does not hold table contexts"):
         update(database, "key", TABLES, {CONTEXTS: [file]})
-
-
-@pytest.mark.parametrize("length", [0, 20, 500])
-def test_a_file_cut_short_is_named(database: Path, length: int) -> None:
-    file = file_of(database.parent, FACTS, [row(FACTS)])
     file.write_bytes(file.read_bytes()[:length])
     with pytest.raises(DamagedFile, match=r"one's facts-\w+\.parquet.*made again by the next run"):
         update(database, "key", TABLES, {FACTS: [file]})
