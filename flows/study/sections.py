@@ -220,8 +220,10 @@ class ModelPart(Options):
 
     @model_validator(mode="after")
     def _here_or_there(self) -> "ModelPart":
-        here, there = {"dtype", "device", "batch_size"}, {*ModelPart.model_fields} - _EVERY_MODEL
-        if wrong := sorted(self.model_fields_set & (here if self.endpoint else there - {"endpoint"} - here)):
+        fields = type(self).model_fields
+        changed = {name for name in self.model_fields_set if getattr(self, name) != fields[name].default}
+        here, there = {"dtype", "device", "batch_size"}, fields.keys() - _EVERY_MODEL - {"endpoint"}
+        if wrong := sorted(changed & (here if self.endpoint else there)):
             why = "is the server's own; leave it out" if self.endpoint else "is for a model at an `endpoint`; name one"
             raise refused([Problem((wrong[0],), why)])
         return self

@@ -95,6 +95,10 @@ WIKIDATA = {"source": "wikidata"}
         ({"models": [{"name": "a", "label": " "}]}, "models.0.label: may not be empty"),
         ({"models": [{"name": "a", "label": "x" * 61}]}, "models.0.label: may have at most 60 characters"),
         ({"models": [{"name": "a", "label": "x\ny"}]}, "models.0.label: has a character that cannot be printed"),
+        # ---- endpoints
+        ({"models": [{"name": "a", "endpoint": "http://127.0.0.1:1/v1", "dtype": "float32"}]}, "models.0.dtype"),
+        ({"models": [{"name": "a", "endpoint": "http://user@127.0.0.1/v1"}]}, "models.0.endpoint"),
+        ({"models": [{"name": "a", "api": "vllm"}]}, "models.0.api"),
         # ---- measures
         ({"measures": {}}, "measures: may not be empty; name at least 1"),
         ({"measures": "persuasion"}, "measures: expected measures with their parameters"),
