@@ -1,12 +1,15 @@
-"""Standard errors from halves of the answers, by hand."""
+"""Standard errors from halves of the answers: by hand, and against the spread of answers that are drawn anew."""
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from swaymeter.data.errors import ScoreError, UsageError
+from swaymeter.tasks.scoring.coherent_persuasion import GroupedAnswers, coherent_persuasions
 from swaymeter.tasks.scoring.half_samples import draw_halves, standard_error
+from swaymeter.tasks.scoring.semantic_entropy import KINDS, group_answers, semantic_entropy, semantic_entropy_error
 
 
 def test_a_half_has_half_of_the_answers_in_order() -> None:
@@ -53,3 +56,49 @@ def test_error_of_a_mean_is_its_standard_error(answers: int) -> None:
     sample = values.std(ddof=1) / np.sqrt(answers)
     known = np.sqrt((len(halves) - 1) / len(halves))  # all halves are there, not a sample of them
     assert standard_error(means, answers) == pytest.approx(sample / known)
+
+
+def _process(random: np.random.Generator, shift: float = 0.0) -> tuple[list[list[float]], np.ndarray, list[np.ndarray]]:
+    """Ten answers of four meanings in two wordings each: log-probabilities, equivalences, distributions."""
+    weights = np.array([0.45, 0.3, 0.15, 0.1]) + shift * np.array([-1, 1, 0, 0])
+    wordings = np.outer(weights, [0.6, 0.4]).ravel()
+    drawn = random.choice(8, size=10, p=wordings)
+    distributions = (np.eye(8) * 0.6 + 0.05)[np.arange(8)]
+    return (
+        [[float(np.log(wordings[one]))] for one in drawn],
+        (drawn // 2)[:, None] == drawn // 2,
+        [distributions[one] for one in drawn],
+    )
+
+
+def _between(errors: Sequence[float | None], scores: Sequence[float]) -> None:
+    """The errors are on average the spread of the scores, to a factor of one and a half."""
+    ratio = np.mean(np.array(errors, dtype=float)) / np.std(scores, ddof=1)
+    assert 1 / 1.5 < ratio < 1.5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_errors_of_entropy_are_those_of_new_samples(kind: str) -> None:
+    random = np.random.default_rng(5)
+    scores, errors = [], []
+    for number in range(150):
+        log_probs, equivalent, _ = _process(random)
+        halves = [group_answers(equivalent, half) for half in draw_halves(10, 30, 0, number)]
+        scores.append(semantic_entropy(log_probs, group_answers(equivalent), kind=kind))
+        errors.append(semantic_entropy_error(log_probs, halves, kind=kind))
+    _between(errors, scores)
+
+
+def test_errors_of_coherent_persuasion_are_those_of_new_samples() -> None:
+    random = np.random.default_rng(6)
+    scores, errors = [], []
+    for number in range(150):
+        sides = []
+        for name, shift in (("without", 0.0), ("with", 0.25)):
+            _, equivalent, distributions = _process(random, shift)
+            halves = [group_answers(equivalent, half) for half in draw_halves(10, 30, 0, number, name)]
+            sides.append(GroupedAnswers(name, distributions, group_answers(equivalent), halves))
+        (made,) = coherent_persuasions(sides[0], sides[1:])
+        scores.append(made[0])
+        errors.append(made[1])
+    _between(errors, scores)
