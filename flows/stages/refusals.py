@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from swaymeter.data import catalog
-from swaymeter.data.errors import InputError, ModelError, StudyFileError, SwaymeterError
+from swaymeter.data.errors import InputError, ModelError, ServiceError, StudyFileError, SwaymeterError
 from swaymeter.data.records import RelationName
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.flows.graph.graph import Graph
@@ -69,11 +69,15 @@ def refused_models(plan: Plan, variants: Iterable[Variant]) -> Iterator[str]:
     from swaymeter.tasks.models.loading import BALANCED
     from swaymeter.tasks.models.size import why_not_here
 
-    runner = plan.study.execution.runner
+    runner, unreached = plan.study.execution.runner, list[str]()
+    variants = list(variants)
     for variant in variants:
         number, model = variant.place, variant.model
         if served := model.served:
-            yield from _not_served(plan, variant, served)
+            try:
+                yield from _not_served(plan, variant, served)
+            except ServiceError as error:  # a later run may reach it, and the steps of other models go on
+                unreached.append(f"models.{number}: {error}")
         elif runner == "dask":
             continue  # the devices are those of its workers, which are asked
         elif runner == "processes" and (model.device == BALANCED or ":" in model.device):
@@ -83,15 +87,19 @@ def refused_models(plan: Plan, variants: Iterable[Variant]) -> Iterator[str]:
             )
         elif reason := why_not_here(model.name, model.dtype, model.device):
             yield f"models.{number}: {reason}"
+    if len(unreached) == len(variants):
+        yield from unreached
 
 
 def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint) -> Iterator[str]:
-    """What a study wants of a server that it cannot give, as a probe found out."""
+    """What a study wants of a server that this cannot give; ServiceError where it is not reached."""
     from swaymeter.tasks.models.endpoints.model import load_served
 
     identity = variant.identity
     try:
         model = load_served(endpoint, plan.workspace.endpoints, revision=identity.revision if identity else "")
+    except ServiceError:
+        raise
     except SwaymeterError as error:
         yield f"models.{variant.place}: {error}"
         return

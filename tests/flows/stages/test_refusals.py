@@ -7,9 +7,13 @@ import pytest
 import torch
 from safetensors.numpy import save_file
 
+from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.flows.stages.refusals import refusals
 from swaymeter.tasks.models import size
+from swaymeter.tasks.models.endpoints import model
+from tests.data.sources.servers.faults import unused_address
 from tests.flows.small_study import selected, small_study
+from tests.tasks.models.endpoints.made_up import Ascii, made_up
 from tests.tasks.models.tiny import CHAT, byte_tokenizer
 
 PARAMETERS = 200
@@ -82,3 +86,29 @@ def test_a_file_of_facts_that_cannot_be_used_is_named_once(tmp_path: Path) -> No
     study = selected(tmp_path, facts={**facts, "invented_entities": 1}, questions=None, measures={"persuasion": {}})
     (refusal,) = refusals(study.graph, study.plan, study.graph.nodes)
     assert refusal.count("facts.csv") == 1
+
+
+@pytest.mark.parametrize(
+    ("misleads", "also_here", "refusal"),
+    [
+        ((), False, ""),
+        (("refuses whole distributions",), False, "cannot give next_token_logits (whole: "),
+        (None, False, "cannot be reached"),
+        (None, True, ""),  # the other model is asked, and the steps of this one fail
+    ],
+)
+def test_servers_are_asked_what_they_can_give(
+    misleads: tuple[str, ...] | None, also_here: bool, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model, "load_transformers_tokenizer", lambda identity: Ascii())
+    monkeypatch.setattr(model, "identify_model", lambda name, kind: None)
+    with made_up(*(misleads or ())) as server:
+        address = unused_address() if misleads is None else server.address
+        endpoint = {"name": "made-up", "endpoint": address, "tokenizer": str(tmp_path / "model")}
+        models = [endpoint, *([{"name": str(tmp_path / "model")}] if also_here else [])]
+        study = selected(tmp_path, questions=None, measures={"persuasion": {}}, models=models)
+        (found,) = [*refusals(study.graph, study.plan, study.graph.nodes)] or [""]
+    close_sessions()
+    assert refusal in found
+    assert found.startswith("models.0: " if refusal else "")
+    assert bool(found) == bool(refusal)
