@@ -2,10 +2,10 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
-import pytest
 
 from tests.end_to_end.tiny_study import Run, TinyStudy, cut_short
 
@@ -46,21 +46,24 @@ def test_what_is_damaged_is_named_and_made_again(study: TinyStudy, undisturbed: 
     assert ALL_DONE in status.said
 
 
-@pytest.mark.parametrize("what", ["study.duckdb", "report/index.html", "report/figures"])
-def test_a_damaged_database_or_report_is_made_again(study: TinyStudy, what: str) -> None:
-    path, before = study.workspace / what, study.results()
-    if path.is_dir():
-        path = next(iter(sorted(path.glob("*.svg"))))
-        path.unlink()
-    elif path.suffix == ".html":
-        path.write_bytes(b"")
-    else:
-        flip_a_bit(path)
-    assert (status := study.run("status")).code == 1
-    assert re.search(rf"damaged  [^\n]*{re.escape(str(path))}", status.said), status.said
+def test_a_damaged_database_or_report_is_made_again(study: TinyStudy) -> None:
+    before, figure = study.results(), sorted((study.workspace / "report" / "figures").glob("*.svg"))[0]
+    page, database = study.workspace / "report" / "index.html", study.workspace / "study.duckdb"
+    damages: dict[Path, Callable[[Path], object]] = {
+        page: lambda path: path.write_bytes(b""), figure: Path.unlink, database: flip_a_bit,
+    }  # fmt: skip
+    for path, damage in damages.items():
+        whole = path.read_bytes()
+        damage(path)
+        assert (status := study.run("status")).code == 1
+        assert re.search(rf"damaged  [^\n]*{re.escape(str(path))}", status.said), status.said
+        if path != database:
+            path.write_bytes(whole)
+    figure.unlink()
     again = study.run("run")
     assert (again.code, again.prompts) == (0, 0), again.said
-    assert str(path) in again.said
+    assert all(str(path) in again.said for path in (figure, database)), again.said
+    assert figure.exists()
     assert study.results() == before
     assert study.run("status").code == 0
 

@@ -1,4 +1,4 @@
-"""Dask workers that are killed in the middle of a step cost what was not stored yet, and nobody has to do anything."""
+"""A Dask worker that is killed in the middle of a step costs what was not stored yet, and nobody has to do anything."""
 
 import json
 from pathlib import Path
@@ -12,18 +12,17 @@ from tests.faults import preloaded_workers
 MEASURES = ("persuasion", "susceptibility")
 
 
-def test_killed_workers_leave_every_score_once_as_undisturbed(
+def test_a_killed_worker_leaves_every_score_once_as_undisturbed(
     undisturbed: tuple[TinyStudy, Run], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     died = tmp_path / "died"
-    died.mkdir()
     monkeypatch.setenv(preloaded_workers.KILLED, str(died))
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))
     study = undisturbed[0].with_fewer_figures(tmp_path / "fewer.yaml").elsewhere(tmp_path / "space", with_files=False)
 
     run = study.run("run", "--runner", "dask")
     assert run.code == 0, run.said
-    assert len([*died.iterdir()]) == preloaded_workers.MOST_KILLED, run.said
+    assert died.exists(), run.said
     assert study.processes() == []
 
     found, expected = study.scores(), undisturbed[0].scores()

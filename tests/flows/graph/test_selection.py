@@ -64,7 +64,8 @@ def test_a_stage_is_selected_without_what_it_needs(study: Selected) -> None:
 
 
 def test_another_model_has_steps_of_its_own(study: Selected, tmp_path: Path) -> None:
-    models = [study.study.models[0].model_dump(), {"name": str(tmp_path / "model"), "dtype": "bfloat16"}]
+    of_study = study.study.models[0].model_dump(exclude_unset=True)
+    models = [of_study, {"name": str(tmp_path / "model"), "dtype": "bfloat16"}]
     both = prepare(selected(tmp_path, models=models))
     only = Selection(models=(str(tmp_path / "model"),))
     assert {one.model for one in only.of(both.graph) if one.stage == "score"} == {str(tmp_path / "model")}

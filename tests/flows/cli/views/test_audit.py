@@ -255,24 +255,19 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     assert f"{LEFT_OUT}: {counts}: follows, conflicting" in changed.out
 
 
-def test_compare_says_why_a_bias_is_left_out(swaymeter: Command, tmp_path: Path) -> None:
-    knows, errs = run_of(tmp_path / "a", "c" * 6), run_of(tmp_path / "b", "c" * 6, alone="neither")
-    said = swaymeter("compare", str(knows), str(errs)).out
-    assert f"{LEFT_OUT}: 6 of 6 in A not answered right without a context in B: context_bias, conflicting" in said
-
-
-def test_what_two_runs_were_asked_with_is_told_apart(swaymeter: Command, tmp_path: Path) -> None:
+def test_two_runs_say_how_they_were_asked_and_why_no_bias(swaymeter: Command, tmp_path: Path) -> None:
     prompts = [json.dumps({"system": system, "about": "x"}) for system in ("Be brief.", "Be [red]long.")]
     labels = ("tuned", None)
     first, second = (
-        str(run_of(tmp_path / name, "c" * 12, prompt=prompt, label=label))
-        for name, prompt, label in zip("ab", prompts, labels, strict=True)
+        str(run_of(tmp_path / name, "c" * 6, alone=alone, prompt=prompt, label=label))
+        for name, alone, prompt, label in zip("ab", ("original", "neither"), prompts, labels, strict=True)
     )
     ended = swaymeter("compare", first, second)
     assert ended.out.splitlines()[2:4] == [
         "not the same: label of m (float32): tuned in A, none in B",
         'not the same: prompt.system: "Be brief." in A, "Be [red]long." in B',
     ]
-    assert "A: tuned (float32) against B: m (float32)" in ended.out
+    left_out = "left out of A: tuned (float32) against B: m (float32): 6 of 6 in A not answered right without a context"
+    assert f"{left_out} in B: context_bias, conflicting" in ended.out
     assert len(json.loads(swaymeter("compare", first, second, "--json").out)["not_the_same"]) == 2
     assert "not the same" not in swaymeter("compare", first, first).out
