@@ -84,8 +84,10 @@ class ServedModel:
 
     @property
     def hardware(self) -> str:
-        """What the server says of itself."""
-        return ", ".join([self.found.api, *(f"{name} {value}" for name, value in self.found.words.items())])
+        """What the server says of itself, and what it is sent."""
+        sent = "messages" if isinstance(self.tokenizer, Letters) else f"tokens of {self.endpoint.tokenizer}"
+        words = (f"{name} {value}" for name, value in self.found.words.items())
+        return ", ".join([self.found.api, f"prompts are sent as {sent}", *words])
 
     @property
     def reading(self) -> str | None:

@@ -116,6 +116,7 @@ def test_messages(tmp_path: Path) -> None:
     assert len(answers.samples) == 2
     assert all('"messages": [{"role": "user", "content": "Où? ' in body for body in sent)
     assert model.lacks("next_token_logits")
+    assert model.hardware.startswith("openai, prompts are sent as messages, id made-up")
 
 
 def test_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
