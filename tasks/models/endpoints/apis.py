@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
-from swaymeter.data.errors import ModelError, ServiceError
+from swaymeter.data.errors import ModelError, ServiceError, printable
 from swaymeter.data.sources.http.answer import MISREAD
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
@@ -88,10 +88,11 @@ class Served:
         """What a reader finds; ServiceError where the answer has another form."""
         try:
             return read()
-        except MISREAD as error:
+        except (*MISREAD, OverflowError) as error:
+            reason = printable(f"{type(error).__name__}: {error}", 160)
             raise ServiceError(
                 f"the server of model {self.endpoint.name} ({self.client.root}) answers in another form than "
-                f"{self.name} does ({type(error).__name__}: {error}); does `api` say what it is?"
+                f"{self.name} does ({reason}); does `api` say what it is?"
             ) from None
 
 
@@ -249,7 +250,7 @@ def _of_completion(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Rep
     return Reply(
         text=str(choice["text"]),
         finish=_finish(choice.get("finish_reason")),
-        token_ids=tuple(map(int, choice.get("token_ids") or ())),
+        token_ids=tuple(map(_id, choice.get("token_ids") or ())),
         token_log_probs=tuple(map(_log, log_probs)),
         prompt_tokens=_read_tokens(content),
     )
@@ -260,9 +261,9 @@ def _of_llama(content: Mapping[str, Any]) -> Reply:
     return Reply(
         text=str(content["content"]),
         finish=_finish("length" if content["stop_type"] == "limit" else content["stop_type"]),
-        token_ids=tuple(int(token["id"]) for token in tokens),
+        token_ids=tuple(_id(token["id"]) for token in tokens),
         token_log_probs=tuple(_log(token["logprob"]) for token in tokens),
-        prompt_tokens=int(content.get("tokens_evaluated") or 0),
+        prompt_tokens=_id(content.get("tokens_evaluated") or 0),
     )
 
 
@@ -272,9 +273,9 @@ def _of_sglang(content: Mapping[str, Any]) -> Reply:
     return Reply(
         text=str(content["text"]),
         finish=_finish((about.get("finish_reason") or {}).get("type")),
-        token_ids=tuple(int(entry[1]) for entry in tokens),
+        token_ids=tuple(_id(entry[1]) for entry in tokens),
         token_log_probs=tuple(_log(entry[0]) for entry in tokens),
-        prompt_tokens=int(about.get("prompt_tokens") or 0),
+        prompt_tokens=_id(about.get("prompt_tokens") or 0),
     )
 
 
@@ -283,13 +284,21 @@ def _finish(reason: Any) -> Any:
 
 
 def _read_tokens(content: Mapping[str, Any]) -> int:
-    return int((content.get("usage") or {}).get("prompt_tokens") or 0)
+    return _id((content.get("usage") or {}).get("prompt_tokens") or 0)
 
 
 def _counted(replies: list[Reply], count: int) -> list[Reply]:
     if len(replies) != count:
         raise ValueError(f"{len(replies)} answers for {count} that were asked for")
     return replies
+
+
+def _id(value: Any) -> int:
+    """A token's id, or a count of tokens, as a server writes it; ValueError where it is none."""
+    number = int(value)
+    if not 0 <= number < LARGEST_VOCABULARY:
+        raise ValueError(f"{value!r} is no number of a token, and no count of tokens")
+    return number
 
 
 def _log(value: Any) -> float:

@@ -156,8 +156,12 @@ class Client:
 
         workers = min(self.in_flight.most, len(listed))
         with ThreadPoolExecutor(workers, thread_name_prefix="endpoint") as pool:
-            futures = [pool.submit(one, item) for item in listed]
-            errors = [error for future in futures if (error := future.exception()) is not None]
+            try:
+                futures = [pool.submit(one, item) for item in listed]
+                errors = [error for future in futures if (error := future.exception()) is not None]
+            except BaseException:  # Ctrl-C: what waits is not sent any more
+                failed.set()
+                raise
         if errors:
             raise next((error for error in errors if not isinstance(error, RuntimeError)), errors[0])
         return [future.result() for future in futures]

@@ -191,7 +191,8 @@ def _whole(served: Served, found: Found, prompt: Prompt) -> None:
         return
     found.words["vocabulary"] = str(len(first))
     (reply,) = served.answers(prompt, Decoding(1), anew=True)
-    if reply.token_ids[:1] and first[reply.token_ids[0]] < first.max() - _TOLERANCE:
+    begins = reply.token_ids[0] if reply.token_ids else int(first.argmax())
+    if begins >= len(first) or first[begins] < first.max() - _TOLERANCE:
         found.take(
             "whole", "the greedy answer begins with a token that is not the likeliest of the distribution",
             "next_token_logits", "answer_scores", "distributions",
@@ -261,15 +262,20 @@ def _words(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str, str]
     """The server's own words on what it is."""
     words = {"id": entry.get("id"), "root": entry.get("root")}
     if api == "vllm":
-        words["version"] = (client.get("version") or {}).get("version")
+        words["version"] = _about(client, "version").get("version")
     elif api == "llama.cpp":
-        about = client.get("props") or {}
+        about = _about(client, "props")
         places = {"version": "build_info", "ftype": "model_ftype", "path": "model_path"}
         words |= {name: about.get(place) for name, place in places.items()}
     elif api == "sglang":
-        about = client.get("get_model_info") or {}
+        about = _about(client, "get_model_info")
         words |= {"path": about.get("model_path")}
     return {name: printable(str(value), 200) for name, value in words.items() if value}
+
+
+def _about(client: Client, path: str) -> Mapping[str, Any]:
+    said = client.get(path)
+    return said if isinstance(said, dict) else {}
 
 
 def _window(entry: Mapping[str, Any]) -> int | None:

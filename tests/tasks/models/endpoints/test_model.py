@@ -1,6 +1,9 @@
 """What a served model gives is what its server's distributions say, and is asked for once."""
 
 import itertools
+import json
+import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,9 @@ import pytest
 
 from swaymeter.data.errors import ServiceError, UsageError
 from swaymeter.data.sources.http.session import close_sessions
+from swaymeter.tasks.models.endpoints.apis import Vllm
 from swaymeter.tasks.models.endpoints.client import Client
-from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
+from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.messages import Letters
 from swaymeter.tasks.models.endpoints.model import ServedModel
 from swaymeter.tasks.models.endpoints.probe import probe
@@ -168,4 +172,60 @@ def test_in_flight(tmp_path: Path) -> None:
         answers = client.each(lambda number: client.post("completions", {"prompt": str(number)}).status, range(120))
         assert answers == [200] * 120
         assert 8 <= server.most_at_once <= 16, server.most_at_once
+    close_sessions()
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    client, sent = Client(Endpoint("made-up", "http://127.0.0.1:1", in_flight=2), tmp_path), list[int]()
+
+    def ask(number: int) -> None:
+        sent.append(number)
+        if number == 3:
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(0.02)
+
+    with pytest.raises(KeyboardInterrupt):
+        client.each(ask, range(100))
+    assert len(sent) < 20, "requests were sent after Ctrl-C"
+
+
+@pytest.mark.parametrize("field", ["token_ids", "token_logprobs", "usage"])
+@pytest.mark.parametrize("value", ["1" + "0" * 400, "1e999", "-1e999", '"\\u001b[2J' + "x" * 10_000 + '"'])
+def test_hostile_values(tmp_path: Path, field: str, value: str) -> None:
+    parts = {"token_ids": "[1]", "token_logprobs": "[-0.5]", "usage": "1"}
+    parts[field] = value if field == "usage" else f"[{value}]"
+    body = (
+        f'{{"choices": [{{"text": "a", "token_ids": {parts["token_ids"]}, '
+        f'"logprobs": {{"token_logprobs": {parts["token_logprobs"]}}}}}], '
+        f'"usage": {{"prompt_tokens": {parts["usage"]}}}}}'
+    )
+    json.loads(body)
+    with made_up(before=lambda asked: Say(body) if asked.method == "POST" else None) as server:
+        served = Vllm(Client(Endpoint("made-up", server.address), tmp_path))
+        if (field, value) == ("token_logprobs", "-1e999"):
+            assert served.answers(Prompt(tokens=(1,)), Decoding(1))[0].token_log_probs == (-np.inf,)
+            return
+        with pytest.raises(ServiceError, match="another form") as refused:
+            served.answers(Prompt(tokens=(1,)), Decoding(1))
+    assert len(str(refused.value)) < 500
+    assert "\x1b" not in str(refused.value)
+    close_sessions()
+
+
+@pytest.mark.parametrize("version", ["[1]", '"1"', "7"])
+def test_version_of_another_form(tmp_path: Path, version: str) -> None:
+    with made_up(before=lambda asked: Say(version) if asked.path.endswith("/version") else None) as server:
+        assert served_by(server, tmp_path).lacks("next_token_logits") is None
+    close_sessions()
+
+
+def test_token_beyond_the_vocabulary(tmp_path: Path) -> None:
+    def beyond(asked: Asked) -> Say | None:
+        sent = json.loads(asked.body) if asked.method == "POST" else {}
+        if sent.get("max_tokens") != 1 or sent["logprobs"] != 1:
+            return None
+        return Say('{"choices": [{"text": "a", "token_ids": [500], "logprobs": {"token_logprobs": [-1]}}]}')
+
+    with made_up(before=beyond) as server:
+        assert "not the likeliest" in str(served_by(server, tmp_path).lacks("next_token_logits"))
     close_sessions()
