@@ -18,7 +18,6 @@ from swaymeter.tasks.measures.coherent_persuasion import COHERENT_PERSUASION
 from swaymeter.tasks.measures.context_utilisation import CONTEXT_UTILISATION
 from swaymeter.tasks.measures.fisher_susceptibility import FISHER_SUSCEPTIBILITY
 from swaymeter.tasks.measures.measure import Measures
-from swaymeter.tasks.measures.persuasion_bound import PERSUASION_BOUND
 
 MEASURES = Measures((
     persuasion.PERSUASION,
@@ -40,6 +39,6 @@ MEASURES = Measures((
     whose_answer.PERSUADED,
     whose_answer.WHOSE_ANSWER,
     CONTEXT_UTILISATION,
-    PERSUASION_BOUND,
+    persuasion.PERSUASION_BOUND,
 ))  # fmt: skip
 """Every measure that a study can name; a measure comes after those that it needs."""

@@ -2,7 +2,8 @@
 
 Susceptibility is its mean over contexts, from stored scores; the formulas: `scoring.persuasion`. Distributions are not
 stored: their likeliest tokens are. Of a sample of queries, which depends on the study's seed and the queries' ids
-alone, scores are computed in a reference dtype, too.
+alone, scores are computed in a reference dtype, too. For servers that give the likeliest tokens and no whole
+distributions there is a lower bound, in a table of its own: no mean, test or figure mixes it with persuasion.
 
     susceptibility: sigma(q) = sum_c p(c) pi(c,q), p(c) being how often the context's text occurs
 
@@ -23,8 +24,8 @@ from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import Context, Query
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Parameters, Row, cut, cut_by_form
-from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, pair_rows
-from swaymeter.tasks.models.capabilities import NextTokenLogits
+from swaymeter.tasks.measures.rows import QUERY_KEY, PairScore, QueryScore, inherited, matrix, of_pair, pair_rows
+from swaymeter.tasks.models.capabilities import LikeliestTokens, NextTokenLogits
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 
 Prepared = tuple[Sequence[Query], Sequence[Context], list[list[list[int]]]]
@@ -254,4 +255,51 @@ PRECISION = Measure(
     applies=lambda parameters, dtype: dtype not in (parameters.reference, SERVED),
     meaning="how far the model's dtype moves the scores of a sample of queries",
     prompts=lambda parameters, queries, contexts: 2 * min(parameters.queries, queries) * contexts,
+)  # fmt: skip
+
+
+class PersuasionBoundParameters(Parameters):
+    """How many tokens of a distribution are asked for."""
+
+    tokens: int = Field(default=20, ge=1, le=100_000)
+    """The likeliest tokens after each prompt; chat APIs give 20 at most, llama.cpp and vLLM as many as they are let."""
+
+
+@table("persuasion_bound", "a context before a query")
+class PersuasionBound(PairScore):
+    """A row of lower bounds."""
+
+    persuasion_bound: Annotated[float, Meaning("a lower bound of persuasion, from the tokens that were seen", "nats")]
+    mass: Annotated[float, Meaning("probability of the tokens that are seen after every context of the query, 0 to 1")]
+    tokens: Annotated[int, Meaning("how many these are")]
+
+
+def _bounds(inputs: Inputs, model: LikeliestTokens, queries: Sequence[Query]) -> Iterator[Row]:
+    """The bound of every context before every query."""
+    from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
+    from swaymeter.tasks.scoring.persuasion import counted
+    from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
+
+    parameters: PersuasionBoundParameters = inputs.parameters["persuasion_bound"]
+    for some, contexts in inputs.asked(queries):
+        distinct, weights, places = counted([context.text for context in contexts])
+        texts = [query.text for query in some]
+        prompts = tokenized_prompts(model, distinct, texts, start_token=inputs.start_token)
+        for number, query in enumerate(some):
+            likeliest = model.likeliest([of_context[number] for of_context in prompts], parameters.tokens)
+            bound = persuasion_bound(likeliest, weights.tolist())
+            for context, place in zip(contexts, places, strict=True):
+                yield {
+                    **of_pair(query, context),
+                    "engine": "plain",
+                    "persuasion_bound": float(bound.scores[place]),
+                    "mass": float(bound.mass[place]),
+                    "tokens": bound.tokens,
+                }
+
+
+PERSUASION_BOUND = Measure(
+    row=PersuasionBound, version=1, unit="nats", about="contexts", capability="likeliest_tokens", compute=_bounds,
+    parameters=PersuasionBoundParameters,
+    meaning="a lower bound of persuasion, for servers that give the likeliest tokens alone",
 )  # fmt: skip
