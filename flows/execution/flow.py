@@ -3,8 +3,9 @@
 import functools
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -31,12 +32,11 @@ from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
-from swaymeter.flows.stages.plan import Variant, plan_of, workspace_of
+from swaymeter.flows.stages.plan import plan_of, workspace_of
 from swaymeter.flows.stages.refusals import asked_variants, refused_models
 from swaymeter.flows.stages.resolve import graph_of, reruns_of
 from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.reading import read_study
-from swaymeter.flows.study.sections import ExecutionPart
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.models.files.hub import leave_alone
 
@@ -150,44 +150,31 @@ def run_without_prefect(
 ) -> State[Any]:
     """The same as the flow `study`, of which Prefect learns nothing: what goes on where its API has failed."""
     with ThreadPoolExecutor(THREADS) as pool:
-
-        def start(name: str, step: Step, run: Run, workers: Workers) -> Any:
-            return pool.submit(step_task(step.id.stage).fn, name, step, run, workers)
-
-        return _outcome(*_executed(study, workspace, selection, kinds, start, offline=offline))
+        return _run(study, workspace, selection, kinds, pool, offline=offline)
 
 
 def _run(
-    chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], **options: Any
-) -> State[Any]:
-    def start(name: str, step: Step, run: Run, workers: Workers) -> Any:
-        return step_task(step.id.stage).submit(name, quote(step), quote(run), quote(workers))
-
-    with shown_progress():
-        graph, selection = _executed(chosen, folder, selection, kinds, start, **options)
-    show_outcome(graph, _undone(graph, selection))
-    return _outcome(graph, selection)
-
-
-def _executed(
     chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool],
-    start: Callable[[str, Step, Run, Workers], Any], *, offline: bool = False, failed: bool = False, wait: bool = False,
-) -> tuple[Graph, Selection]:  # fmt: skip
-    """The graph after a run, and what of it was selected; start: gives the future of a step's state."""
+    pool: ThreadPoolExecutor | None = None, *, offline: bool = False, failed: bool = False, wait: bool = False,
+) -> State[Any]:  # fmt: skip
+    """Runs what is selected, in tasks of Prefect or in threads of a pool, and says what came of it."""
     limit_threads()  # in a worker's process; nothing has imported torch yet
     leave_alone(offline)  # the graph asks which revisions models have
     workspace = workspace_of(chosen, folder)
-    plan = plan_of(chosen, workspace)
+    plan, execution = plan_of(chosen, workspace), chosen.execution
 
     def submit(step: Step) -> Any:
-        name = str(step.id)
-        return start(name, step, Run(workspace.root, offline, partial(report_within, step.id.stage, name)), workers)
+        name, stage = str(step.id), step.id.stage
+        run = Run(workspace.root, offline, partial(report_within, stage, name))
+        if pool is not None:
+            return pool.submit(_run_step, name, step, run, workers)
+        return step_task(stage).submit(name, quote(step), quote(run), quote(workers))
 
     def resolve() -> Graph:
         workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
         return graph_of(plan, memory)
 
-    with workspace.lock(log.warning if wait else None) as memory:
+    with shown_progress() if pool is None else nullcontext(), workspace.lock(log.warning if wait else None) as memory:
         graph = resolve()
         if failed:
             selection = selection.failed(graph)
@@ -195,23 +182,22 @@ def _executed(
         if problems := list(dict.fromkeys(refused_models(plan, asked))):
             raise StudyFileError(f"study {chosen.name}: {'; '.join(problems)}")
         try:
-            with _workers(chosen.execution, Run(workspace.root, offline), asked) as workers:
+            workers = Workers()
+            if execution.runner != "threads":
+                named = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
+                address, models = named if execution.runner == "dask" else None, {one.place: one.model for one in asked}
+                workers = Cluster(address, execution.workers, Run(workspace.root, offline), execution.shares, models)
+            with workers:
                 if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
                     graph = resolve()
                 graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
         finally:
             close_sessions()
         _settle(workspace, graph)
-    return graph, selection
-
-
-def _workers(execution: ExecutionPart, run: Run, asked: Sequence[Variant]) -> Workers:
-    """The workers of a run, not started yet; asked: the variants that one of them must be able to hold."""
-    if execution.runner == "threads":
-        return Workers()
-    named = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
-    models = {variant.place: variant.model for variant in asked}
-    return Cluster(named if execution.runner == "dask" else None, execution.workers, run, execution.shares, models)
+    undone = _undone(graph, selection)
+    if pool is None:
+        show_outcome(graph, undone)
+    return _failed(undone) if undone else Completed(message=f"{len(selection.of(graph))} steps are done")
 
 
 def _tell(step: Step, ended: Any) -> None:
@@ -262,10 +248,7 @@ def _undone(graph: Graph, selection: Selection) -> list[Node]:
     return [node for node in graph if node.id in undone or (node.id in read and node.state == "damaged")]
 
 
-def _outcome(graph: Graph, selection: Selection) -> State[Any]:
-    undone = _undone(graph, selection)
-    if not undone:
-        return Completed(message=f"{len(selection.of(graph))} steps are done")
+def _failed(undone: Sequence[Node]) -> State[Any]:
     reasons: dict[str, list[StepId]] = {}
     for node in [node for node in undone if node.state != "blocked"] or undone:
         reasons.setdefault(node.reason or node.state, []).append(node.id)
