@@ -60,10 +60,12 @@ def test_a_damaged_database_or_report_is_made_again(study: TinyStudy) -> None:
         if path != database:
             path.write_bytes(whole)
     figure.unlink()
+    page.write_bytes(b"")
     again = study.run("run")
     assert (again.code, again.prompts) == (0, 0), again.said
-    assert all(str(path) in again.said for path in (figure, database)), again.said
+    assert all(str(path) in again.said for path in damages), again.said
     assert figure.exists()
+    assert page.stat().st_size
     assert study.results() == before
     assert study.run("status").code == 0
 
