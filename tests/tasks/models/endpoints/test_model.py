@@ -4,6 +4,7 @@ import itertools
 import json
 import signal
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +176,15 @@ def test_in_flight(tmp_path: Path) -> None:
     close_sessions()
 
 
-def test_interrupted(tmp_path: Path) -> None:
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """Ctrl-C arrives, also where the tests were started in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupted(tmp_path: Path, interrupts: None) -> None:
     client, sent = Client(Endpoint("made-up", "http://127.0.0.1:1", in_flight=2), tmp_path), list[int]()
 
     def ask(number: int) -> None:
