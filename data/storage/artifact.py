@@ -97,7 +97,7 @@ class TableArtifact:
         return dict(self._first(self._checked).about or {})
 
     def _first(self, load: Callable[[Path], T]) -> T:
-        """What is loaded from the first of its files that is as it was written; what was asked for comes first."""
+        """Loads the first undamaged one of its files; those that answer what was asked for are tried first."""
         problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
         files = self.files()
         if len(files) > 1:  # a kill came before the older one was removed, or two workers ran the step
@@ -156,7 +156,7 @@ class TableArtifact:
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
-        before = self.files()  # what two workers write at once, neither removes of the other: one of them stays
+        before = self.files()  # so two workers that write at once do not remove each other's file
         path = write_parquet(self.folder, self.stem, rows, metadata)
         for other in before:
             if other != path:

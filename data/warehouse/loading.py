@@ -1,4 +1,4 @@
-"""Making the database from the workspace's files: what is loaded already stays, what is new or gone is brought up to.
+"""Making the database from the workspace's files: loaded rows stay, those of new files are added, of gone ones removed.
 
 The new database grows in a temporary file beside the old one and takes its name once it is complete: a kill costs
 nothing but a leftover that the next time removes, and whoever reads sees the old database or the new one. It begins as
@@ -56,7 +56,7 @@ def update(
         tables: those that it has.
         files: verified files of each table, their names ending in the digest of their content.
         computed: the rows of tables that no file has.
-        trusted: whether the old database, whose bytes have this digest, can be gone on with; None where it cannot.
+        trusted: whether the old database, whose bytes have this digest, can be reused; None where it cannot.
 
     Raises:
         DamagedFile: a file cannot be read, or holds another table.

@@ -23,7 +23,7 @@ from swaymeter.flows.graph.step import Step, StepId
 log = logging.getLogger(__name__)
 
 LOOK_AGAIN_SECONDS = 10.0
-"""After so long without a step that ended, workers that have come meanwhile are given steps."""
+"""If no step ends for so long, workers that have joined meanwhile are given steps."""
 
 NO_MODEL = ("", "")
 """Of a step that is not about a model."""
@@ -31,7 +31,7 @@ NO_MODEL = ("", "")
 
 @dataclass
 class _Ready:
-    """What may start of a graph as it was resolved; nothing that ends changes that before it is resolved again.
+    """The steps that may start, as the graph was last resolved; a step that ends adds none before the next time.
 
     held: models of which more may be ready then. last: the model of the step that ended last.
     """
@@ -41,7 +41,7 @@ class _Ready:
     last: tuple[str, str] = NO_MODEL
 
     def allows(self, node: Node) -> bool:
-        """Whether a step may start now: one of another model not before it is known what else needs the last one's."""
+        """Whether a step may start now; one of another model waits until it is known what still needs the last."""
         return self.last not in self.held or _model(node) == self.last
 
 
@@ -78,7 +78,7 @@ class Runner:
         except BaseException:
             self._workers.abandon()
             while self._running.keys() - self._over:  # the workspace is theirs until they have come to their ends
-                with suppress(Empty):  # not to be relied on: what raised may have come just after one was taken out
+                with suppress(Empty):  # one may be missing: the exception can come just after one was taken out
                     self._ended.get(timeout=0.1)
             raise
 

@@ -47,7 +47,7 @@ class Reference:
         return self.check is not None and self.check.state == "done"
 
     def with_all_columns(self) -> "Reference":
-        """The same output with all of its columns: also a change of those that do not count makes it another input."""
+        """The same output with all of its columns: a change in any of them, also one that does not count, counts."""
         return Reference(self.node, self.role, self.check.digest_of_all if self.check else None)
 
     def read(self) -> pa.Table:
@@ -60,7 +60,7 @@ class Reference:
 class Node:
     """A step in its graph, and how it stands.
 
-    reason: why it is damaged, failed or blocked. blocked_by: the step whose outputs lack, the first one upstream.
+    reason: why it is damaged, failed or blocked. blocked_by: the first step upstream whose outputs are missing.
     inputs: all that it reads. after: nodes that must have come to an end before it runs, done or not. refusal: why it
     cannot be run at all, such as a file that does not exist.
     """
@@ -161,7 +161,7 @@ class Graph:
         return self.nodes[identity]
 
     def wait(self, kind: StepKind, identity: StepId, lacking: Node, *, after: Iterable[Node] = ()) -> Node:
-        """Adds what stands for all that follows from the content of a node that is not done, or of any of `after`."""
+        """Adds one node in place of the steps that cannot be listed before a node, or one of `after`, is done."""
         blocker, others = lacking.blocked_by or lacking.id, tuple(after)
         inputs, reason = () if others else (lacking,), f"waits for {blocker}"
         self.nodes[identity] = Node(kind, identity, "blocked", reason, blocker, inputs=inputs, after=others)

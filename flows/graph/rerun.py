@@ -1,8 +1,7 @@
 """What was asked to be made again, and since when: `--force` and `--refresh`, remembered until it is done.
 
 A rerun is a request, not a removal: what was made before stays, and is used, until something newer takes its place. It
-is kept in the workspace, so that a run that ends early is gone on with by the next, which asks again for nothing that
-was answered since.
+is kept in the workspace: if a run ends early, the next one continues it, and repeats nothing that was answered since.
 """
 
 from collections.abc import Callable
@@ -27,11 +26,11 @@ SELECTION = {"relations", "models", "measures", "stages"}
 
 @dataclass(frozen=True)
 class Rerun:
-    """A request to make again what matches and was not made for it.
+    """A request to make matching steps again, unless that was already done for this request.
 
     since: when it was asked, by the clock of that host; it also tells the request from others. kind: "force", or
-    "refresh" for what changes by the day alone. selection: as plain values. study: the name of that which it is for;
-    empty, as in requests of a version before, for every study of the workspace.
+    "refresh" for what changes by the day alone. selection: as plain values. study: the study that it is for; empty, as
+    older versions wrote it, for every study of the workspace.
     """
 
     since: AwareDatetime
@@ -62,7 +61,7 @@ class Reruns:
     matches: Callable[[Rerun, StepId], bool] = lambda request, step: False
 
     def of(self, step: StepId, kind: Kind) -> frozenset[str]:
-        """The names of those of a kind that a step matches: what it made counts where it was made for all of them."""
+        """The names of the requests of a kind that match a step; its output is valid where it answers all of them."""
         return frozenset(
             request.name for request in self.requests if request.kind == kind and self.matches(request, step)
         )

@@ -10,8 +10,8 @@ From the reply's words (swaymeter.tasks.scoring.wording) in four steps:
     4  where nothing is stated, whether the reply declines (wording.refusals)
 
 Where an answer is yes or no, wording.yes_no and wording.clauses say what the reply says instead. It is a rule for short
-answers, not a judgement of truth; an answer that is only named as what others say states it. Most of what it knows of
-sentences is English; the commonest negations, and refusals, are known in a dozen languages.
+answers, not a judgement of truth; an answer that a reply reports as what others say counts as stated. Most of what it
+knows of sentences is English; the commonest negations, and refusals, are known in a dozen languages.
 """
 
 import re

@@ -1,6 +1,6 @@
 """What a worker does in its own process: it sees that it fits the run, and computes one step at a time.
 
-It keeps the models of the step before, and lets go of them when a step is about another one: its GPU has room for one.
+It keeps the models of the last step loaded, and unloads them when a step needs another: its GPU has room for one.
 """
 
 import functools

@@ -78,11 +78,11 @@ def failed(step: Step, run: Run, reason: str, detail: str = "", *, may_pass: boo
 
 
 INTERRUPTED = Outcome(failed="the run was interrupted")
-"""What comes of a step that is not begun any more; nothing is noted."""
+"""The outcome of a step that was not started, as the run was interrupted; no failure is noted."""
 
 
 class Workers:
-    """Computes in this process whatever it is given; the base of those that compute elsewhere what asks a model."""
+    """Computes every step in this process; the base of workers that send steps that ask a model elsewhere."""
 
     def __init__(self) -> None:
         self._computing, self._is_abandoned = threading.Lock(), False

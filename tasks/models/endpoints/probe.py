@@ -1,6 +1,7 @@
 """What a server can give, found out by a dozen requests before a study spends anything, since servers mislead.
 
-Each check has a name. What fails it is taken away with the reason, or noted where no number depends on it.
+Each check has a name. Where it fails, the capability is taken away and the reason kept; where no number depends on it,
+the failure is only noted.
 
     models          the server has a model of this name
     prompt          it reads the tokens that it is sent, and adds none

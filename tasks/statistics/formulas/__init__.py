@@ -1,1 +1,1 @@
-"""Formulas on vectors of scores: test, effect size, correction, correlation, interval. Imports numpy and scipy."""
+"""Formulas on vectors of scores; effect sizes and the Benjamini-Hochberg correction in groups.py."""
