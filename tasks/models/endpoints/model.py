@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from swaymeter.data.errors import ModelError, UsageError
+from swaymeter.data.errors import ModelError, ScoreError, UsageError
 from swaymeter.data.randomness import generator
 from swaymeter.tasks.models.capabilities import (
     DEFAULT_OPTIONS,
@@ -165,6 +165,14 @@ class ServedModel:
             return Answer("", (), (), _NOTHING, False, of_thoughts, reply.token_ids, unfinished_thoughts=True)
         text = text.lstrip().removeprefix(header) if header else text
         ids, log_probs, finished = reply.token_ids, reply.token_log_probs, reply.finish != "length"
+        if log_probs and thoughts and not reply.thoughts:  # they stand in the text, before the answer
+            begins = self._begin(ids, text) if len(ids) == len(log_probs) else None
+            if begins is None:
+                raise ScoreError(
+                    f"model {self.name}: its server writes thoughts into the text of an answer, so that the "
+                    "log-probabilities of the answer alone are not known; start the server with a reasoning parser"
+                )
+            ids, log_probs = ids[begins:], log_probs[begins:]
         if at_newline and "\n" in text:
             text, finished = text.partition("\n")[0], True
             if ids and len(ids) == len(log_probs):
@@ -174,6 +182,11 @@ class ServedModel:
                 )
                 ids, log_probs = ids[: end + 1], log_probs[: end + 1]
         return Answer(text.strip(), ids, log_probs, _NOTHING, finished, thoughts.strip())
+
+    def _begin(self, ids: Sequence[int], text: str) -> int | None:
+        """The place of the first token of an answer behind its thoughts; None where no token begins it."""
+        tails = (str(self.tokenizer.decode(list(ids[place:]), skip_special_tokens=True)) for place in range(len(ids)))
+        return next((place for place, tail in enumerate(tails) if tail.strip() == text.strip()), None)
 
     # ---- distributions
 

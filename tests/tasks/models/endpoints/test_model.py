@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swaymeter.data.errors import ServiceError, UsageError
+from swaymeter.data.errors import ScoreError, ServiceError, UsageError
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.tasks.models.endpoints.apis import Vllm
 from swaymeter.tasks.models.endpoints.client import Client
-from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt
+from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.messages import Letters
 from swaymeter.tasks.models.endpoints.model import ServedModel
 from swaymeter.tasks.models.endpoints.probe import probe
@@ -237,4 +237,19 @@ def test_token_beyond_the_vocabulary(tmp_path: Path) -> None:
 
     with made_up(before=beyond) as server:
         assert "not the likeliest" in str(served_by(server, tmp_path).lacks("next_token_logits"))
+    close_sessions()
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_thoughts_within_the_text(tmp_path: Path, has_ids: bool) -> None:
+    text = "<think>abc</think>Oslo"
+    reply = Reply(text, token_ids=tokens_of(text) if has_ids else (), token_log_probs=(-1.0,) * 18 + (-0.5,) * 4)
+    with made_up() as server:
+        model = served_by(server, tmp_path)
+    if has_ids:
+        answer = model._answer(reply, False, "")
+        assert (answer.text, answer.token_ids, answer.token_log_probs) == ("Oslo", tokens_of("Oslo"), (-0.5,) * 4)
+    else:
+        with pytest.raises(ScoreError, match="reasoning parser"):
+            model._answer(reply, False, "")
     close_sessions()
