@@ -81,7 +81,11 @@ class Served:
         return None
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
-        """What else is sent, so that nothing is the server's default."""
+        """What else is sent, so that nothing is the server's default; ModelError for what its API does not have."""
+        if decoding.top_k:
+            raise ModelError(
+                f"model {self.endpoint.name}: its API ({self.name}) has no top_k and ignores it; leave `top_k` at 0"
+            )
         return {"presence_penalty": 0.0, "frequency_penalty": 0.0}
 
     def _read(self, read: Callable[[], Found]) -> Found:

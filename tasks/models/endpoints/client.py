@@ -72,6 +72,10 @@ class InFlight:
         self._ended, self._began = 0, now
 
 
+class _Unsent(Exception):
+    """A request that is not sent any more, as another one has failed."""
+
+
 @dataclass(eq=False)
 class Client:
     """Asks one server; cache: the folder where answers are kept, so that none is paid twice.
@@ -147,7 +151,7 @@ class Client:
         def one(item: Item) -> Result:
             with self.in_flight.place():
                 if failed.is_set():
-                    raise RuntimeError("another request has failed")
+                    raise _Unsent
                 try:
                     return ask(item)
                 except BaseException:
@@ -163,7 +167,7 @@ class Client:
                 failed.set()
                 raise
         if errors:
-            raise next((error for error in errors if not isinstance(error, RuntimeError)), errors[0])
+            raise next(error for error in errors if not isinstance(error, _Unsent))
         return [future.result() for future in futures]
 
     def _count(self, answer: Answer) -> None:

@@ -13,7 +13,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Prompt
 _TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
 
 _TURNS = "\0"
-"""What the letters of turns begin with, and no text does."""
+"""What the letters of turns begin with; texts lose it there."""
 
 
 class Letters:
@@ -27,8 +27,8 @@ class Letters:
     def __call__(self, text: str | Sequence[str], **options: Any) -> dict[str, Any]:
         """The numbers of a text, or of each of several."""
         if isinstance(text, str):
-            return {"input_ids": list(map(ord, text))}
-        return {"input_ids": [list(map(ord, one)) for one in text]}
+            return {"input_ids": _letters(text)}
+        return {"input_ids": [_letters(one) for one in text]}
 
     def decode(self, ids: Sequence[int], **options: Any) -> str:
         """The text of these numbers."""
@@ -42,10 +42,15 @@ class Letters:
         """The turns, to be sent as they are; the text of the only one where no chat template is used."""
         if chat_template != _TEMPLATE:
             (turn,) = turns
-            return list(map(ord, turn["content"]))
+            return _letters(turn["content"])
         if options.get("tokenize") is False:
             return "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns)
         return list(map(ord, _TURNS + json.dumps(list(turns))))
+
+
+def _letters(text: str) -> list[int]:
+    """The numbers of a text, which must not begin as turns do: it may be somebody else's."""
+    return list(map(ord, text.lstrip(_TURNS)))
 
 
 def prompt_of(letters: Sequence[int]) -> Prompt:
