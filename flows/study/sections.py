@@ -198,8 +198,12 @@ class ModelPart(Options):
     """For how many seconds the server may be silent over one request."""
     max_requests: int | None = Field(default=None, ge=1)
     """The most requests of one run, which then ends in good order; null: no limit."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """The most tokens, read and written, of one run, which then ends in good order; null: no limit."""
+    max_cost: float | None = Field(default=None, gt=0)
+    """The most that one run costs by `price`, in its currency; it then ends in good order; null: no limit."""
     price: PricePart | None = None
-    """What tokens cost, so that `--dry-run` says what a run does; null: it does not."""
+    """What tokens cost, so that `--dry-run` says what a run does, and `max_cost` holds; null: it does not."""
 
     @field_validator("label")
     @classmethod
@@ -215,7 +219,8 @@ class ModelPart(Options):
             return None
         return Endpoint(
             self.name, self.endpoint, self.api, self.served_as, self.key_from, self.tokenizer,
-            self.requests_in_flight, self.requests_per_minute, self.timeout_s, self.max_requests,
+            self.requests_in_flight, self.requests_per_minute, self.timeout_s, self.max_requests, self.max_tokens,
+            self.max_cost, (self.price.input, self.price.output) if self.price else None,
         )  # fmt: skip
 
     @model_validator(mode="after")
@@ -226,6 +231,8 @@ class ModelPart(Options):
         if wrong := sorted(changed & (here if self.endpoint else there)):
             why = "is the server's own; leave it out" if self.endpoint else "is for a model at an `endpoint`; name one"
             raise refused([Problem((wrong[0],), why)])
+        if self.max_cost is not None and self.price is None:
+            raise refused([Problem(("max_cost",), "is reckoned from `price`, which is not given; give it")])
         return self
 
     @field_validator("device")

@@ -19,7 +19,8 @@ class Endpoint:
 
     served_as: what the server calls the model; "": the name. key_from: the environment variable that holds the key.
     tokenizer: the model whose tokenizer and chat template write the prompts, "" where the server's do. in_flight: most
-    requests at the same time. max_requests: of one run, None for any number.
+    requests at the same time. max_requests, max_tokens, max_cost: of one run, None for any number.
+    price: of a million tokens that are read, and of a million that are written.
     """
 
     name: str
@@ -32,11 +33,25 @@ class Endpoint:
     requests_per_minute: float | None = None
     timeout_s: float = 600.0
     max_requests: int | None = None
+    max_tokens: int | None = None
+    max_cost: float | None = None
+    price: tuple[float, float] | None = None
 
     @property
     def model(self) -> str:
         """What the server calls the model."""
         return self.served_as or self.name
+
+    @property
+    def budget(self) -> tuple[tuple[str, float], ...]:
+        """What a run may spend beside its requests: the settings with their amounts."""
+        amounts = (("max_tokens", self.max_tokens), ("max_cost", self.max_cost))
+        return tuple((name, amount) for name, amount in amounts if amount is not None)
+
+    def cost(self, read: int, written: int) -> float:
+        """What so many tokens cost; 0 without prices."""
+        of_read, of_written = self.price or (0.0, 0.0)
+        return (read * of_read + written * of_written) / 1e6
 
 
 class Prompt(NamedTuple):

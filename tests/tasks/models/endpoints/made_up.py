@@ -62,8 +62,9 @@ class MadeUp:
         count = 1 if "one answer a request" in self._misleads else body.get("n", 1)
         choices = [self._choice(prompt, body, number, is_chat) for number in range(count)]
         added = "adds a start token" in self._misleads
-        usage = {"prompt_tokens": len(prompt) + added, "completion_tokens": 0}
-        return says({"model": body["model"], "choices": choices, "usage": usage})
+        usage = {"prompt_tokens": len(prompt) + added, "completion_tokens": sum(map(_written, choices))}
+        said = {} if "no usage" in self._misleads else {"usage": usage}
+        return says({"model": body["model"], "choices": choices, **said})
 
     def _about(self, path: str) -> Say:
         if path.endswith("/models"):
@@ -133,6 +134,11 @@ class MadeUp:
         if "more than 1" in self._misleads:
             return [min(float(value) + 1.5, 0.0) for value in values]
         return [float(value) for value in values]
+
+
+def _written(choice: Mapping[str, Any]) -> int:
+    text = choice["message"]["content"] if "message" in choice else choice["text"]
+    return len(text) + (choice["finish_reason"] == "stop")
 
 
 @contextmanager
