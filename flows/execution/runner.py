@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from swaymeter.flows.execution.progress import Progress
-from swaymeter.flows.execution.workers.workers import Workers
+from swaymeter.flows.execution.workers.workers import OF_A_SERVER, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Step, StepId
@@ -42,7 +42,7 @@ class _Ready:
 
     def allows(self, node: Node) -> bool:
         """Whether a step may start now; one of another model waits until it is known what still needs the last."""
-        return self.last not in self.held or _model(node) == self.last
+        return _asks_server(node) or self.last not in self.held or _model(node) == self.last
 
 
 class Runner:
@@ -98,7 +98,8 @@ class Runner:
                     continue
                 graph.forget(ended)
                 self._unseen.add(ended.id)
-                ready.last = _model(ended)
+                if not _asks_server(ended):  # which takes no model out of the memory
+                    ready.last = _model(ended)
                 computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
                 if not (self._start(ready) and computes):
                     graph = None
@@ -116,7 +117,9 @@ class Runner:
 
     def _start(self, ready: _Ready) -> bool:
         """Submits what there is room for; whether that was anything."""
-        at_once, taken = self._workers.at_once(), Counter(map(self._place, self._running.values()))
+        taken = Counter(map(self._place, self._running.values()))
+        servers = {self._place(node) for node in (*ready.nodes, *self._running.values()) if _asks_server(node)}
+        at_once = {**dict.fromkeys(servers, OF_A_SERVER), **self._workers.at_once()}
         chosen: list[Node] = []
         for node in ready.nodes:
             if taken.total() >= sum(at_once.values()):
@@ -166,6 +169,10 @@ class Runner:
         if totals != self._totals:
             self._progress.plan(totals)
             self._totals = totals
+
+
+def _asks_server(node: Node) -> bool:
+    return node.step is not None and node.step.resource == "server"
 
 
 def _waits(node: Node, pending: set[StepId]) -> bool:

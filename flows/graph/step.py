@@ -12,8 +12,9 @@ from swaymeter.tasks.measures.run import ALL, Share, Spent
 
 Record = TypeVar("Record")
 Stage = Literal["fetch", "build", "score", "aggregate", "report"]
-Resource = Literal["services", "compute"]
-"""What a step waits for: the answers of services, a few at a time, or the processors and the GPU, one at a time."""
+Resource = Literal["services", "server", "compute"]
+"""What a step waits for: the answers of services, a few at a time; those of the server of its model, one at a time for
+each such model; or the processors and the GPU, one at a time."""
 
 STAGES: tuple[Stage, ...] = ("fetch", "build", "score", "aggregate", "report")
 

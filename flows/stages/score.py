@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypedDict
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.records import tables
 from swaymeter.flows.graph.graph import Graph, Node, Reference
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES
-from swaymeter.flows.graph.step import Output
+from swaymeter.flows.graph.step import Output, Resource
 from swaymeter.flows.stages.build import Built, part_of, prompts_of
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant
@@ -89,16 +89,23 @@ def _add(
     )  # fmt: skip
     return graph.add(
         SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
-        device=model.device if _computes(group, plan.parameters, model) else "",
+        **_place(group, plan.parameters, model),
     )  # fmt: skip
 
 
-def _computes(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> bool:
-    """Whether a pass asks the language model here, or one that judges entailment where that computes."""
-    names, is_here = (group.leading.name, *group.measures), model.endpoint is None
-    return any(
-        (MEASURES[name].capability and is_here) or getattr(parameters[name], "entailment", None) for name in names
-    )
+class _Place(TypedDict):
+    resource: Resource | None
+    device: str
+
+
+def _place(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Place:
+    """What a pass waits for, and the device of the model that it asks here; one that asks a server takes none."""
+    names = (group.leading.name, *group.measures)
+    asks = any(MEASURES[name].capability for name in names)
+    if asks and model.endpoint is not None:
+        return {"resource": "server", "device": ""}
+    computes = asks or any(getattr(parameters[name], "entailment", None) for name in names)
+    return {"resource": None, "device": model.device if computes else ""}
 
 
 def reliability(

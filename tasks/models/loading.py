@@ -31,11 +31,22 @@ _loaded: list[Any] = []
 
 def loaded_once(load: Load) -> Load:
     """`load`, called once a process for the same arguments until it is forgotten, and by one thread at a time."""
-    loaded, lock = functools.cache(load), threading.Lock()
+    lock = threading.Lock()
+    return _once(load, lambda arguments: lock)
+
+
+def found_once(find: Load) -> Load:
+    """As `loaded_once`, for what takes no memory: other arguments do not wait."""
+    locks: dict[Any, threading.Lock] = {}
+    return _once(find, lambda arguments: locks.setdefault(arguments, threading.Lock()))
+
+
+def _once(load: Load, lock_of: Callable[[Any], threading.Lock]) -> Load:
+    loaded = functools.cache(load)
     _loaded.append(loaded)
 
     def once(*arguments: Any) -> Any:
-        with lock:
+        with lock_of(arguments):
             return loaded(*arguments)
 
     return cast("Load", once)

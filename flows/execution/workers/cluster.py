@@ -176,7 +176,7 @@ class Cluster(Workers):
 
     def place(self, step: Step) -> str:
         if not step.device:
-            return step.resource
+            return super().place(step)
         fit_once = self._fitted | (self._marks.keys() - self._refused.keys())  # one that is refused may come back
         has_gpu = any("GPU" in self._marks.get(address, ()) for address in fit_once)
         return "CPU" if step.device == "cpu" or (step.device == "auto" and not has_gpu) else "GPU"

@@ -27,6 +27,9 @@ AT_ONCE: Mapping[str, int] = {"services": 3, "compute": 1 + AHEAD}
 """Steps that are begun at the same time: those that wait for services, and those that have the processors or the GPU.
 Of the latter one is computed, and the others wait for it."""
 
+OF_A_SERVER = 1
+"""Steps that are begun at the same time of one model at a server; the requests of one are many."""
+
 TRIES = 4
 """How often a step is begun whose worker dies: by the fourth time it is probably the step that kills it."""
 
@@ -92,8 +95,8 @@ class Workers:
         return AT_ONCE
 
     def place(self, step: Step) -> str:
-        """Which of the places a step takes."""
-        return step.resource
+        """Which of the places a step takes: a model at a server is one of its own, which `at_once` does not name."""
+        return f"server {step.id.model}" if step.resource == "server" else step.resource
 
     def compute(self, step: Step, run: Run) -> Outcome:
         """Has a step computed and waits for it; called from a thread of the step's own."""

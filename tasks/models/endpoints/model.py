@@ -27,7 +27,7 @@ from swaymeter.tasks.models.endpoints.endpoint import SERVED, Decoding, Endpoint
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
 from swaymeter.tasks.models.endpoints.probe import Found, probe
 from swaymeter.tasks.models.files.identity import identify_model
-from swaymeter.tasks.models.loading import loaded_once
+from swaymeter.tasks.models.loading import found_once
 from swaymeter.tasks.models.network import Engine
 from swaymeter.tasks.models.prompts.thoughts import without_thoughts
 from swaymeter.tasks.models.tokenizer import load_transformers_tokenizer
@@ -279,7 +279,7 @@ def load_served(
     return _served(endpoint, cache.absolute(), revision, reruns)
 
 
-@loaded_once
+@found_once
 def _served(endpoint: Endpoint, cache: Path, revision: str, reruns: frozenset[str]) -> ServedModel:
     client = Client(endpoint, cache, reruns)
     if not endpoint.tokenizer:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any
 
 import pytest
 
@@ -200,6 +201,41 @@ def test_resources_limit_what_runs_at_once(toy: Toy, monkeypatch: pytest.MonkeyP
         graph = Runner(toy.graph, Selection(), submit, Progress(), workers).run()
     assert {node.state for node in graph} == {"done"}
     assert most == {"services": 3, "compute": 1}
+
+
+def test_servers_are_asked_while_a_model_computes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nodes, begun, workers = list[Node](), set[str](), Workers()
+    together = threading.Barrier(3)
+
+    def compute(step: Step, run: Run) -> Outcome:
+        begun.add(step.id.model)
+        if step.id.subject == "a":
+            together.wait(20)  # broken unless each model has begun
+        next(node for node in nodes if node.id == step.id).state = "done"
+        return Outcome()
+
+    for model in ("one", "two", "here"):
+        for subject in ("a", "b"):
+            identity = StepId("score", subject, "1", model=model)
+            there = model != "here"
+            place: Mapping[str, Any] = {"resource": "server"} if there else {"resource": "compute", "device": "cpu"}
+            step = Step(identity, lambda step, run: None, {}, {}, **place)
+            nodes.append(Node(kind_of(identity), identity, "missing", step=step))
+
+    def resolve() -> Graph:
+        graph = Graph(Workspace(tmp_path))
+        graph.nodes.update({node.id: node for node in nodes})
+        return graph
+
+    monkeypatch.setattr("swaymeter.flows.execution.workers.workers.attempt", compute)
+    with ThreadPoolExecutor(16) as pool:
+
+        def submit(step: Step) -> Future[Outcome]:
+            return pool.submit(workers.compute, step, Run(tmp_path))
+
+        Runner(resolve, Selection(), submit, Progress(), workers).run()
+    assert {node.state for node in nodes} == {"done"}
+    assert begun == {"one", "two", "here"}
 
 
 class Told(Progress):

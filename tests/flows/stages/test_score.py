@@ -19,3 +19,12 @@ def test_a_model_has_a_setting_for_its_chat_template(tmp_path: Path) -> None:
     assert database is not None
     variants = database.arguments.variants
     assert {of["dtype"]: json.loads(of["prompt"])["chat_template"] for of in variants} == dict(asked)
+
+
+def test_a_pass_that_asks_a_server_takes_no_device(tmp_path: Path) -> None:
+    here = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
+    study = prepare(selected(tmp_path, facts=None, models=[here, {"name": "there", "endpoint": "http://127.0.0.1:1"}],
+                             measures={"answers": {}, "accuracy": {}}))  # fmt: skip
+    steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
+    asked = {(one.id.model == "there", one.resource, one.device) for one in steps if one.id.group == "answers"}
+    assert asked == {(False, "compute", "cpu"), (True, "server", "")}
