@@ -97,6 +97,22 @@ def judged(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
     return f" Coherent persuasion does not compare with published values: {judge}." if judge else ""
 
 
+def served(servers: pd.DataFrame) -> str:
+    """Which models a server answers for, and what it says of itself, as a sentence; empty where none does."""
+    words = [f"{Model(row['model'], row['dtype'])}: {row['server']}" for row in records(servers)]
+    return f" Answered at a server: {'; '.join(words)}." if words else ""
+
+
+def served_beside(servers: pd.DataFrame, means: pd.DataFrame) -> str:
+    """The same, and why such models may differ from those that are computed here, where a table has both."""
+    compared = [model for model in models(means) if model not in models(servers)]
+    return served(servers) + bool(len(servers) and compared) * (
+        " From models that are computed here these may differ by the number format and the rounding of the server, "
+        "and where prompts are sent as messages by its template, system prompt and start token: not by their weights "
+        "alone."
+    )
+
+
 def cut_off(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model reached the limit of tokens, as a sentence; empty where none did."""
     words = [f"{row['unfinished']} of {_greedy(row)} ended at the limit of {row['tokens']} tokens"

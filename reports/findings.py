@@ -4,7 +4,7 @@ Each sentence says what its intervals are over. Tests lead with those by entity,
 
 Three are said of every model: susceptibility, relevance, answers. Labels of entities and of contexts, what is known of
 an entity, memorization, answer sets and Fisher susceptibility have one each where they were measured; a model in a
-reduced precision has one on what that costs.
+reduced precision has one on what that costs, one at a server one on what this says of itself.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,6 +22,7 @@ from swaymeter.reports.estimates import (
     lost_in_thoughts,
     percent,
     plural,
+    served,
 )
 from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, correlation, masses
 from swaymeter.reports.figures.how_known import COUNTS, DEGREES, spearman
@@ -193,6 +194,10 @@ def _own_answers(means: pd.DataFrame) -> str:
     return f"The greedy answer {'; it '.join(sentences)}; intervals over {over}s." if sentences else NOT_JUDGED
 
 
+def _served(model: Model, frames: Frames) -> str:
+    return served(frames["served_models"]).strip()
+
+
 def _memorization(model: Model, frames: Frames) -> str:
     means, words = where(frames["memorization_in_short"], contexts="conflicting contexts"), []
     for kind in query_types(means):
@@ -300,5 +305,6 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(("answer_set_of_queries", "measures_in_short", "correlations"), _answer_sets),
     Finding(("fisher_of_queries", "measures_in_short", "correlations"), _fisher),
     Finding(("precision_of_queries", "precision_in_short"), _precision),
+    Finding(("models_side_by_side", "served_models"), _served),
 )
 """Every finding, in the order of the page."""

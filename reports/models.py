@@ -12,7 +12,9 @@ from swaymeter.data.records import identity
 from swaymeter.data.storage.workspace import slug
 from swaymeter.reports.frames import Frames, records
 
-FULL_PRECISION = frozenset({"float32", "float64"})
+SERVED = "served"
+FULL_PRECISION = frozenset({"float32", "float64", SERVED})
+"""Dtypes that are not compared with float32; of a model at a server nobody knows what it would give in another one."""
 RUNS = "runs_in_short"
 """The query that says what a study calls its models."""
 ANSWERS_PAGE, QUERIES_PAGE = "answers.html", "queries.html"
@@ -30,7 +32,7 @@ class Model:
 
     @property
     def reduced(self) -> bool:
-        """Whether the model computed in fewer digits than float32 has."""
+        """Whether the model computed in fewer digits than float32 has, and not at a server."""
         return self.dtype not in FULL_PRECISION
 
     @property

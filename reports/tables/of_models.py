@@ -8,7 +8,7 @@ import pandas as pd
 
 from swaymeter.data.catalog import PublishedValue, paper_items, published
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
-from swaymeter.reports.estimates import estimate, judged, limits, plural, span, thinking, verdict
+from swaymeter.reports.estimates import estimate, judged, limits, plural, served_beside, span, thinking, verdict
 from swaymeter.reports.frames import Frames, in_order, records, where
 from swaymeter.reports.models import RUNS, Model, models, rows_of
 from swaymeter.reports.published import with_published
@@ -96,9 +96,11 @@ AT_A_GLANCE = Table(
     f"contexts of the group. Of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few answers no share "
     f"({FEW}). Of two models, undecided: nothing shows that they differ on the items of both, nor that they do not; "
     "equal: their difference is shown to be within the margin.",
-    ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers"), _at_a_glance,
+    ("models_side_by_side", "model_differences", "stand_ins", "unfinished_greedy_answers", "served_models"),
+    _at_a_glance,
     note=lambda frames: (
         judged(frames["models_side_by_side"], frames["stand_ins"])
+        + served_beside(frames["served_models"], frames["models_side_by_side"])
         + thinking(frames["unfinished_greedy_answers"])
         + limits(frames["unfinished_greedy_answers"])
     ),

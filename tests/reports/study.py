@@ -132,6 +132,7 @@ FIXED = {
     "readings": pd.DataFrame(
         [{"model": MODEL, "dtype": "float32", "reading": "not by padded batches: it changes answers by 0.15 nats"}]
     ),
+    "served_models": pd.DataFrame(columns=["model", "dtype", "server"]),
     "runs_in_short": pd.DataFrame([{"model": MODEL, "dtype": "float32", "measure": "persuasion", "rows": 24}]),
     "runtime_of_susceptibilities": pd.DataFrame([{"model": MODEL, "dtype": "float32", "times_as_long": 30.0}]),
 }

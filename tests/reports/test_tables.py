@@ -174,6 +174,18 @@ def test_thoughts_that_do_not_end_are_why_nothing_is_judged(own: dict[str, pd.Da
     assert sentence == f"Not judged: 18 of 18 greedy answers of {MODEL} (float32), whose thoughts did not end."
 
 
+def test_a_model_at_a_server_is_explained(two: dict[str, pd.DataFrame]) -> None:
+    means = two["models_side_by_side"]
+    names = means[["model", "dtype"]].drop_duplicates()
+    servers = names.iloc[:1].assign(server="llama.cpp, prompts are sent as messages")
+    for of_table, is_beside in ((servers, True), (names.assign(server="vllm"), False), (names.iloc[:0], False)):
+        study = {**two, "served_models": of_table}
+        caption = filled(TABLES["models-at-a-glance"], study).caption
+        assert ("may differ by the number format" in caption) == is_beside
+        said = ["".join(sentences) for sentences in findings(study).values()]
+        assert sum("Answered at a server" in text for text in said) == len(of_table)
+
+
 def test_what_states_neither_answer_is_counted_by_reason() -> None:
     rows = [("m", "float32", 40, "denied", 7), ("m", "float32", 40, "part of another name", 5)]
     frame = pd.DataFrame(rows, columns=["model", "dtype", "greedy_answers", "reason", "answers"])

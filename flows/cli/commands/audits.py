@@ -117,9 +117,9 @@ def audit(
     outcome: checks.Judged = []
     error = WorkFailed(message) if message else None
     if not error:
-        measured, differences, unfinished = view.found_in(selected.workspace.database)
+        found = view.found_in(selected.workspace.database)
         try:
-            outcome = checks.judged(thresholds, measured)
+            outcome = checks.judged(thresholds, found.measured)
         except WorkFailed as why:
             error = why
     if junit is not None:
@@ -128,13 +128,13 @@ def audit(
     if error:
         raise typer.Exit(WorkFailed.exit_code) if progress.failures else error
     if as_json:
-        print_product(view.as_json(selected, measured, differences, unfinished, read, outcome))
+        print_product(view.as_json(selected, found, read, outcome))
     else:
-        view.show(out, measured)
-        comparison.show(out, differences)
+        view.show(out, found.measured)
+        comparison.show(out, found.differences)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named))
-    for line in filter(None, (*view.about_answers(unfinished), *of_rows)):
+    for line in filter(None, (*view.about_answers(found), *of_rows)):
         print_line(line, console)
     checks.refuse_unmet(outcome)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import pandas as pd
 import yaml
@@ -28,7 +28,7 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
-from swaymeter.reports.estimates import cut_off, lost_in_thoughts
+from swaymeter.reports.estimates import cut_off, lost_in_thoughts, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.frames import records
 from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
@@ -40,6 +40,19 @@ MOVED: Mapping[str, Any] = {"clusters": {"entailment": "all-minilm-l6-v2"}, "coh
 DTYPES = frozenset(get_args(ModelPart.model_fields["dtype"].annotation))
 THOUGHTS = 2048
 """The most tokens of thoughts in an audit that does not say."""
+
+
+class Audited(NamedTuple):
+    """What was found: each model alone, how every two differ, whose answers were cut off, and which a server gave.
+
+    means: the rows that `measured` was read from.
+    """
+
+    measured: list[Measured]
+    differences: list[Row]
+    unfinished: pd.DataFrame
+    servers: pd.DataFrame
+    means: pd.DataFrame
 
 
 def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
@@ -73,9 +86,11 @@ def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
     return [f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"] if text else []
 
 
-def about_answers(unfinished: pd.DataFrame) -> list[str]:
-    """How models were asked to think, and which answers did not end, with what lets them; nothing where all did."""
+def about_answers(found: Audited) -> list[str]:
+    """Who answered, where a server did, how models were asked to think, and which answers did not end; or nothing."""
+    unfinished = found.unfinished
     sentences = (
+        (served_beside(found.servers, found.means), ""),
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
         (lost_in_thoughts(unfinished), "; --thinking with more tokens lets them end"),
@@ -162,14 +177,14 @@ def _model(name: str, key_from: str) -> dict[str, str]:
     return {"name": before, "dtype": dtype} if colon and dtype in DTYPES else {"name": name}
 
 
-def found_in(database: Path) -> tuple[list[Measured], list[Row], pd.DataFrame]:
-    """What a database says of its models: each alone, how every two of them differ, whose answers were cut off."""
+def found_in(database: Path) -> Audited:
+    """What a database says of its models."""
     with opened(database, schema()) as warehouse:
         rows = warehouse.frame("models_side_by_side")
         differences = warehouse.frame("model_differences")
-        unfinished = warehouse.frame("unfinished_greedy_answers")
+        unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
-    return measured_of(rows), records(known.where(known.notna(), None)), unfinished
+    return Audited(measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows)
 
 
 def measured_of(means: pd.DataFrame) -> list[Measured]:
@@ -205,9 +220,7 @@ def show(console: Console, measured: Sequence[Measured]) -> None:
 
 def as_json(
     selected: Selected,
-    measured: Sequence[Measured],
-    differences: Sequence[Row],
-    unfinished: pd.DataFrame,
+    found: Audited,
     read: ReadQuestions,
     outcome: Judged,
 ) -> str:
@@ -220,9 +233,10 @@ def as_json(
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}
     content = {
-        "measured": [asdict(row) for row in measured],
-        "differences": list(differences),
-        "unfinished_greedy_answers": records(unfinished),
+        "measured": [asdict(row) for row in found.measured],
+        "differences": list(found.differences),
+        "unfinished_greedy_answers": records(found.unfinished),
+        "served_models": records(found.servers),
         "checks": checks,
         "rows_not_used": [f"{place}: {why}" for place, why in wrong_rows(read.rejected)],
         "kinds_not_given": {"supporting": read.derived, "unknown": read.unknown},

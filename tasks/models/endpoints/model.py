@@ -91,8 +91,8 @@ class ServedModel:
 
     @property
     def reading(self) -> str | None:
-        """What the probe found wrong; None where nothing was."""
-        return "; ".join(f"{check}: {reason}" for check, reason in self.found.failed.items()) or None
+        """What the probe found wrong, each behind a semicolon; None where nothing was."""
+        return "; ".join(f"{check}: {reason.replace(';', ',')}" for check, reason in self.found.failed.items()) or None
 
     def lacks(self, capability: Capability | None) -> str | None:
         """Why it cannot give this; None where it can."""

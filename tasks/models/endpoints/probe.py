@@ -266,12 +266,16 @@ def _words(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str, str]
         words["version"] = _about(client, "version").get("version")
     elif api == "llama.cpp":
         about = _about(client, "props")
-        places = {"version": "build_info", "ftype": "model_ftype", "path": "model_path"}
+        places = {"version": "build_info", "number format": "model_ftype", "file": "model_path"}
         words |= {name: about.get(place) for name, place in places.items()}
     elif api == "sglang":
         about = _about(client, "get_model_info")
-        words |= {"path": about.get("model_path")}
-    return {name: printable(str(value), 200) for name, value in words.items() if value}
+        words |= {"file": about.get("model_path")}
+    named = {name: str(value) for name, value in words.items() if value}
+    said = {name: text.rpartition("/")[2] if name == "file" else text for name, text in named.items()}
+    if said.get("id", "").endswith(said.get("file", "/")):
+        del said["id"]
+    return {name: printable(text, 200) for name, text in said.items()}
 
 
 def _about(client: Client, path: str) -> Mapping[str, Any]:

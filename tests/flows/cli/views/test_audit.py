@@ -232,9 +232,9 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     ]  # fmt: skip
     files = stored(tmp_path / "files", {"questions": [as_row(one) for one in questions], "answers": answers})
     update(tmp_path / "study.duckdb", "key", schema(), files)
-    *_, unfinished = audit.found_in(tmp_path / "study.duckdb")
+    found = audit.found_in(tmp_path / "study.duckdb")
     said = "4 of 6 greedy answers of m (float32) ended at the limit of 32 tokens"
-    assert audit.about_answers(unfinished) == [f"Judged as they are: {said}; --max-new-tokens raises it."]
+    assert audit.about_answers(found) == [f"Judged as they are: {said}; --max-new-tokens raises it."]
 
 
 def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
