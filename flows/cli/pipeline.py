@@ -120,9 +120,10 @@ class Selected:
         if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
             raise WorkFailed("; ".join(dict.fromkeys(f"{self.name}: {node.refusal}" for node in failed)))
 
-    def _check(self, graph: Graph, selection: Selection, *, force: bool) -> None:
+    def _check(self, graph: Graph, selection: Selection, *, force: bool, offline: bool = False) -> None:
         """Refuses what is known at once to be impossible; StudyFileError names all of it."""
-        if problems := list(dict.fromkeys(refusals(graph, self.plan, selection.of(graph), force=force))):
+        found = refusals(graph, self.plan, selection.of(graph), force=force, offline=offline)
+        if problems := list(dict.fromkeys(found)):
             raise StudyFileError(f"{self.name}: {first_names(problems, separator='; ')}")
 
     def execute(
@@ -135,7 +136,7 @@ class Selected:
         held: AbstractContextManager[dict[Any, Any]] = self.workspace.lock(warn if wait else None) if writable else none
         with held as memory:
             graph = graph_of(self.plan, memory)
-            self._check(graph, selection, force=force)
+            self._check(graph, selection, force=force, offline=offline)
             undone = any(graph.nodes[name].state != "done" for name in selection.of(graph))
             if not (undone or force or refresh or graph.reruns.requests):
                 return graph, None

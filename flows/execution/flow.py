@@ -179,7 +179,7 @@ def _run(
         if failed:
             selection = selection.failed(graph)
         asked = asked_variants(graph, plan, selection.of(graph), force=kinds.get("force", False))
-        if problems := list(dict.fromkeys(refused_models(plan, asked))):
+        if problems := list(dict.fromkeys(refused_models(plan, asked, offline=offline))):
             raise StudyFileError(f"study {chosen.name}: {'; '.join(problems)}")
         try:
             workers = Workers()

@@ -26,7 +26,9 @@ from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.files.identity import ModelKind, identify_model
 
 
-def refusals(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> Iterator[str]:
+def refusals(
+    graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False, offline: bool = False
+) -> Iterator[str]:
     """Why the selected steps cannot be run, each reason with the key of the study file that leads to it.
 
     A model that the hub did not give is not among them: a later run may get it, and the other steps go on.
@@ -52,7 +54,7 @@ def refusals(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: b
         subjects = dict.fromkeys(n.id.subject for n in nodes if n.id.stage == "score" and (force or n.state != "done"))
         for relation in subjects:
             yield from _too_few_built_contexts(graph, relation, sample)
-    yield from refused_models(plan, asked_variants(graph, plan, selected, force=force))
+    yield from refused_models(plan, asked_variants(graph, plan, selected, force=force), offline=offline)
     about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
     yield from _refused_templates(asked_variants(graph, plan, about_questions, force=force))
 
@@ -64,7 +66,7 @@ def asked_variants(graph: Graph, plan: Plan, selected: Collection[StepId], *, fo
     return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype) in names]
 
 
-def refused_models(plan: Plan, variants: Iterable[Variant]) -> Iterator[str]:
+def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = False) -> Iterator[str]:
     """Why models cannot be asked where they are to, each with its place in the study file; servers are asked."""
     from swaymeter.tasks.models.loading import BALANCED
     from swaymeter.tasks.models.size import why_not_here
@@ -75,7 +77,7 @@ def refused_models(plan: Plan, variants: Iterable[Variant]) -> Iterator[str]:
         number, model = variant.place, variant.model
         if served := model.served:
             try:
-                yield from _not_served(plan, variant, served)
+                yield from _not_served(plan, variant, served, offline=offline)
             except ServiceError as error:  # a later run may reach it, and the steps of other models go on
                 unreached.append(f"models.{number}: {error}")
         elif runner == "dask":
@@ -91,13 +93,13 @@ def refused_models(plan: Plan, variants: Iterable[Variant]) -> Iterator[str]:
         yield from unreached
 
 
-def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint) -> Iterator[str]:
+def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bool) -> Iterator[str]:
     """What a study wants of a server that this cannot give; ServiceError where it is not reached."""
     from swaymeter.tasks.models.endpoints.model import load_served
 
-    identity = variant.identity
+    revision = variant.identity.revision if variant.identity else ""
     try:
-        model = load_served(endpoint, plan.workspace.endpoints, revision=identity.revision if identity else "")
+        model = load_served(endpoint, plan.workspace.endpoints, revision=revision, offline=offline)
     except ServiceError:
         raise
     except SwaymeterError as error:

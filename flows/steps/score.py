@@ -75,7 +75,7 @@ def run_pass(step: Step, run: Run) -> Spent:
             from swaymeter.tasks.models.endpoints.model import load_served
 
             cache, reruns = Workspace(run.workspace).endpoints, step.forced | step.refreshed
-            return load_served(served, cache, revision=arguments.revision, reruns=reruns)
+            return load_served(served, cache, revision=arguments.revision, reruns=reruns, offline=run.offline)
         return load_language_model(model.name, dtype=model.dtype, device=model.device, revision=arguments.revision)
 
     workspace = Workspace(run.workspace)

@@ -221,6 +221,7 @@ class ModelPart(Options):
             self.name, self.endpoint, self.api, self.served_as, self.key_from, self.tokenizer,
             self.requests_in_flight, self.requests_per_minute, self.timeout_s, self.max_requests, self.max_tokens,
             self.max_cost, (self.price.input, self.price.output) if self.price else None,
+            self.revision,
         )  # fmt: skip
 
     @model_validator(mode="after")

@@ -56,7 +56,8 @@ def slurm(
         return
     selected.check_models("run")
     with selected.workspace.lock():  # nothing is submitted for a workspace that another run uses
-        if problems := [*refusals(selected.graph, selected.plan, selected.selection.of(selected.graph))]:
+        of = selected.selection.of(selected.graph)
+        if problems := [*refusals(selected.graph, selected.plan, of, offline=offline)]:
             raise StudyFileError(f"{study}: {first_names(problems, separator='; ')}")
         print_line(f"{workers} jobs are submitted; the run begins with the first worker, Ctrl-C ends them")
         with jobs.started(workers):

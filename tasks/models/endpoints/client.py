@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from swaymeter.data.digests import identity
 from swaymeter.data.errors import ModelError, UsageError
 from swaymeter.data.sources.http.answer import Answer, ErrorOf
 from swaymeter.data.sources.http.services import TRANSIENT, Service
@@ -81,13 +82,14 @@ class Client:
     """Asks one server; cache: the folder where answers are kept, so that none is paid twice.
 
     requests, tokens_read, tokens_written: so far, by anybody in this process that holds this client; tokens as far as
-    the server counts them. reruns: as for `Session`.
-    UsageError where the variable that holds the key is not set.
+    the server counts them. reruns, offline: as for `Session`.
+    UsageError where the variable that holds the key is not set, though something may be sent.
     """
 
     endpoint: Endpoint
     cache: Path
     reruns: frozenset[str] = frozenset()
+    offline: bool = False
     requests: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -105,7 +107,9 @@ class Client:
             timeout_s=endpoint.timeout_s, max_requests=endpoint.max_requests or sys.maxsize,
             max_minutes=_MINUTES, tries=_TRIES, contact_needed=False, transient=_STATUSES, budget=endpoint.budget,
         )  # fmt: skip
-        if endpoint.key_from and not os.environ.get(endpoint.key_from):
+        if endpoint.revision:  # other weights: what the earlier ones answered is not theirs
+            self.cache = self.cache / f"revision-{identity(endpoint.revision)}"
+        if endpoint.key_from and not (self.offline or os.environ.get(endpoint.key_from)):
             raise UsageError(
                 f"model {endpoint.name}: its key is read from the environment variable {endpoint.key_from}, which is "
                 "not set; set it, or leave out key_from where the server needs no key"
@@ -115,7 +119,10 @@ class Client:
     def session(self) -> Session:
         """The session of this process; the one of an earlier run is closed."""
         key = os.environ.get(self.endpoint.key_from, "") if self.endpoint.key_from else ""
-        return shared_session(self._service, contact=None, cache=self.cache, reruns=self.reruns, key=key)
+        return shared_session(
+            self._service, contact=None, cache=self.cache, reruns=self.reruns, key=key,
+            offline=self.offline,
+        )  # fmt: skip
 
     def post(
         self,

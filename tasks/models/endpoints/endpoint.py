@@ -20,7 +20,8 @@ class Endpoint:
     served_as: what the server calls the model; "": the name. key_from: the environment variable that holds the key.
     tokenizer: the model whose tokenizer and chat template write the prompts, "" where the server's do. in_flight: most
     requests at the same time. max_requests, max_tokens, max_cost: of one run, None for any number.
-    price: of a million tokens that are read, and of a million that are written.
+    price: of a million tokens that are read, and of a million that are written. revision: which weights the server has,
+    in the words of the study; answers of another one are not used.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Endpoint:
     max_tokens: int | None = None
     max_cost: float | None = None
     price: tuple[float, float] | None = None
+    revision: str = ""
 
     @property
     def model(self) -> str:

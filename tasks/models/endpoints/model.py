@@ -24,6 +24,7 @@ from swaymeter.tasks.models.capabilities import (
 )
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Decoding, Endpoint, Prompt, Reply
+from swaymeter.tasks.models.endpoints.kept import keep, kept
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
 from swaymeter.tasks.models.endpoints.probe import Found, probe
 from swaymeter.tasks.models.files.identity import identify_model
@@ -261,8 +262,9 @@ class ServedModel:
 
 
 def load_served(
-    endpoint: Endpoint, cache: Path, *, revision: str = SERVED, reruns: frozenset[str] = frozenset()
-) -> ServedModel:
+    endpoint: Endpoint, cache: Path, *, revision: str = SERVED, reruns: frozenset[str] = frozenset(),
+    offline: bool = False,
+) -> ServedModel:  # fmt: skip
     """The model at this endpoint, probed once a process.
 
     Args:
@@ -270,25 +272,32 @@ def load_served(
         cache: The folder where the server's answers are kept, so that none is asked for twice.
         revision: What its scores call the weights.
         reruns: The names of requests to ask anew.
+        offline: Whether only what is stored counts: answers, and what the last probe found. No key is needed.
 
     Raises:
         UsageError: a key that is not in the environment.
         ModelError: a model that the server lacks, or another tokenizer than the server's.
         ServiceError: a server that cannot be reached, or refuses to answer.
     """
-    return _served(endpoint, cache.absolute(), revision, reruns)
+    return _served(endpoint, cache.absolute(), revision, reruns, offline)
 
 
 @found_once
-def _served(endpoint: Endpoint, cache: Path, revision: str, reruns: frozenset[str]) -> ServedModel:
-    client = Client(endpoint, cache, reruns)
-    if not endpoint.tokenizer:
-        served, found = probe(client, None)
-        return ServedModel(endpoint, revision, served, found, Letters())
-    tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
-    served, found = probe(
-        client, lambda text: Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
-    )
+def _served(
+    endpoint: Endpoint, cache: Path, revision: str, reruns: frozenset[str], offline: bool
+) -> ServedModel:  # fmt: skip
+    client = Client(endpoint, cache, reruns, offline)
+    tokenizer: Any = Letters()
+    if endpoint.tokenizer:
+        tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
+    if offline:
+        return ServedModel(endpoint, revision, *kept(client), tokenizer)
+
+    def write(text: str) -> Prompt:
+        return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
+
+    served, found = probe(client, write if endpoint.tokenizer else None)
+    keep(client, served, found)
     return ServedModel(endpoint, revision, served, found, tokenizer)
 
 

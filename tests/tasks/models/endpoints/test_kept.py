@@ -1,0 +1,79 @@
+"""What a server answered, and what a probe found, serves runs without a network; and is of one server's weights."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.http.session import close_sessions
+from swaymeter.tasks.models.endpoints.endpoint import Endpoint
+from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
+from swaymeter.tasks.models.loading import forget_models
+from tests.tasks.models.endpoints.made_up import made_up
+
+QUESTION = [{"role": "user", "content": "Where is Oslo?"}]
+
+
+def texts(model: ServedModel, question: Any = QUESTION) -> list[str]:
+    letters = model.tokenizer.apply_chat_template(question, chat_template=model.tokenizer.chat_template)
+    (answers,) = model.sample_answers([letters], [("q", "none")], samples=3)
+    return [answer.text for answer in (*answers.samples, answers.greedy)]
+
+
+def test_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "a key of this test")
+    with made_up("no log-probabilities", "one answer a request", dialect="openai") as server:
+        endpoint = Endpoint("made-up", server.address, key_from="A_KEY")
+        with pytest.raises(ServiceError, match="offline, and what its server can give was not found out"):
+            load_served(endpoint, tmp_path, offline=True)
+        online = load_served(endpoint, tmp_path)
+        answered, asked = texts(online), len(server.asked)
+        close_sessions()
+        monkeypatch.delenv("A_KEY")  # nothing is sent
+        offline = load_served(replace(endpoint, in_flight=2), tmp_path, offline=True)
+        assert offline.found == online.found
+        assert "several" in offline.found.failed
+        assert texts(offline) == answered
+        with pytest.raises(ServiceError, match="offline, and no cached response"):
+            texts(offline, [{"role": "user", "content": "Where is Lima?"}])
+        assert len(server.asked) == asked
+    close_sessions()
+
+
+def test_other_weights(tmp_path: Path) -> None:
+    with made_up(dialect="openai") as server:
+        asked = []
+        for revision in ("", "June", "june", "June", ""):
+            forget_models()
+            model = load_served(Endpoint("made-up", server.address, revision=revision), tmp_path, revision=revision)
+            before = len(server.asked)
+            texts(model)
+            asked.append(len(server.asked) > before)
+            close_sessions()
+    assert asked == [True, True, True, False, False], "answers of other weights were used"
+
+
+@pytest.mark.parametrize(("reruns", "is_asked"), [((), False), (("force of today",), True)])
+def test_anew(reruns: tuple[str, ...], is_asked: bool, tmp_path: Path) -> None:
+    with made_up(dialect="openai") as server:
+        texts(load_served(Endpoint("made-up", server.address), tmp_path))
+        for asked in (is_asked, False):  # once for a request, however often the run begins
+            again = load_served(Endpoint("made-up", server.address), tmp_path, reruns=frozenset(reruns))
+            before = len(server.asked)
+            texts(again)
+            assert (len(server.asked) > before) == asked
+    close_sessions()
+
+
+def test_two_names(tmp_path: Path) -> None:
+    with made_up(dialect="openai") as server:
+        one, other = (
+            load_served(Endpoint(name, server.address, served_as="made-up"), tmp_path) for name in ("one", "o n e")
+        )
+        assert texts(one) != texts(other), "their seeds are their own"
+        before = len(server.asked)
+        assert (texts(one), texts(other)) == (texts(one), texts(other))
+        assert len(server.asked) == before
+    close_sessions()
