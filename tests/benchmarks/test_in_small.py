@@ -122,6 +122,7 @@ def test_endpoints_in_small(tmp_path: Path) -> None:
     pytest.importorskip("xllamacpp")
     content = ran("endpoints", tmp_path)
     assert content["throughput_ratio"] > 0
+    assert 0 < content["in_flight_s"] <= content["stage_s"]
 
 
 def test_prompts_in_small(tmp_path: Path) -> None:
