@@ -138,6 +138,8 @@ KINDS = {
     "assignment": "cluster_assignment_entropy",
 }
 """The column of each kind of semantic entropy."""
+_OF_TEXTS = "assignment"
+"""The kind that needs no log-probabilities, which not every server gives."""
 
 
 @table("semantic_entropy", "a question alone, or with a context", key=QUESTION_KEY)
@@ -146,9 +148,13 @@ class SemanticEntropy(QuestionScore):
 
     groups: Annotated[int, Meaning("number of clusters of equivalent answers")]
     group_sizes: Annotated[tuple[int, ...], Meaning("the clusters' sizes in order of opening")]
-    semantic_entropy: Annotated[float, Meaning("-1/V sum_v log sum_{k in v} p(a_k|x)", "nats")]
-    semantic_entropy_length_normalised: Annotated[float, Meaning("the same with mean token log-probabilities", "nats")]
-    semantic_entropy_rao: Annotated[float, Meaning("entropy of renormalised cluster probabilities", "nats")]
+    semantic_entropy: Annotated[float | None, Meaning(
+        "-1/V sum_v log sum_{k in v} p(a_k|x); NULL, as the next two, where a server gives no log-probabilities", "nats"
+    )]
+    semantic_entropy_length_normalised: Annotated[
+        float | None, Meaning("the same with mean token log-probabilities", "nats")
+    ]
+    semantic_entropy_rao: Annotated[float | None, Meaning("entropy of renormalised cluster probabilities", "nats")]
     cluster_assignment_entropy: Annotated[float, Meaning("entropy of the cluster sizes", "nats")]
     semantic_entropy_standard_error: Annotated[float | None, standard_error_of("semantic_entropy")]
     semantic_entropy_length_normalised_standard_error: Annotated[
@@ -172,13 +178,15 @@ def _semantic_entropy(inputs: Inputs, model: None, questions: Sequence[Question]
         log_probs = [row["token_log_probs"] for row in answers[key]]
         scores: dict[str, float | None] = {}
         for kind, column in KINDS.items():
-            scores[column] = semantic_entropy(log_probs, clusters, kind=kind)
-            scores[f"{column}_standard_error"] = semantic_entropy_error(log_probs, halves, kind=kind)
+            is_known = kind == _OF_TEXTS or all(map(len, log_probs))
+            scores[column] = semantic_entropy(log_probs, clusters, kind=kind) if is_known else None
+            error = semantic_entropy_error(log_probs, halves, kind=kind) if is_known else None
+            scores[f"{column}_standard_error"] = error
         yield {**origins[key], "groups": len(clusters), "group_sizes": [len(cluster) for cluster in clusters], **scores}
 
 
 SEMANTIC_ENTROPY = Measure(
     row=SemanticEntropy, version=2, unit="nats", about="questions", needs=("answers", "clusters"),
-    requires="token_log_probs", compute=_semantic_entropy, parameters=HalfSampleParameters,
+    compute=_semantic_entropy, parameters=HalfSampleParameters,
     meaning="how many meanings the sampled answers spread over",
 )  # fmt: skip

@@ -89,6 +89,20 @@ def test_entropies_and_errors_are_those_of_the_answers(study: Study, expected: A
     assert len({row["semantic_entropy_standard_error"] for row in rows.values()}) > len(rows) / 2
 
 
+def test_without_log_probabilities_the_clusters_have_an_entropy(study: Study) -> None:
+    whole = study.by_question("semantic_entropy")
+    texts = [{**row, "token_log_probs": []} for row in study.rows("answers")]
+    later = replace(study, folder=study.folder.with_name("later"))
+    for name, rows in (("answers", texts), ("clusters", study.rows("clusters"))):
+        later.artifact(name).write(later.artifact(name).table.of(rows), study.artifact(name).about())
+    rows = later.by_question("semantic_entropy")
+    of_texts = ("groups", "group_sizes", "cluster_assignment_entropy", "cluster_assignment_entropy_standard_error")
+    for key, row in rows.items():
+        assert {name: row[name] for name in of_texts} == {name: whole[key][name] for name in of_texts}
+        assert {row[name] for name in row if name.startswith("semantic_entropy")} == {None}
+    assert rows.keys() == whole.keys()
+
+
 def test_coherent_persuasion_is_that_of_both_sides(study: Study, expected: Answers, equivalent: Equivalent) -> None:
     def grouped(key: Key) -> GroupedAnswers:
         distributions = [answer.mean_distribution for answer in expected[key].samples]
