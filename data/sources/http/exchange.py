@@ -1,5 +1,6 @@
 """One request to a public service: who asks, its address and redirects, its complete response, or the error."""
 
+import logging
 import re
 import socket
 from collections.abc import Collection, Mapping
@@ -29,6 +30,9 @@ _OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to est
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
 _KEEPS_METHOD = (301, 302, 307, 308)
 _RETRY = Retry(retry_after_max=2**31)  # the budget of the run limits it
+
+
+logging.getLogger("urllib3.connection").setLevel(logging.ERROR)  # its warnings quote what a service sends
 
 
 class Unreachable(Exception):
@@ -71,7 +75,10 @@ def exchange(
         raise TransientError(f"{named} {error}", kind=ServiceTimeout, tries=2) from None
     except (failures.ReadTimeout, broken.ReadTimeoutError):
         raise TransientError(f"{named} was silent for {timeout_s:g} s", kind=ServiceTimeout, tries=2) from None
-    except (failures.ConnectTimeout, failures.ProxyError, failures.SSLError) as error:
+    except failures.SSLError as error:
+        own = "; where an authority of your own has signed it, name the file of its certificate in REQUESTS_CA_BUNDLE"
+        raise Unreachable(_why(error) + (own if "CERTIFICATE_VERIFY_FAILED" in str(error) else "")) from None
+    except (failures.ConnectTimeout, failures.ProxyError) as error:
         raise Unreachable(_why(error)) from None
     except failures.ConnectionError as error:
         if isinstance(getattr(error.args[0] if error.args else None, "reason", None), broken.NewConnectionError):

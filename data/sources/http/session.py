@@ -18,8 +18,9 @@ from typing import Any, Literal
 
 import requests
 from pyrate_limiter import Limiter, Rate
+from requests.structures import CaseInsensitiveDict
 
-from swaymeter.data.errors import ServiceClosed, ServiceError, printable
+from swaymeter.data.errors import ServiceClosed, ServiceError, SwaymeterError, printable
 from swaymeter.data.sources.http.answer import (
     Answer,
     ErrorOf,
@@ -43,6 +44,7 @@ from swaymeter.data.sources.http.exchange import (
     user_agent,
 )
 from swaymeter.data.sources.http.limits import Limits
+from swaymeter.data.sources.http.secret import Secret
 from swaymeter.data.sources.http.services import Service
 from swaymeter.data.storage.workspace import slug
 
@@ -89,7 +91,7 @@ class Session:
         self.service, self.offline, self.reruns = service, offline, reruns
         self._named = f"{service.name} ({service.address})"
         self._headers = {"Accept-Encoding": "gzip, deflate"}
-        self._key = key.encode()
+        self._secret = Secret(key)
         if key:
             self._headers["Authorization"] = f"Bearer {key}"
         if not offline:
@@ -134,12 +136,23 @@ class Session:
         ServiceError where the service fails or its response is invalid, or, offline, none is cached; ServiceTimeout
         where it takes too long: ask for less; ServiceBudget where the run has spent its budget for the service.
         """
+        try:
+            return self._ask(form, method, path, accept, Expected(content, error_of, allow, immutable), as_json,
+                             bypass_cache=bypass_cache, keep=keep)  # fmt: skip
+        except Exception as error:
+            if (message := self._secret.out_of(str(error))) == str(error):
+                raise
+            raise (type(error) if isinstance(error, SwaymeterError) else ServiceError)(message) from None
+
+    def _ask(
+        self, form: Mapping[str, Any], method: str, path: str, accept: str | None, expected: Expected, as_json: bool,
+        *, bypass_cache: bool, keep: bool,
+    ) -> Answer:  # fmt: skip
         address = place_in(self.service.address, path, self._named)
-        headers = self._headers | {"Accept": accept or _ACCEPTED[content]}
+        headers = self._headers | {"Accept": accept or _ACCEPTED[expected.form]}
         fields, place = sorted(form.items()), "params" if method == "GET" else "json" if as_json else "data"
         sent: dict[str, Any] = {place: dict(fields) if as_json else fields}
         request = requests.Request(method, address, headers=headers, **sent).prepare()
-        expected = Expected(content, error_of, allow, immutable)
         key = key_of(request)
         with self._lock:
             is_repeated = key in self._in_progress
@@ -256,7 +269,10 @@ class Session:
             self._reached = True
             raise
         self._reached = True
-        return replace(reply, body=reply.body.replace(self._key, b"[key]")) if self._key else reply
+        return replace(
+            reply, body=self._secret.out_of_answer(reply.body),
+            headers=CaseInsensitiveDict({name: self._secret.out_of(of) for name, of in reply.headers.items()}),
+        )  # fmt: skip
 
 
 _lock = threading.Lock()

@@ -114,6 +114,12 @@ class Client:
                 f"model {endpoint.name}: its key is read from the environment variable {endpoint.key_from}, which is "
                 "not set; set it, or leave out key_from where the server needs no key"
             )
+        key = os.environ.get(endpoint.key_from, "") if endpoint.key_from else ""
+        if not (key.isascii() and key.isprintable()) or key != key.strip():
+            raise UsageError(
+                f"model {endpoint.name}: the key in the environment variable {endpoint.key_from} has a space or a line "
+                "end around it, or a character that no header may have; set it again"
+            )
 
     @property
     def session(self) -> Session:

@@ -1,8 +1,10 @@
 """Where a model is served, what it is asked, and what comes back: the same for every kind of server."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +13,7 @@ SERVED = "served"
 """The dtype, and the place, of a model whose server decides both."""
 Api = Literal["openai", "vllm", "sglang", "llama.cpp"]
 Turns = Sequence[Mapping[str, str]]
+_THIS_MACHINE = re.compile(r"localhost|::1|127(\.\d+){3}")
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,12 @@ class Endpoint:
     def model(self) -> str:
         """What the server calls the model."""
         return self.served_as or self.name
+
+    @property
+    def is_readable_on_its_way(self) -> bool:
+        """Whether what is sent goes to another machine, and is not encrypted."""
+        parts = urlsplit(self.address)
+        return parts.scheme == "http" and not _THIS_MACHINE.fullmatch(parts.hostname or "")
 
     @property
     def budget(self) -> tuple[tuple[str, float], ...]:

@@ -3,6 +3,7 @@
 Its "device" is this machine's CPU, where what the server sends is computed on; what reads is the server.
 """
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.capabilities import AnswerScores, NextTokenLogits, Samples
     from swaymeter.tasks.models.endpoints.apis import Served
     from swaymeter.tasks.models.next_token.distributions import Distributions
+
+log = logging.getLogger(__name__)
 
 _NOTHING = np.zeros(0, np.float32)
 
@@ -296,10 +299,24 @@ def _served(
     def write(text: str) -> Prompt:
         return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
 
+    _say_if_readable(endpoint)
     served, found = probe(client, write if endpoint.tokenizer else None)
     keep(client, served, found)
     return ServedModel(endpoint, revision, served, found, tokenizer)
 
+
+def _say_if_readable(endpoint: Endpoint) -> None:
+    """Warns of what others can read on its way, once a process for each address."""
+    if endpoint.is_readable_on_its_way and endpoint.address not in _said:
+        _said.add(endpoint.address)
+        what = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"
+        log.warning(
+            "model %s: %s go to %s without encryption; use https where others can listen",
+            endpoint.name, what, endpoint.address,
+        )  # fmt: skip
+
+
+_said = set[str]()
 
 if TYPE_CHECKING:
 

@@ -13,12 +13,13 @@ import pytest
 
 from swaymeter.data.errors import ModelError, ScoreError, ServiceError, UsageError
 from swaymeter.data.sources.http.session import close_sessions
+from swaymeter.tasks.models.endpoints import model
 from swaymeter.tasks.models.endpoints.apis import Vllm
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
 from swaymeter.tasks.models.endpoints.model import ServedModel
-from swaymeter.tasks.models.endpoints.probe import probe
+from swaymeter.tasks.models.endpoints.probe import Found, probe
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
@@ -155,6 +156,11 @@ def test_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
     key = "plainly-made-up-key"
     with pytest.raises(UsageError, match="A_KEY"):
         Client(Endpoint("made-up", "http://127.0.0.1:1/v1", key_from="A_KEY"), tmp_path)
+    for unfit in (key + "\n", " " + key, key + "\u2026"):
+        monkeypatch.setenv("A_KEY", unfit)
+        with pytest.raises(UsageError, match="A_KEY has a space") as said:
+            Client(Endpoint("made-up", "http://127.0.0.1:1/v1", key_from="A_KEY"), tmp_path)
+        assert key not in str(said.value)
     monkeypatch.setenv("A_KEY", key)
 
     def repeat(asked: Asked) -> Say | None:
@@ -174,6 +180,26 @@ def test_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
     written = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
     assert key not in str(refused.value) + repr(client) + caplog.text
     assert key.encode() not in written
+
+
+@pytest.mark.parametrize(
+    ("address", "is_said"),
+    [
+        ("http://192.0.2.1:8000/v1", True), ("http://gpu.example/v1", True), ("http://127.evil.example", True),
+        ("https://gpu.example/v1", False), ("http://127.0.0.1:1", False), ("http://localhost:1", False),
+        ("http://[::1]:1", False),
+    ],
+)  # fmt: skip
+def test_readable_on_its_way(
+    address: str, is_said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(model, "_said", set())
+    monkeypatch.setattr(model, "probe", lambda client, write: (None, Found("openai")))
+    monkeypatch.setattr(model, "keep", lambda *found: None)
+    for reruns in ((), ("force",)):
+        model.load_served(Endpoint("made-up", address), tmp_path, reruns=frozenset(reruns))
+    assert len(caplog.records) == is_said, caplog.text
+    assert not is_said or "prompts and answers go to http://" in caplog.text
 
 
 @pytest.mark.parametrize("status", [429, 500, 503])
