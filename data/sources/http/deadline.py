@@ -67,10 +67,10 @@ class _Response(HTTPResponse):
 class DeadlineAdapter(HTTPAdapter):
     """Connections whose responses raise Overdue where they are not complete in time, also those through a proxy.
 
-    Closing it ends the responses that are being read in other threads, too.
+    Closing it ends the responses that are being read in other threads, too. connections: how many are kept open.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, connections: int = 10) -> None:
         self._readers = Readers()
         self._pools: dict[str, type[HTTPConnectionPool]] = {}
         connects = {"response_class": partial(_Response, self._readers)}
@@ -78,7 +78,7 @@ class DeadlineAdapter(HTTPAdapter):
         for scheme, pool in pools.items():
             connection = type(pool.ConnectionCls.__name__, (pool.ConnectionCls,), connects)
             self._pools[scheme] = type(pool.__name__, (pool,), {"ConnectionCls": connection})
-        super().__init__()
+        super().__init__(pool_maxsize=connections)
 
     def init_poolmanager(self, *arguments: Any, **named: Any) -> None:
         """Makes the manager of direct connections."""

@@ -40,12 +40,15 @@ class Unreachable(Exception):
 
 
 class OneExchange(LimiterSession):
-    """Requests at a rate, with a deadline. Redirects are not resolved here: that reads their body, of any size."""
+    """Requests at a rate, with a deadline. Redirects are not resolved here: that reads their body, of any size.
 
-    def __init__(self, **settings: Any) -> None:
+    connections: how many are kept open.
+    """
+
+    def __init__(self, *, connections: int = 10, **settings: Any) -> None:
         super().__init__(**settings)
         for scheme in ("http://", "https://"):
-            self.mount(scheme, DeadlineAdapter())
+            self.mount(scheme, DeadlineAdapter(connections))
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         """None: redirects are responses like others."""

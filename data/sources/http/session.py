@@ -98,7 +98,10 @@ class Session:
             self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
         self._own_limiter = limiter_of(service) if limiter is None else None
-        self._http = OneExchange(limiter=limiter or self._own_limiter, per_host=False, limit_statuses=())
+        self._http = OneExchange(
+            connections=service.max_concurrency, limiter=limiter or self._own_limiter, per_host=False,
+            limit_statuses=(),
+        )  # fmt: skip
         self._limits = Limits(service, self._named, now=now, sleep=sleep)
         self._now = now
         self._lock = threading.Lock()

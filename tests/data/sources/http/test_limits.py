@@ -26,6 +26,15 @@ def test_never_more_are_in_flight_than_the_service_allows(opened: Open) -> None:
     assert server.most_at_once == 2
 
 
+def test_connections_are_kept_for_all_in_flight(opened: Open, caplog: pytest.LogCaptureFixture) -> None:
+    with serving(play=lambda asked: says([1], delay_s=0.05)) as server:
+        session = opened(server, max_concurrency=16)
+        with ThreadPoolExecutor(16) as pool:
+            list(pool.map(lambda number: session.ask({"q": str(number)}), range(48)))
+    assert server.most_at_once > 10
+    assert "pool is full" not in caplog.text
+
+
 def test_requests_come_no_faster_than_the_service_allows(opened: Open) -> None:
     with serving(says([1])) as server:
         session = opened(server, requests_per_minute=600, max_concurrency=4)
