@@ -3,7 +3,8 @@
 import inspect
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -112,12 +113,19 @@ def status(
 
 
 @stages.command()
-def doctor() -> None:
+def doctor(
+    study: Annotated[str | None, typer.Argument(metavar="[STUDY]", help="Also the servers of this study.")] = None,
+    traceback: options.Traceback = False,
+) -> None:
     """Show what is installed and what works: models, GPU, Prefect's API, DuckDB; exit code 1 where anything does not.
 
-    Example: [bold]swaymeter doctor[/bold]
+    With a study, also what each server that it names can give: a dozen requests find that out.
+
+    Example: [bold]swaymeter doctor my-study.yaml[/bold]
     """
     from swaymeter.flows.cli.views import doctor as view
+    from swaymeter.flows.study.reading import read_study
 
-    if not view.show(out, view.checks()):
+    models = read_study(study).models if study else ()
+    if not view.show(out, chain(view.checks(), view.servers(models))):
         raise typer.Exit(1)

@@ -10,12 +10,16 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 
+from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.records.tables import RECORD_TABLES
+from swaymeter.data.sources.access import close_sessions
 from swaymeter.data.warehouse.loading import update
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.server.api import prefect_api
 from swaymeter.flows.study.places import STUDIES
+from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.models import identify_entailment, load_embedder, load_language_model
+from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 
 PROGRAMS = ("swaymeter", "prefect", "torch", "transformers", "duckdb", "pyarrow", "pandas", "matplotlib")
 EMBEDDED_MODEL = "smollm2-135m-instruct"
@@ -46,6 +50,37 @@ def checks() -> Iterator[Check]:
             yield Check(name, True, check())
         except Exception as error:  # whatever is broken is the result of the check
             yield Check(name, False, f"{type(error).__name__}: {error}")
+
+
+def servers(models: Iterable[ModelPart]) -> Iterator[Check]:
+    """What the server of each of these models can give, and what not and why; nothing of models of this machine."""
+    for model in models:
+        if endpoint := model.served:
+            try:
+                yield Check(f"server {model.name}", True, _server(endpoint))
+            except SwaymeterError as error:
+                yield Check(f"server {model.name}", False, str(error))
+
+
+def _server(endpoint: Endpoint) -> str:
+    from swaymeter.tasks.models.endpoints.model import load_served
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            found = load_served(endpoint, Path(folder)).found
+        finally:
+            close_sessions()
+    version = f" {found.words['version']}" if "version" in found.words else ""
+    sends = f"as tokens of {endpoint.tokenizer}" if endpoint.tokenizer else "as messages"
+    parts = [
+        f"{found.api}{version} at {endpoint.address}",
+        f"the key in {endpoint.key_from} is accepted" if endpoint.key_from else "asked without a key",
+        *(["what is sent is not encrypted"] if endpoint.is_readable_on_its_way else []),
+        f"prompts are sent {sends}",
+        *(f"cannot give {capability} ({reason})" for capability, reason in found.taken.items()),
+    ]
+    noted = [f"{check}: {why}" for check, why in found.failed.items() if f"{check}: {why}" not in found.taken.values()]
+    return "; ".join([*parts, *(f"noted, {of}" for of in noted)])
 
 
 def show(console: Console, results: Iterable[Check]) -> bool:

@@ -1,7 +1,9 @@
 import pytest
 import torch
 
-from swaymeter.flows.cli.views.doctor import checks
+from swaymeter.flows.cli.views.doctor import checks, servers
+from swaymeter.flows.study.sections import ModelPart
+from tests.tasks.models.endpoints.made_up import made_up
 
 
 @pytest.mark.parametrize(
@@ -20,3 +22,27 @@ def test_what_computes_here_is_explained(
     monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda number: "Some GPU")
     assert text in next(check.detail for check in checks() if check.name == "processors")
+
+
+def test_servers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_KEY", "a-key-of-this-test")
+    with made_up("refuses log-probabilities", "ignores seed", dialect="openai") as server:
+        models = [
+            ModelPart(name="here"),
+            ModelPart(name="there", endpoint=server.address, served_as="made-up", key_from="A_KEY"),
+            ModelPart(name="without", endpoint=server.address, key_from="NO_KEY"),
+            ModelPart(name="gone", endpoint="http://127.0.0.1:1"),
+        ]
+        there, without, gone = servers(models)
+    assert [one.name for one in (there, without, gone)] == ["server there", "server without", "server gone"]
+    assert there.works
+    for part in (
+        f"openai at {server.address}; the key in A_KEY is accepted; prompts are sent as messages; ",
+        "cannot give token_log_probs (log_probs: the server refuses them: ",
+        "noted, seed: the same seed gives another answer",
+    ):
+        assert part in there.detail
+    assert not without.works
+    assert "NO_KEY, which is not set" in without.detail
+    assert not gone.works
+    assert "cannot be reached" in gone.detail
