@@ -1,5 +1,7 @@
 """What a server answered, and what a probe found, serves runs without a network; and is of one server's weights."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.http.session import close_sessions
+from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
 from swaymeter.tasks.models.loading import forget_models
@@ -64,6 +67,25 @@ def test_anew(reruns: tuple[str, ...], is_asked: bool, tmp_path: Path) -> None:
             before = len(server.asked)
             texts(again)
             assert (len(server.asked) > before) == asked
+    close_sessions()
+
+
+@pytest.mark.parametrize(("rates", "most"), [((600, 600), 14), ((600, 601), 28)])
+def test_rate_of_an_address(rates: tuple[int, int], most: int, tmp_path: Path) -> None:
+    with made_up(dialect="openai") as server:
+        clients = [
+            Client(Endpoint(name, server.address, requests_per_minute=rate), tmp_path)
+            for name, rate in zip("ab", rates, strict=True)
+        ]
+        ends = time.monotonic() + 1.0
+
+        def ask(client: Client) -> None:
+            while time.monotonic() < ends:
+                client.get("models")
+
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(ask, clients))
+        assert len(server.asked) <= most
     close_sessions()
 
 
