@@ -1,5 +1,6 @@
 """The campaign tells what is noticed from what is silently different, and what was not hit from what went well."""
 
+import json
 import random
 import subprocess
 import time
@@ -11,13 +12,16 @@ from types import SimpleNamespace
 import psutil
 import pytest
 
+from tests.data.sources.servers.faults import Asked
 from tests.end_to_end.tiny_study import Command, TinyStudy
 from tests.faults.campaign import on_dask
-from tests.faults.campaign.case import WENT_ON, BrokenError, Case, group, judged
+from tests.faults.campaign.case import SAID, WENT_ON, BrokenError, Case, group, judged
+from tests.faults.campaign.endpoints import FAULTS, Plan, of_study
 from tests.faults.campaign.flips import Kept, _flipped, _notes
 from tests.faults.campaign.folders import workspace_away
 from tests.faults.campaign.record import NOT_HIT, Outcome, Record
 from tests.mounts import can_mount
+from tests.tasks.models.endpoints.made_up import MadeUp
 
 
 def test_a_silent_difference_breaks_a_guarantee(tmp_path: Path) -> None:
@@ -111,3 +115,19 @@ def test_a_case_that_fails_leaves_no_process() -> None:
         raise ZeroDivisionError
     _, alive = psutil.wait_procs(children, timeout=2)
     assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
+
+
+def test_a_model_server_fails_and_its_run_is_killed(tmp_path: Path, api: str) -> None:
+    fault, kill = of_study(tmp_path, api, 1, 1, random.Random(0), questions=2)
+    assert fault.verdict in (WENT_ON, SAID), fault
+    assert kill.verdict == "equal", kill
+
+
+def test_an_answer_that_is_asked_for_again_is_counted() -> None:
+    answers, body = MadeUp(frozenset(), "openai"), json.dumps(
+        {"model": "made-up", "messages": [{"content": "Where?"}], "seed": 0, "temperature": 0.0, "max_tokens": 1}
+    ).encode()
+    plan, asked = Plan(FAULTS[0], first=1, left=1), Asked("POST", "/ask/chat/completions", {}, {}, body, 0.0)
+    said = [plan.say(asked, answers) for _ in range(3)]
+    assert [say and say.status for say in said] == [None, 429, None]
+    assert (plan.repeats, plan.again) == (2, [body, body])

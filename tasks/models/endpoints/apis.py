@@ -5,7 +5,8 @@
     sglang      /generate with token ids; whole distributions with `top_logprobs_num`
     llama.cpp   /completion with token ids; whole distributions with `n_probs`
 
-What a server sends is not trusted: a field that is missing or of another type is a ServiceError that names it.
+What a server sends is not trusted: a field that is missing or of another type is a ServiceError that names it,
+and the answer is not kept.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from typing import Any, ClassVar, TypeVar, cast
 import numpy as np
 
 from swaymeter.data.errors import ModelError, ServiceError, printable
-from swaymeter.data.sources.http.answer import MISREAD
+from swaymeter.data.sources.http.answer import MISREAD, misread
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
 
@@ -53,8 +54,10 @@ class Served:
         else:
             body |= {"prompt": list(prompt.tokens) or prompt.text} | ({"logprobs": 1} if self.log_probs else {})
             path, read = "completions", _of_completion
-        content = self.client.post(self.client.openai + path, body, anew=anew, error_of=_error).content
-        return self._read(lambda: _counted([read(choice, content) for choice in content["choices"]], count))
+        return self._asked(
+            self.client.openai + path, body, anew=anew,
+            read=lambda content: _counted([read(choice, content) for choice in content["choices"]], count),
+        )  # fmt: skip
 
     def next_token(self, prompt: Prompt) -> Log:
         """The log-probabilities of all next tokens, (V,) nats, before temperature."""
@@ -68,13 +71,14 @@ class Served:
         }  # fmt: skip
         if prompt.turns:
             body |= {"messages": list(prompt.turns), "logprobs": True, "top_logprobs": count}
-            content = self.client.post(self.client.openai + "chat/completions", body, error_of=_error).content
-            tokens = self._read(lambda: content["choices"][0]["logprobs"]["content"][0]["top_logprobs"])
-            return self._read(lambda: {str(token["token"]): _log(token["logprob"]) for token in tokens})
+            return self._asked(self.client.openai + "chat/completions", body, lambda content: {
+                _text(token["token"]): _log(token["logprob"])
+                for token in content["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+            })  # fmt: skip
         body |= {"prompt": list(prompt.tokens) or prompt.text, "logprobs": count}
-        content = self.client.post(self.client.openai + "completions", body, error_of=_error).content
-        top = self._read(lambda: content["choices"][0]["logprobs"]["top_logprobs"][0])
-        return self._read(lambda: {str(token): _log(value) for token, value in top.items()})
+        return self._asked(self.client.openai + "completions", body, lambda content: {
+            token: _log(value) for token, value in content["choices"][0]["logprobs"]["top_logprobs"][0].items()
+        })  # fmt: skip
 
     def tokenized(self, text: str) -> tuple[int, ...] | None:
         """The server's own tokens of a text; None where it does not say."""
@@ -88,16 +92,25 @@ class Served:
             )
         return {"presence_penalty": 0.0, "frequency_penalty": 0.0}
 
-    def _read(self, read: Callable[[], Found]) -> Found:
-        """What a reader finds; ServiceError where the answer has another form."""
-        try:
-            return read()
-        except (*MISREAD, OverflowError) as error:
-            reason = printable(f"{type(error).__name__}: {error}", 160)
-            raise ServiceError(
-                f"the server of model {self.endpoint.name} ({self.client.root}) answers in another form than "
-                f"{self.name} does ({reason}); does `api` say what it is?"
-            ) from None
+    def _asked(
+        self, path: str, body: Mapping[str, Any], read: Callable[[Any], Found], *, anew: bool = False, keep: bool = True
+    ) -> Found:
+        """What is read from an answer, before it is kept; ServiceError where it has another form."""
+        found = list[Found]()
+
+        def problem(content: Any) -> ServiceError | None:
+            said = content.get("error") if isinstance(content, dict) else None
+            if said:  # although the status is that of a success
+                return ServiceError(str(said.get("message", said) if isinstance(said, dict) else said))
+            try:
+                found.append(read(content))
+            except (*MISREAD, OverflowError) as error:
+                reason = printable(f"{type(error).__name__}: {error}", 160)
+                return ServiceError(f"another form than that of {self.name} ({reason}); does `api` say what it is?")
+            return None
+
+        self.client.post(path, body, keep=keep, anew=anew, error_of=problem)
+        return found[-1]
 
 
 class Vllm(Served):
@@ -111,17 +124,21 @@ class Vllm(Served):
             "model": self.endpoint.model, "prompt": list(prompt.tokens), "max_tokens": 1, "temperature": 0.0,
             "logprobs": -1, **self._sampling(Decoding(1)),
         }  # fmt: skip
-        content = self.client.post(self.client.openai + "completions", body, keep=False, error_of=_error).content
-        top = self._read(lambda: content["choices"][0]["logprobs"]["top_logprobs"][0])
-        return self._read(
-            lambda: _whole([int(token.removeprefix("token_id:")) for token in top], list(top.values()))
-        )
+
+        def read(content: Any) -> Log:
+            top = content["choices"][0]["logprobs"]["top_logprobs"][0]
+            return _whole([int(token.removeprefix("token_id:")) for token in top], list(top.values()))
+
+        return self._asked(self.client.openai + "completions", body, read, keep=False)
 
     def tokenized(self, text: str) -> tuple[int, ...] | None:
         """As `Served.tokenized`."""
         body = {"model": self.endpoint.model, "prompt": text, "add_special_tokens": False}
-        answer = self.client.post("tokenize", body, keep=False, allow=(200, 404))
-        return self._read(lambda: tuple(map(int, answer.content["tokens"]))) if answer.status == 200 else None
+        answer = self.client.post(
+            "tokenize", body, keep=False, allow=(200, 404),
+            error_of=lambda content: None if content is None else misread(_tokens)(content),
+        )  # fmt: skip
+        return _tokens(answer.content) if answer.status == 200 else None
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
         own = {"return_token_ids": True, "return_tokens_as_token_ids": True}
@@ -140,31 +157,33 @@ class LlamaCpp(Served):
         replies = []
         for place in range(count):
             body = self._body(prompt, decoding._replace(seed=(decoding.seed + place) % 2**31)) | {"n_probs": 1}
-            content = self.client.post("completion", body, anew=anew, error_of=_error).content
-            replies.append(self._read(lambda content=content: _of_llama(content)))  # type: ignore[misc]
+            replies.append(self._asked("completion", body, _of_llama, anew=anew))
         return replies
 
     def next_token(self, prompt: Prompt) -> Log:
         """As `Served.next_token`."""
         body = self._body(prompt, Decoding(1)) | {"n_probs": LARGEST_VOCABULARY}
-        content = self.client.post("completion", body, keep=False, error_of=_error).content
-        top = self._read(lambda: content["completion_probabilities"][0]["top_logprobs"])
-        return self._read(lambda: _whole([token["id"] for token in top], [token["logprob"] for token in top]))
+
+        def read(content: Any) -> Log:
+            top = content["completion_probabilities"][0]["top_logprobs"]
+            return _whole([token["id"] for token in top], [token["logprob"] for token in top])
+
+        return self._asked("completion", body, read, keep=False)
 
     def likeliest(self, prompt: Prompt, count: int, *, temperature: float = 1.0) -> Mapping[str, float]:
         """As `Served.likeliest`."""
         if not prompt.tokens:
             return super().likeliest(prompt, count, temperature=temperature)
         body = self._body(prompt, Decoding(1, temperature)) | {"n_probs": count}
-        content = self.client.post("completion", body, error_of=_error).content
-        top = self._read(lambda: content["completion_probabilities"][0]["top_logprobs"])
-        return self._read(lambda: {f"token_id:{token['id']}": _log(token["logprob"]) for token in top})
+        return self._asked("completion", body, lambda content: {
+            f"token_id:{token['id']}": _log(token["logprob"])
+            for token in content["completion_probabilities"][0]["top_logprobs"]
+        })  # fmt: skip
 
     def tokenized(self, text: str) -> tuple[int, ...] | None:
         """As `Served.tokenized`."""
         body = {"content": text, "add_special": False, "parse_special": False}
-        content = self.client.post("tokenize", body, keep=False, error_of=_error).content
-        return self._read(lambda: tuple(map(int, content["tokens"])))
+        return self._asked("tokenize", body, _tokens, keep=False)
 
     def _body(self, prompt: Prompt, decoding: Decoding) -> dict[str, Any]:
         return {
@@ -190,8 +209,7 @@ class Sglang(Served):
         for place in range(count):
             sampling = self._native(decoding._replace(seed=(decoding.seed + place) % 2**31))
             body = {"input_ids": list(prompt.tokens), "sampling_params": sampling, "return_logprob": True}
-            content = self.client.post("generate", body, anew=anew, error_of=_error).content
-            replies.append(self._read(lambda content=content: _of_sglang(content)))  # type: ignore[misc]
+            replies.append(self._asked("generate", body, _of_sglang, anew=anew))
         return replies
 
     def next_token(self, prompt: Prompt) -> Log:
@@ -200,9 +218,12 @@ class Sglang(Served):
             "input_ids": list(prompt.tokens), "sampling_params": self._native(Decoding(1)), "return_logprob": True,
             "logprob_start_len": -1, "top_logprobs_num": LARGEST_VOCABULARY,
         }  # fmt: skip
-        content = self.client.post("generate", body, keep=False, error_of=_error).content
-        top = self._read(lambda: content["meta_info"]["output_top_logprobs"][0])
-        return self._read(lambda: _whole([entry[1] for entry in top], [entry[0] for entry in top]))
+
+        def read(content: Any) -> Log:
+            top = content["meta_info"]["output_top_logprobs"][0]
+            return _whole([entry[1] for entry in top], [entry[0] for entry in top])
+
+        return self._asked("generate", body, read, keep=False)
 
     def likeliest(self, prompt: Prompt, count: int, *, temperature: float = 1.0) -> Mapping[str, float]:
         """As `Served.likeliest`."""
@@ -212,9 +233,9 @@ class Sglang(Served):
             "input_ids": list(prompt.tokens), "sampling_params": self._native(Decoding(1, temperature)),
             "return_logprob": True, "logprob_start_len": -1, "top_logprobs_num": count,
         }  # fmt: skip
-        content = self.client.post("generate", body, error_of=_error).content
-        top = self._read(lambda: content["meta_info"]["output_top_logprobs"][0])
-        return self._read(lambda: {f"token_id:{entry[1]}": _log(entry[0]) for entry in top})
+        return self._asked("generate", body, lambda content: {
+            f"token_id:{entry[1]}": _log(entry[0]) for entry in content["meta_info"]["output_top_logprobs"][0]
+        })  # fmt: skip
 
     def _native(self, decoding: Decoding) -> Mapping[str, Any]:
         return {
@@ -227,12 +248,8 @@ class Sglang(Served):
 APIS: Mapping[Api, type[Served]] = {api.name: api for api in (Served, Vllm, Sglang, LlamaCpp)}
 
 
-def _error(content: Any) -> ServiceError | None:
-    """The error that a response holds although its status is that of a success."""
-    error = content.get("error") if isinstance(content, dict) else None
-    if error:
-        return ServiceError(str(error.get("message", error) if isinstance(error, dict) else error))
-    return None
+def _tokens(content: Any) -> tuple[int, ...]:
+    return tuple(map(int, content["tokens"]))
 
 
 def _of_chat(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:
@@ -241,10 +258,10 @@ def _of_chat(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:
     thoughts = message.get("reasoning_content") or message.get("reasoning") or ""
     refusal = message.get("refusal") or ""
     return Reply(
-        text=str(message.get("content") or refusal),
+        text=_text(message.get("content") or refusal),
         finish=_finish(choice.get("finish_reason")),
         token_log_probs=tuple(_log(token["logprob"]) for token in tokens),
-        thoughts=str(thoughts),
+        thoughts=_text(thoughts),
         prompt_tokens=_read_tokens(content),
     )
 
@@ -252,7 +269,7 @@ def _of_chat(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:
 def _of_completion(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:
     log_probs = (choice.get("logprobs") or {}).get("token_logprobs") or ()
     return Reply(
-        text=str(choice["text"]),
+        text=_text(choice["text"]),
         finish=_finish(choice.get("finish_reason")),
         token_ids=tuple(map(_id, choice.get("token_ids") or ())),
         token_log_probs=tuple(map(_log, log_probs)),
@@ -263,7 +280,7 @@ def _of_completion(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Rep
 def _of_llama(content: Mapping[str, Any]) -> Reply:
     tokens = content["completion_probabilities"]
     return Reply(
-        text=str(content["content"]),
+        text=_text(content["content"]),
         finish=_finish("length" if content["stop_type"] == "limit" else content["stop_type"]),
         token_ids=tuple(_id(token["id"]) for token in tokens),
         token_log_probs=tuple(_log(token["logprob"]) for token in tokens),
@@ -275,12 +292,18 @@ def _of_sglang(content: Mapping[str, Any]) -> Reply:
     about = content["meta_info"]
     tokens = about["output_token_logprobs"]
     return Reply(
-        text=str(content["text"]),
+        text=_text(content["text"]),
         finish=_finish((about.get("finish_reason") or {}).get("type")),
         token_ids=tuple(_id(entry[1]) for entry in tokens),
         token_log_probs=tuple(_log(entry[0]) for entry in tokens),
         prompt_tokens=_id(about.get("prompt_tokens") or 0),
     )
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
 
 
 def _finish(reason: Any) -> Any:

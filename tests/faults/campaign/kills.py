@@ -36,8 +36,8 @@ def without_prefect() -> None:
 
 
 @dataclass
-class _Way:
-    """One of the ways in which a study is run; it is run here, undisturbed, for what it comes to.
+class Way:
+    """A way in which a study is run; it is run here, undisturbed, for what it comes to.
 
     seconds: of the second such run, within which kills come.
     """
@@ -69,14 +69,14 @@ def outcomes(kills: int, seed: int) -> Iterator[Outcome]:
             study = way.study.elsewhere(folder / f"workspace-{number}", with_files=False)
             case, killed = Case(study, way.study, folder, generator), list[str]()
             most = min(kills - done, generator.randint(1, MOST_KILLS))
-            verdict, detail = judged(case, partial(_series, way=way, most=most, killed=killed))
+            verdict, detail = judged(case, partial(series, way=way, most=most, killed=killed))
             for target in killed or ["a run that nothing had killed"] * verdict.isupper():
                 yield Outcome(target, verdict, case.took, f"seed {seed}, series {number}: {detail}")
             done += len(killed)
             shutil.rmtree(study.workspace, ignore_errors=True)
 
 
-def _ways(folder: Path, api: str) -> list[_Way]:
+def _ways(folder: Path, api: str) -> list[Way]:
     """A few measures without Prefect, which takes half of the time; all with it; worker processes; those of Dask."""
     folder.mkdir()
     whole = new_study(folder, api)
@@ -85,14 +85,14 @@ def _ways(folder: Path, api: str) -> list[_Way]:
         for name in ("few", "by-workers", "by-dask")
     )
     return [
-        _Way(few, without_prefect),
-        _Way(whole, as_in_a_terminal),
-        _Way(by_workers, without_prefect, ("--runner", "processes"), WITH_WORKERS),
-        _Way(by_dask, without_prefect, ("--runner", "dask"), WITH_WORKERS),
+        Way(few, without_prefect),
+        Way(whole, as_in_a_terminal),
+        Way(by_workers, without_prefect, ("--runner", "processes"), WITH_WORKERS),
+        Way(by_dask, without_prefect, ("--runner", "dask"), WITH_WORKERS),
     ]
 
 
-def _series(case: Case, way: _Way, most: int, killed: list[str]) -> str:
+def series(case: Case, way: Way, most: int, killed: list[str]) -> str:
     """Kills a study up to so many times, and lets it end; what was killed is added to a list."""
     for _ in range(most):
         target, after = case.generator.choice(way.targets), case.generator.uniform(0.0, way.seconds)

@@ -83,8 +83,8 @@ class FaultServer(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 64
 
-    def __init__(self, play: Callable[[Asked], Say]) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, play: Callable[[Asked], Say], port: int = 0) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.play = play
         self.asked: list[Asked] = []
         self.most_at_once = 0
@@ -108,10 +108,10 @@ class FaultServer(ThreadingHTTPServer):
 
 
 @contextmanager
-def serving(*script: Say, play: Callable[[Asked], Say] | None = None) -> Iterator[FaultServer]:
-    """A running server that plays the script, whose last answer is given to all that follow."""
+def serving(*script: Say, play: Callable[[Asked], Say] | None = None, port: int = 0) -> Iterator[FaultServer]:
+    """A running server that plays the script, whose last answer is given to all that follow; port: 0 for any."""
     left = list(script)
-    with FaultServer(play or (lambda asked: left.pop(0) if len(left) > 1 else left[0])) as server:
+    with FaultServer(play or (lambda asked: left.pop(0) if len(left) > 1 else left[0]), port) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         try:

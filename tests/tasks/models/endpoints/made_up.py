@@ -143,16 +143,16 @@ def _written(choice: Mapping[str, Any]) -> int:
 
 @contextmanager
 def made_up(
-    *misleads: str, dialect: str = "vllm", before: Callable[[Asked], Say | None] | None = None
+    *misleads: str, dialect: str = "vllm", before: Callable[[Asked], Say | None] | None = None, port: int = 0
 ) -> Iterator[Any]:
-    """The server; before: what it says in place of an answer, None for the answer."""
+    """The server; before: what it says in place of an answer, None for the answer; port: 0 for any."""
     answers = MadeUp(frozenset(misleads), dialect)
 
     def play(asked: Asked) -> Say:
         instead = before(asked) if before else None
         return instead if instead is not None else answers.answer(asked)
 
-    with serving(play=play) as server:
+    with serving(play=play, port=port) as server:
         yield server
 
 

@@ -14,7 +14,7 @@ import pytest
 from swaymeter.data.errors import ModelError, ScoreError, ServiceError, UsageError
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.tasks.models.endpoints import model
-from swaymeter.tasks.models.endpoints.apis import Vllm
+from swaymeter.tasks.models.endpoints.apis import Served, Vllm
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
@@ -305,4 +305,21 @@ def test_thoughts_within_the_text(tmp_path: Path, has_ids: bool) -> None:
     else:
         with pytest.raises(ScoreError, match="reasoning parser"):
             model._answer(reply, False, "")
+    close_sessions()
+
+
+@pytest.mark.parametrize(
+    "broken", ["[5]", '{"choices": []}', '{"choices": [{"message": {"content": ["Oslo"]}}]}', '{"choices": "none"}']
+)
+def test_an_answer_of_another_form_is_not_kept(tmp_path: Path, broken: str) -> None:
+    prompt, said = Prompt(turns=({"role": "user", "content": "Where?"},)), [broken]
+
+    def before(asked: Asked) -> Say | None:
+        return Say(said.pop()) if said else None
+
+    with made_up(dialect="openai", before=before) as server:
+        served = Served(Client(Endpoint("made-up", server.address), tmp_path))
+        with pytest.raises(ServiceError, match="another form"):
+            served.answers(prompt, Decoding(4))
+        assert served.answers(prompt, Decoding(4))[0].text
     close_sessions()
