@@ -1,29 +1,33 @@
 """Real servers: llama.cpp's, which the package xllamacpp starts in a moment, and vLLM's, by `make test-servers`.
 
-Persuasion over llama.cpp, whose weights are quantised, equals what a plain client reckons from the same server; over
-vLLM, with the weights in float32, what the engine of this machine gives.
+Scores over llama.cpp, whose weights are quantised, equal what a plain client reckons from the same server; over vLLM,
+with the weights in float32, what the engine of this machine gives.
 """
 
 import importlib.util
+import itertools
 import json
 import os
 import urllib.request
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
-from swaymeter.tasks.models import load_language_model
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
 from swaymeter.tasks.scoring.persuasion import persuasion
+from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
+from swaymeter.tasks.scoring.semantic_entropy import semantic_entropy
 from tests.tasks.models.endpoints.llama_server import llama_server
 
 EMBEDDED = "smollm2-135m-instruct"
-CONTEXTS = ["The capital of France is Lima.\n", "Norway is cold.\n", "The capital of Norway is Lima.\n"]
-QUERIES = ["The capital of France is", "The capital of Norway is"]
+RELATIONS = range(3)
+SOME = slice(0, 4)  # of an oracle's contexts, as llama.cpp takes half a second for a whole distribution
+TURNS = [{"role": "user", "content": "Name a city."}]
+K = (1, 5, 20, 1000)
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +35,13 @@ def llama() -> Iterator[str]:
     """The address of a llama.cpp server with the embedded model, in a process of its own."""
     if importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("xllamacpp is not installed")
-    with llama_server() as address:
+    with llama_server(slots=1) as address:  # several prompts in one batch change its low bits
         yield address
 
 
 @pytest.fixture(scope="module")
 def model(llama: str, tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
-    endpoint = Endpoint("smol", f"{llama}/v1", tokenizer=EMBEDDED, in_flight=2)
+    endpoint = Endpoint("smol", f"{llama}/v1", tokenizer=EMBEDDED, in_flight=1)
     return load_served(endpoint, tmp_path_factory.mktemp("llama"))
 
 
@@ -49,29 +53,82 @@ def test_probe(model: ServedModel) -> None:
     assert "Q4_1" in model.hardware
 
 
-def test_persuasion(model: ServedModel, llama: str) -> None:
-    def log_probs(text: str) -> Any:
-        tokens = model.tokenizer(text, add_special_tokens=False)["input_ids"]
+class Plain:
+    """A plain client of llama.cpp's server: log-probabilities after tokens, float64."""
+
+    def __init__(self, address: str, tokenizer: Any) -> None:
+        self._address, self.tokenizer = address, tokenizer
+
+    def after(self, tokens: list[int]) -> Any:
         body = {"prompt": tokens, "n_predict": 1, "n_probs": 60_000, "temperature": 0.0}
-        request = urllib.request.Request(f"{llama}/completion", json.dumps(body).encode())
+        request = urllib.request.Request(f"{self._address}/completion", json.dumps(body).encode())
         with urllib.request.urlopen(request) as answer:
             top = json.load(answer)["completion_probabilities"][0]["top_logprobs"]
         whole = np.empty(len(top))
         whole[[token["id"] for token in top]] = [token["logprob"] for token in top]
         return whole
 
-    of_contexts = np.array([log_probs(context + QUERIES[0]) for context in CONTEXTS])
-    mixture = np.log(np.exp(of_contexts).mean(axis=0))
-    expected = (np.exp(of_contexts) * (of_contexts - mixture)).sum(axis=1)
-    scores = persuasion(model, CONTEXTS, QUERIES[:1]).scores
-    np.testing.assert_allclose(scores[0], expected, atol=1e-4)
-    here = persuasion(load_language_model(EMBEDDED), CONTEXTS, QUERIES[:1]).scores
-    np.testing.assert_allclose(scores, here, atol=0.1)  # the same weights, other rounding of activations
+    def tokens(self, text: str) -> list[int]:
+        return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def persuasion(self, contexts: list[str], query: str) -> Any:
+        of_contexts = np.array([self.after(self.tokens(context + query)) for context in contexts])
+        mixture = np.log(np.exp(of_contexts).mean(axis=0))
+        return (np.exp(of_contexts) * (of_contexts - mixture)).sum(axis=1)
+
+
+@pytest.fixture(scope="module")
+def plain(llama: str, model: ServedModel) -> Plain:
+    return Plain(llama, model.tokenizer)
+
+
+@pytest.mark.parametrize("place", RELATIONS)
+def test_persuasion(place: int, model: ServedModel, plain: Plain, smollm2: Any, oracle_persuasion: Any) -> None:
+    relation = oracle_persuasion["relations"][place]
+    contexts, query = list(dict.fromkeys(relation["contexts"]))[SOME], relation["cases"][place * 5]["query"]
+    found = persuasion(model, contexts, [query])
+    expected = plain.persuasion(contexts, query)
+    np.testing.assert_allclose(found.scores[0], expected, atol=1e-4)
+    assert found.susceptibility[0] == pytest.approx(expected.mean(), abs=1e-4)
+    here = persuasion(smollm2, contexts, [query]).scores
+    np.testing.assert_allclose(found.scores, here, atol=0.1)  # the same weights, other rounding of activations
+    prompts = [plain.tokens(context + query) for context in contexts]
+    assert_bounds(model, prompts, found.scores[0])
+
+
+def assert_bounds(model: ServedModel, prompts: list[list[int]], exact: Any) -> None:
+    """Lower bounds lie below the exact scores, and rise with the number of tokens that are known."""
+    equal = [1 / len(prompts)] * len(prompts)
+    bounds = [persuasion_bound(model.likeliest(prompts, count), equal) for count in K]
+    for less, more in itertools.pairwise(bounds):
+        assert (less.scores <= more.scores + 1e-6).all()
+        assert (less.mass <= more.mass + 1e-6).all()
+    assert (bounds[-1].scores <= exact + 1e-3).all()
+    assert bounds[-1].scores.sum() > 0
+
+
+def test_given_answers(model: ServedModel, plain: Plain, oracle_persuasion: Any) -> None:
+    relation = oracle_persuasion["relations"][0]
+    context, query = relation["contexts"][0], "The capital of Norway is"
+    begun = plain.tokens(context + query)
+    log_probs, sound, engine = model.complete_answers(
+        [context], [query], ["Oslo"], terminators=["."], prompts=[[begun]]
+    )
+    assert (engine, sound.all().item()) == ("llama.cpp", True)
+    expected, tokens = 0.0, plain.tokens(f"{context}{query} Oslo")
+    assert tokens[: len(begun)] == begun
+    for place in range(len(begun), len(tokens)):
+        expected += plain.after(tokens[:place])[tokens[place]]
+    last = plain.after(tokens)
+    names = model.tokenizer.convert_ids_to_tokens(range(len(last)))
+    ends = {place for place, name in enumerate(names) if name.lstrip("Ġ").startswith(".")}
+    ends |= {model.tokenizer.eos_token_id, *model.tokenizer.convert_tokens_to_ids(["<|endoftext|>", "<|im_end|>"])}
+    expected += np.logaddexp.reduce(last[sorted(ends)])
+    assert log_probs.item() == pytest.approx(expected, abs=1e-3)
 
 
 def test_samples(model: ServedModel) -> None:
-    turns = [{"role": "user", "content": "Name a city."}]
-    prompt = model.tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_dict=False)
+    prompt = model.tokenizer.apply_chat_template(TURNS, add_generation_prompt=True, return_dict=False)
     (answers,) = model.sample_answers([prompt], [("q", "none")], samples=3, max_new_tokens=8, temperature=1.0)
     for answer in (*answers.samples, answers.greedy):
         assert len(answer.token_ids) == len(answer.token_log_probs) > 0
@@ -82,25 +139,78 @@ def test_samples(model: ServedModel) -> None:
     assert answers.greedy.token_log_probs[0] == pytest.approx(float(first.max()), abs=1e-3)
 
 
-@pytest.mark.servers
-def test_vllm(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def vllm(tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
     address = os.environ["SWAYMETER_VLLM"]  # which `make test-servers` sets
-    served = load_served(Endpoint("smol", address, tokenizer=EMBEDDED), tmp_path)
-    assert served.found.api == "vllm"
-    assert not served.found.taken
-    here = load_language_model(EMBEDDED, dtype="float32", device="cpu")
-    scores, expected = (persuasion(model, CONTEXTS, QUERIES) for model in (served, here))
-    np.testing.assert_allclose(scores.scores, expected.scores, atol=1e-3)
-    np.testing.assert_allclose(scores.susceptibility, expected.susceptibility, atol=1e-3)
-    turns = [{"role": "user", "content": "Name a city."}]
-    prompt = served.tokenizer.apply_chat_template(turns, add_generation_prompt=True, return_dict=False)
-    both: Any = [model.sample_answers([prompt], [("q", "none")], samples=1) for model in (served, here)]
-    greedy = [answers[0].greedy for answers in both]
-    assert greedy[0].token_ids == greedy[1].token_ids
-    np.testing.assert_allclose(greedy[0].token_log_probs, greedy[1].token_log_probs, atol=1e-3)
-    texts = [[tuple(served.tokenizer(CONTEXTS[0] + QUERIES[0])["input_ids"])]]
-    given = [
-        model.complete_answers(CONTEXTS[:1], QUERIES[:1], ["Oslo"], terminators=["."], prompts=texts)[0]
-        for model in (served, here)
+    model = load_served(Endpoint("smol", address, tokenizer=EMBEDDED), tmp_path_factory.mktemp("vllm"))
+    assert model.found.api == "vllm"
+    assert not model.found.taken
+    return model
+
+
+@pytest.mark.servers
+@pytest.mark.parametrize("place", RELATIONS)
+def test_persuasion_over_vllm(place: int, vllm: ServedModel, smollm2: Any, oracle_persuasion: Any) -> None:
+    relation = oracle_persuasion["relations"][place]
+    queries = [case["query"] for case in relation["cases"][::4]]
+    found, here = (persuasion(model, relation["contexts"], queries) for model in (vllm, smollm2))
+    np.testing.assert_allclose(found.scores, here.scores, atol=1e-3)
+    np.testing.assert_allclose(found.susceptibility, here.susceptibility, atol=1e-3)
+    printed = [case["persuasion"] for case in relation["cases"][::4]]
+    np.testing.assert_allclose(found.scores, printed, atol=1e-3)
+    contexts = list(dict.fromkeys(relation["contexts"]))[SOME]
+    prompts = [vllm.tokenizer(context + queries[0])["input_ids"] for context in contexts]
+    assert_bounds(vllm, prompts, persuasion(smollm2, contexts, queries[:1]).scores[0])
+
+
+@pytest.mark.servers
+def test_given_answers_over_vllm(vllm: ServedModel, smollm2: Any, oracle_persuasion: Any) -> None:
+    relation = oracle_persuasion["relations"][0]
+    contexts, queries = relation["contexts"][:4], [case["query"] for case in relation["cases"][:2]]
+    prompts = [[tuple(vllm.tokenizer(context + query)["input_ids"]) for query in queries] for context in contexts]
+    found, here = (
+        model.complete_answers(contexts, queries, ["Oslo", "Lima"], terminators=["."], prompts=prompts)[0]
+        for model in (vllm, smollm2)
+    )
+    np.testing.assert_allclose(found, here, atol=1e-3)
+
+
+@pytest.mark.servers
+def test_samples_over_vllm(vllm: ServedModel, smollm2: Any) -> None:
+    prompt = vllm.tokenizer.apply_chat_template(TURNS, add_generation_prompt=True, return_dict=False)
+    of_both = [
+        model.sample_answers([prompt], [("q", "none")], samples=6, temperature=1.0)[0] for model in (vllm, smollm2)
     ]
-    np.testing.assert_allclose(given[0], given[1], atol=1e-3)
+    assert of_both[0].greedy.token_ids == of_both[1].greedy.token_ids
+    np.testing.assert_allclose(*(each.greedy.token_log_probs for each in of_both), atol=1e-3)
+    samples = of_both[0].samples
+    assert len({answer.token_ids for answer in samples}) > 1
+    here = [log_probs_here(smollm2, prompt, answer.token_ids) for answer in samples]
+    for answer, expected in zip(samples, here, strict=True):
+        np.testing.assert_allclose(answer.token_log_probs, expected, atol=1e-3)
+    assert_entropies([answer.token_log_probs for answer in samples], here)
+    along = [model.mean_distribution(prompt, samples[0].token_ids) for model in (vllm, smollm2)]
+    np.testing.assert_allclose(along[0], along[1], atol=1e-4)
+
+
+def log_probs_here(model: Any, prompt: list[int], answer: tuple[int, ...]) -> list[float]:
+    """The log-probabilities of given tokens by a plain pass of the network of this machine."""
+    with torch.inference_mode():
+        logits = model.model(torch.tensor([[*prompt, *answer]])).logits[0, len(prompt) - 1 : -1]
+    steps = torch.log_softmax(logits.double(), dim=-1)
+    return [float(step[token]) for step, token in zip(steps, answer, strict=True)]
+
+
+def assert_entropies(log_probs: list[tuple[float, ...]], here: list[list[float]]) -> None:
+    """Semantic entropy is what the formulas say of the server's log-probabilities, and near that of those here."""
+    groups = [[0, 2, 3], [1, 4], [5]]
+    sums = [[sum(log_probs[member]) for member in group] for group in groups]
+    means = [[float(np.mean(log_probs[member])) for member in group] for group in groups]
+    by_group, of_means = ([np.logaddexp.reduce(group) for group in of] for of in (sums, means))
+    share = np.exp(of_means) / np.exp(of_means).sum()
+    expected = {
+        "sum": -np.mean(by_group), "length_normalised": -np.mean(of_means), "rao": -(share * np.log(share)).sum(),
+    }  # fmt: skip
+    for kind, value in expected.items():
+        assert semantic_entropy(log_probs, groups, kind=kind) == pytest.approx(value, abs=1e-6)
+        assert semantic_entropy(here, groups, kind=kind) == pytest.approx(value, abs=1e-3)
