@@ -120,10 +120,16 @@ def cut_off(unfinished: pd.DataFrame) -> str:
     return f" Judged as they are: {'; '.join(words)}." if words else ""
 
 
-def lost_in_thoughts(unfinished: pd.DataFrame) -> str:
-    """How many greedy answers of each model did not get past their thoughts, as a sentence; empty where all did."""
-    words = [f"{row['unfinished_thoughts']} of {_greedy(row)}, whose thoughts did not end"
-             for row in records(unfinished) if row["unfinished_thoughts"]]  # fmt: skip
+MISSING = {
+    "unfinished_thoughts": "whose thoughts did not end", "withheld": "which the content filter of the server withheld",
+}  # fmt: skip
+"""Why an answer is none, by the column that says so."""
+
+
+def not_answered(unfinished: pd.DataFrame) -> str:
+    """How many greedy answers of each model are none, and why, as a sentence; empty where all are."""
+    words = [f"{row[name]} of {_greedy(row)}, {why}"
+             for row in records(unfinished) for name, why in MISSING.items() if row[name]]  # fmt: skip
     return f" Not judged: {'; '.join(words)}." if words else ""
 
 
@@ -140,7 +146,7 @@ def thinking(unfinished: pd.DataFrame) -> str:
 
 def limits(unfinished: pd.DataFrame) -> str:
     """What kept greedy answers from being judged whole, or at all, as sentences."""
-    return cut_off(unfinished) + lost_in_thoughts(unfinished)
+    return cut_off(unfinished) + not_answered(unfinished)
 
 
 def stating_neither(answers: pd.DataFrame) -> str:

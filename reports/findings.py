@@ -19,7 +19,7 @@ from swaymeter.reports.estimates import (
     estimate,
     judged,
     limits,
-    lost_in_thoughts,
+    not_answered,
     percent,
     plural,
     served,
@@ -149,7 +149,7 @@ def _answers(model: Model, frames: Frames) -> str:
         return "Answers to questions were not sampled."
     unfinished = frames["unfinished_greedy_answers"]
     answers = _of_answers(model, rows, frames)
-    if answers == NOT_JUDGED and lost_in_thoughts(unfinished):  # which is the reason, then
+    if answers == NOT_JUDGED and not_answered(unfinished):  # which is the reason, then
         answers = ""
     return f"{answers}{limits(unfinished)}".strip()
 

@@ -84,6 +84,10 @@ _SCORES = (
     "coherent_persuasion_standard_error", "verdict", "reason", "outcome",
     "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published", "context_cut",
 )  # fmt: skip
+_LOST = {
+    "unfinished_thoughts": "its thoughts did not end", "withheld": "the content filter of the server withheld it",
+}  # fmt: skip
+"""Why there is no answer, by the column that says so."""
 _SHOWN = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion", "outcome": "outcome"}
 _ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
 _MARKUP = re.compile("[<>&\u2028\u2029]")
@@ -192,13 +196,14 @@ def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
 def _answers_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     """The answers to each question, alone and with each of its contexts: the greedy one, the others by their cluster.
 
-    An answer is its text, log-probability, whether it finished, its thoughts, and whether these did not end; equal ones
-    are counted.
+    An answer is its text, log-probability, whether it finished, its thoughts, and why it is none; equal ones are
+    counted.
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
-        lost = bool(row["unfinished_thoughts"])
-        log_probability = None if lost else round(row["log_probability"], 2)
+        lost = next((why for name, why in _LOST.items() if row[name]), "")
+        is_known = not lost and not pd.isna(row["log_probability"])
+        log_probability = round(row["log_probability"], 2) if is_known else None
         answer = (row["text"], log_probability, bool(row["finished"]), row["thoughts"], lost)
         case = {"id": row["context_id"], "condition": row["condition"], "greedy": None, "groups": defaultdict(Counter)}
         case = by_question[row["question_id"]].setdefault(row["context_id"], case)

@@ -191,14 +191,15 @@ function drawn(answer) {
   return answerOf("li", answer, [...(count > 1 ? [`${number(count)} times`] : []), ...probabilityOf(answer)]);
 }
 
-function probabilityOf([, logProbability, , , lost]) {
-  return lost ? [] : [`${nats(logProbability)} nats`];
+function probabilityOf([, logProbability]) {
+  return logProbability === null ? [] : [`${nats(logProbability)} nats`];
 }
 
 function answerOf(name, [text, , finished, thoughts, lost], notes) {
-  const none = lost ? "no answer: its thoughts did not end" : "empty answer";
+  const none = lost ? `no answer: ${lost}` : "empty answer";
   const said = text.trim() ? foreign(text, "span", {class: "words"}) : element("em", {}, none);
-  const mark = finished || lost ? [] : [" ", element("span", {class: "unfinished"}, "unfinished")];
+  const cut = lost || "unfinished";
+  const mark = finished || !text.trim() ? [] : [" ", element("span", {class: "unfinished"}, cut)];
   return element(
     name,
     {class: "answer"},

@@ -192,7 +192,7 @@ def _answers(frames: Frames) -> pd.DataFrame:
     summary = frames["partition_summary"]
     columns = (
         "questions", "answers", "empty_answers", "unfinished_answers", "unfinished_greedy_answers",
-        "unfinished_thoughts", "contexts_cut", "groups",
+        "unfinished_thoughts", *(["withheld"] if summary["withheld"].any() else []), "contexts_cut", "groups",
     )  # fmt: skip
     return by_condition(summary[summary["answers"].notna()], *columns)
 
@@ -260,8 +260,9 @@ ANSWERS = Table(
     "Answers are the samples; of the greedy ones, only the unfinished are counted. An empty answer ended before its "
     "first word: it is equivalent to other empty ones alone, and as a greedy answer it matches nothing. An unfinished "
     "one was cut off at the limit of tokens. Thoughts that did not end, those of greedy answers included, have no "
-    "answer and are in no score. Where a context was cut, its end did not fit into the model's window. Nothing else is "
-    "left out. Groups are clusters of equivalent answers: how many there are of a question, on average.",
+    "answer and are in no score; nor are answers that a server's content filter withheld. Where a context was cut, its "
+    "end did not fit into the model's window. Nothing else is left out. Groups are clusters of equivalent answers: "
+    "how many there are of a question, on average.",
     ("partition_summary",), _answers,
 )
 REJECTED = Table(

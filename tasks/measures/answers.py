@@ -39,13 +39,18 @@ class Answer(QuestionScore):
     unfinished_thoughts: Annotated[bool, Meaning(
         "whether the thoughts did not end, so that there is no answer: no other score counts it"
     )]
+    withheld: Annotated[
+        bool, Meaning("whether a server's content filter withheld it or cut it off: no other score counts it")
+    ]
     thinking: Annotated[str | None, Meaning(
         "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
         "thoughts"
     )]
 
 
-_STORED = ("text", "token_ids", "token_log_probs", "finished", "thoughts", "thought_ids", "unfinished_thoughts")
+_STORED = (
+    "text", "token_ids", "token_log_probs", "finished", "thoughts", "thought_ids", "unfinished_thoughts", "withheld",
+)  # fmt: skip
 """What is stored of an answer as it is."""
 
 
@@ -85,7 +90,7 @@ def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Ma
 
 
 ANSWERS = Measure(
-    row=Answer, version=5, about="questions", capability="samples", compute_chunks=compute_chunks, unfit=too_long,
+    row=Answer, version=6, about="questions", capability="samples", compute_chunks=compute_chunks, unfit=too_long,
     parameters=AnswersParameters,
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.

@@ -110,21 +110,26 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
     return values
 
 
+def _is_missing(answers: pa.Table) -> pa.ChunkedArray:
+    return pc.or_(answers["unfinished_thoughts"], answers["withheld"])
+
+
 def of_questions(
     inputs: Inputs, measure: str, questions: Sequence[Question], *columns: str, greedy: bool = False
 ) -> dict[QuestionKey, list[Row]]:
     """Stored rows about sampled answers by question and context, in the order of the samples.
 
-    Answers that did not get past their thoughts are left out: a question of which no other is there has no row.
+    Answers that did not get past their thoughts, and withheld ones, are left out: a question of which no other is there
+    has no row.
     measure: answers, or another one with the column `sample`; columns: what is read of a row; greedy: whether the
     greedy answers are read in place of the samples. ScoreError where a question with a context has no such row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    without = answers.filter(answers["unfinished_thoughts"]).select(["question_id", "context_id"]).to_pylist()
+    without = answers.filter(_is_missing(answers)).select(["question_id", "context_id"]).to_pylist()
     by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in without}
     scores = rows_of(inputs.scores[measure], questions)
     if measure == "answers":
-        scores = scores.filter(pc.invert(scores["unfinished_thoughts"]))
+        scores = scores.filter(pc.invert(_is_missing(scores)))
     is_greedy = pc.is_null(scores["sample"])
     scores = scores.filter(is_greedy if greedy else pc.invert(is_greedy)).sort_by("sample")
     for row in scores.select(["question_id", "context_id", "sample", *columns]).to_pylist():

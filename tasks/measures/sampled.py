@@ -67,8 +67,8 @@ class Sampled:
 
     @property
     def finished(self) -> "dict[int, Answer]":
-        """The samples that got past their thoughts, by their numbers."""
-        return {number: answer for number, answer in enumerate(self.answers.samples) if not answer.unfinished_thoughts}
+        """The samples that are answers, and not thoughts without an end or withheld, by their numbers."""
+        return {number: answer for number, answer in enumerate(self.answers.samples) if not answer.is_missing}
 
     @property
     def columns(self) -> Row:
@@ -150,7 +150,7 @@ def _with_distributions(model: Samples, prompt: Sequence[int], answers: "Sampled
         return model.mean_distribution((*prompt, *thoughts), tokens)
 
     def whole(answer: "Answer") -> "Answer":
-        if len(answer.mean_distribution) or answer.unfinished_thoughts:
+        if len(answer.mean_distribution) or answer.is_missing:
             return answer
         return replace(answer, mean_distribution=along(answer.thought_ids, answer.token_ids))
 

@@ -38,7 +38,8 @@ class Answer:
     token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps; finished: whether it ended
     before the limit of tokens. All of these are of the answer behind its thoughts.
     thoughts: their text, "" where there are none; thought_ids: their tokens, marks included; unfinished_thoughts:
-    whether they did not end, so that there is no answer: then it has no text, no tokens and no distribution.
+    whether they did not end, so that there is no answer: then it has no text, no tokens and no distribution; withheld:
+    whether a server's content filter withheld or ended it, so that it is no answer of the model either.
     """
 
     text: str
@@ -49,6 +50,12 @@ class Answer:
     thoughts: str = ""
     thought_ids: tuple[int, ...] = ()
     unfinished_thoughts: bool = False
+    withheld: bool = False
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no answer to judge."""
+        return self.unfinished_thoughts or self.withheld
 
 
 @dataclass(frozen=True, eq=False)

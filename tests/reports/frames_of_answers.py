@@ -52,7 +52,7 @@ def make_answers(scores: pd.DataFrame) -> pd.DataFrame:
         text = f"A town {cluster} of subject {number}, {keys['dtype']}" if cluster else WORDS[keys["condition"]]
         finished = not (sample == 6 and number % 3 == 0)
         answer = {"text": "" if sample == 8 and number % 5 == 0 else text, "finished": finished, "thoughts": ""}
-        answer["unfinished_thoughts"] = False
+        answer["unfinished_thoughts"] = answer["withheld"] = False
         rows.append({**keys, "sample": sample, "answer_group": cluster, **answer, "log_probability": -len(text) / 4})
         rows[-1]["log_probability"] -= sample == 6
     return pd.DataFrame(rows).astype({"sample": "Int64", "answer_group": "Int64"})
@@ -87,7 +87,7 @@ def frames_of_answers(
     scores = make_scores(models, questions)
     asked = make_questions(scores)
     unfinished = {"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20,
-                  "unfinished_thoughts": 3, "thinking": "enable_thinking=true"}  # fmt: skip
+                  "unfinished_thoughts": 3, "withheld": 0, "thinking": "enable_thinking=true"}  # fmt: skip
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),

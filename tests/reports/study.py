@@ -275,7 +275,8 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
             text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
             yield "answers", {**about, **stand_in, "sample": sample, "text": text, "context_cut": 0, "finished": True,
                               "token_log_probs": [-0.5, -draw[1]], "thoughts": "Hm." if sample == 1 else "",
-                              "unfinished_thoughts": False, "thinking": "enable_thinking=true"}  # fmt: skip
+                              "unfinished_thoughts": False, "withheld": False,
+                              "thinking": "enable_thinking=true"}  # fmt: skip
             if sample is not None:
                 yield "clusters", {**about, **stand_in, "sample": sample, "cluster": int(text == "Oslo")}
         names = ("semantic_entropy", "semantic_entropy_length_normalised", "semantic_entropy_rao",

@@ -93,7 +93,7 @@ def test_thoughts_travel_as_text_and_have_no_probability(tmp_path: Path) -> None
     lost = rows["sample"].isna() & (rows["question_id"] == "q1")
     rows.loc[lost, ["text", "thoughts", "unfinished_thoughts", "log_probability"]] = ["", "Hm", True, float("nan")]
     shown = of_question(written(frames, tmp_path), "q1")["answers"]["none"]
-    assert shown["greedy"] == ["", None, True, "Hm", True]
+    assert shown["greedy"] == ["", None, True, "Hm", "its thoughts did not end"]
     assert "</script><b>So" in [answer[3] for group in shown["groups"] for answer in group]
     assert "</script><b>" not in (tmp_path / "answers.html").read_text(encoding="utf-8")
 

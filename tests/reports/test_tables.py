@@ -167,11 +167,15 @@ def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None
 
 def test_thoughts_that_do_not_end_are_why_nothing_is_judged(own: dict[str, pd.DataFrame]) -> None:
     lost = {"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 0, "tokens": 20,
-            "unfinished_thoughts": 18, "thinking": ""}  # fmt: skip
+            "unfinished_thoughts": 17, "withheld": 1, "thinking": ""}  # fmt: skip
     none = own["models_side_by_side"].iloc[:0]
     frames_of = {**own, "models_side_by_side": none, "unfinished_greedy_answers": pd.DataFrame([lost])}
     sentence = findings(frames_of)[f"{MODEL} (float32)"][-1]
-    assert sentence == f"Not judged: 18 of 18 greedy answers of {MODEL} (float32), whose thoughts did not end."
+    of_all = f"of 18 greedy answers of {MODEL} (float32)"
+    assert sentence == (
+        f"Not judged: 17 {of_all}, whose thoughts did not end; 1 {of_all}, which the content filter of the server "
+        "withheld."
+    )
 
 
 def test_a_model_at_a_server_is_explained(two: dict[str, pd.DataFrame]) -> None:

@@ -27,14 +27,15 @@ WITH asked AS (
 said AS (
     SELECT
         model, dtype, relation, question_id, context_id,
-        any_value("text") FILTER (WHERE sample IS NULL AND NOT answers.unfinished_thoughts) AS greedy,
+        any_value("text") FILTER (WHERE sample IS NULL AND NOT missing) AS greedy,
         max(context_cut) AS context_cut,
-        count(sample) FILTER (WHERE NOT answers.unfinished_thoughts) AS answers,
-        count(sample) FILTER (WHERE "text" = '' AND NOT answers.unfinished_thoughts) AS empty_answers,
-        count(sample) FILTER (WHERE NOT finished AND NOT answers.unfinished_thoughts) AS unfinished_answers,
+        count(sample) FILTER (WHERE NOT missing) AS answers,
+        count(sample) FILTER (WHERE "text" = '' AND NOT missing) AS empty_answers,
+        count(sample) FILTER (WHERE NOT finished AND NOT missing) AS unfinished_answers,
         count(*) FILTER (WHERE answers.unfinished_thoughts) AS unfinished_thoughts,
-        bool_or(NOT finished AND NOT answers.unfinished_thoughts) FILTER (WHERE sample IS NULL) AS greedy_unfinished
-    FROM answers
+        count(*) FILTER (WHERE answers.withheld) AS withheld,
+        bool_or(NOT finished AND NOT missing) FILTER (WHERE sample IS NULL) AS greedy_unfinished
+    FROM (SELECT *, answers.unfinished_thoughts OR answers.withheld AS missing FROM answers) AS answers
     GROUP BY model, dtype, relation, question_id, context_id
 ),
 stated AS (
@@ -58,7 +59,7 @@ SELECT
     entropy.semantic_entropy_standard_error, entropy.semantic_entropy_length_normalised_standard_error,
     entropy.semantic_entropy_rao_standard_error, entropy.cluster_assignment_entropy_standard_error,
     entropy."groups", array_to_string(entropy.group_sizes, ', ') AS group_sizes,
-    said.context_cut, said.answers, said.empty_answers, said.unfinished_answers, said.unfinished_thoughts, said.greedy_unfinished,
+    said.context_cut, said.answers, said.empty_answers, said.unfinished_answers, said.unfinished_thoughts, said.withheld, said.greedy_unfinished,
     coalesce(said.greedy, accuracy.answer) AS answer,
     accuracy.accurate,
     coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error, coherent.coherent_persuasion_unchanged,

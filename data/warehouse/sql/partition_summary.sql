@@ -9,6 +9,7 @@ SELECT
     sum(unfinished_answers)::BIGINT AS unfinished_answers,
     sum(greedy_unfinished::BIGINT)::BIGINT AS unfinished_greedy_answers,
     sum(unfinished_thoughts)::BIGINT AS unfinished_thoughts,
+    sum(withheld)::BIGINT AS withheld,
     sum((context_cut > 0)::BIGINT)::BIGINT AS contexts_cut,
     avg(accurate::DOUBLE) AS accuracy,
     avg("groups") AS "groups",

@@ -28,7 +28,7 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
-from swaymeter.reports.estimates import cut_off, lost_in_thoughts, served_beside
+from swaymeter.reports.estimates import cut_off, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.frames import records
 from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
@@ -93,7 +93,7 @@ def about_answers(found: Audited) -> list[str]:
         (served_beside(found.servers, found.means), ""),
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
-        (lost_in_thoughts(unfinished), "; --thinking with more tokens lets them end"),
+        (not_answered(unfinished), "; --thinking with more tokens lets them end"),
     )
     return [f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence]
 

@@ -162,6 +162,8 @@ class ServedModel:
         return sorted(range(len(prompts)), key=lambda place: tuple(prompts[place]))
 
     def _answer(self, reply: Reply, at_newline: bool, header: str) -> Answer:
+        if reply.finish == "content_filter":
+            return Answer(reply.text.strip(), (), (), _NOTHING, False, reply.thoughts.strip(), withheld=True)
         text = without_thoughts(reply.text)
         thoughts = reply.thoughts or ("" if text is None or text == reply.text else reply.text[: -len(text) or None])
         if text is None or (reply.thoughts and reply.finish == "length" and not text.strip()):

@@ -88,11 +88,12 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
     add("correlations", correlated, "level", ("relation",), ("query",))
     add("questions", of_question, "", ())
     add("answers", {**asked, "thinking": "on"},
-        "condition sample text context_cut finished stand_in unfinished_thoughts",
-        ("none", None, "Bergen", 0, True, "embedder for entailment", False), ("none", 0, "Oslo", 0, True, None, False),
-        ("none", 1, "", 0, True, None, False), ("none", 2, "Oslo and", 0, False, None, False),
-        ("none", 3, "", 0, True, None, False), ("none", 4, "", 0, False, None, True),
-        ("original", None, "", 5, False, None, False), ("original", 0, "Oslo", 5, True, None, False))
+        "condition sample text context_cut finished stand_in unfinished_thoughts withheld",
+        ("none", None, "Bergen", 0, True, "embedder for entailment", False, False),
+        ("none", 0, "Oslo", 0, True, None, False, False), ("none", 1, "", 0, True, None, False, False),
+        ("none", 2, "Oslo and", 0, False, None, False, False), ("none", 3, "", 0, True, None, False, False),
+        ("none", 4, "", 0, False, None, True, False), ("none", 5, "", 0, False, None, False, True),
+        ("original", None, "", 5, False, None, False, False), ("original", 0, "Oslo", 5, True, None, False, False))
     add("semantic_entropy", asked, "condition groups group_sizes semantic_entropy semantic_entropy_standard_error",
         ("none", 2, [3, 2], 1.5, 0.25))
     add("coherent_persuasion", asked, "condition coherent_persuasion coherent_persuasion_standard_error",

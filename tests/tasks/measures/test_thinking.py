@@ -76,6 +76,18 @@ def test_no_score_is_of_thoughts_that_did_not_end(study: Thinking) -> None:
     assert set(map(_case, study.rows("persuaded"))) == both
 
 
+def test_no_score_is_of_an_answer_that_was_withheld(study: Thinking, tmp_path: Path) -> None:
+    later = replace(study, folder=tmp_path / "later")
+    answers = [
+        {**row, "withheld": row["sample"] == 0, "unfinished_thoughts": False, "thoughts": ""}
+        for row in study.rows("answers")
+    ]
+    later.store("answers", answers)
+    judged = set(map(_sample, later.rows("whose_answer")))
+    assert judged == set(map(_sample, (row for row in answers if not row["withheld"])))
+    assert len(judged) < len(answers)
+
+
 def test_thoughts_are_stored_beside_the_answer(study: Thinking) -> None:
     rows, ends = study.rows("answers"), Ends(thinking_model(OPENED), "chat")
     assert any(row["thoughts"] and row["text"] for row in rows)
