@@ -115,8 +115,10 @@ def served_beside(servers: pd.DataFrame, means: pd.DataFrame) -> str:
 
 def cut_off(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model reached the limit of tokens, as a sentence; empty where none did."""
-    words = [f"{row['unfinished']} of {_greedy(row)} ended at the limit of {row['tokens']} tokens"
-             for row in records(unfinished) if row["unfinished"]]  # fmt: skip
+    words = []
+    for row in records(unfinished):
+        limit = "their limit of tokens" if pd.isna(row["tokens"]) else f"the limit of {row['tokens']} tokens"
+        words += [f"{row['unfinished']} of {_greedy(row)} ended at {limit}"] if row["unfinished"] else []
     return f" Judged as they are: {'; '.join(words)}." if words else ""
 
 

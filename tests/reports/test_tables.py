@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from swaymeter.flows.cli.views.audit import measured_of
-from swaymeter.reports.estimates import estimate, stating_neither, verdict
+from swaymeter.reports.estimates import cut_off, estimate, stating_neither, verdict
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, by_entity, units
 from swaymeter.reports.tables import TABLES, filled
@@ -176,6 +176,12 @@ def test_thoughts_that_do_not_end_are_why_nothing_is_judged(own: dict[str, pd.Da
         f"Not judged: 17 {of_all}, whose thoughts did not end; 1 {of_all}, which the content filter of the server "
         "withheld."
     )
+
+
+def test_a_limit_that_nobody_knows_is_not_called_zero() -> None:
+    cut = {"model": MODEL, "dtype": "served", "greedy_answers": 9, "unfinished": 2}
+    words = [cut_off(pd.DataFrame([{**cut, "tokens": tokens}])) for tokens in (20, None)]
+    assert [text.partition("ended at ")[2] for text in words] == ["the limit of 20 tokens.", "their limit of tokens."]
 
 
 def test_a_model_at_a_server_is_explained(two: dict[str, pd.DataFrame]) -> None:

@@ -3,7 +3,7 @@ SELECT
     model, dtype,
     count(*) AS greedy_answers,
     count(*) FILTER (WHERE NOT finished AND NOT answers.unfinished_thoughts AND NOT answers.withheld) AS unfinished,
-    max(len(token_log_probs)) FILTER (WHERE NOT finished AND NOT answers.withheld) AS "tokens",
+    nullif(max(len(token_log_probs)) FILTER (WHERE NOT finished AND NOT answers.withheld), 0) AS "tokens",
     count(*) FILTER (WHERE answers.unfinished_thoughts) AS unfinished_thoughts,
     count(*) FILTER (WHERE answers.withheld) AS withheld,
     string_agg(DISTINCT thinking, '; ' ORDER BY thinking) AS thinking
