@@ -21,9 +21,10 @@ the failure is only noted.
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest, printable
 from swaymeter.tasks.models.capabilities import Capability
@@ -31,6 +32,7 @@ from swaymeter.tasks.models.endpoints.apis import APIS, Served
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt
 
+Answered = TypeVar("Answered")
 Write = Callable[[str], Prompt]
 """Writes a text as what is sent to the server."""
 
@@ -88,6 +90,27 @@ def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
     return served, found
 
 
+class _RefusedError(Exception):
+    """A server that is well does not answer this."""
+
+
+def _unless_refused(served: Served, prompt: Prompt, ask: Callable[[], Answered]) -> Answered:
+    """What a server answers; _RefusedError where it answers a plain request between two such ones, but none of these.
+
+    ServiceError where it does not answer the plain one: a fault that passes says nothing of what the server can give.
+    """
+    try:
+        return ask()
+    except ModelError as error:
+        raise _RefusedError(first_line(error)) from None
+    except ServiceError:
+        served.answers(prompt, Decoding(1), anew=True)
+    try:
+        return ask()
+    except ServiceError as error:
+        raise _RefusedError(first_line(error)) from None
+
+
 def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
     """The first request: whether anything comes back, and with which log-probabilities."""
     asked = Decoding(_LENGTH)
@@ -138,8 +161,10 @@ def _seeds(served: Served, found: Found, prompt: Prompt) -> None:
 
 def _several(served: Served, found: Found, prompt: Prompt) -> None:
     try:
-        replies = served.answers(prompt, Decoding(_LENGTH, 1.0, seed=21), 3, anew=True)
-    except ServiceError as error:
+        replies = _unless_refused(
+            served, prompt, lambda: served.answers(prompt, Decoding(_LENGTH, 1.0, seed=21), 3, anew=True)
+        )
+    except _RefusedError as error:
         served.several = False
         found.take("several", f"one answer a request: {_short(error)}")
         return
@@ -150,12 +175,15 @@ def _several(served: Served, found: Found, prompt: Prompt) -> None:
 
 def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
     try:
-        hot, cold = (served.likeliest(prompt, 5, temperature=degrees) for degrees in (1.0, 0.5))
-    except (ServiceError, ModelError) as error:
+        hot, cold = (
+            _unless_refused(served, prompt, partial(served.likeliest, prompt, 5, temperature=degrees))
+            for degrees in (1.0, 0.5)
+        )
+    except _RefusedError as error:
         found.take("likeliest", f"the server gives none: {_short(error)}", "likeliest_tokens")
         return
     if prompt.turns:
-        _likeliest_of_texts(served, found)
+        _likeliest_of_texts(served, found, prompt)
     mass = math.fsum(map(math.exp, hot.values()))
     if len(hot) < 2:
         found.take("likeliest", "tokens fall together by their texts, or there are none", "likeliest_tokens")
@@ -171,11 +199,11 @@ def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
         served.log_probs = False
 
 
-def _likeliest_of_texts(served: Served, found: Found) -> None:
+def _likeliest_of_texts(served: Served, found: Found, prompt: Prompt) -> None:
     """Queries are texts that the model goes on with, which a chat API may not take."""
     try:
-        served.likeliest(Prompt(text=_OPEN), 5)
-    except (ServiceError, ModelError) as error:
+        _unless_refused(served, prompt, lambda: served.likeliest(Prompt(text=_OPEN), 5))
+    except _RefusedError as error:
         found.take("likeliest", f"the server goes on with no text: {_short(error)}", "likeliest_tokens")
 
 
@@ -185,8 +213,8 @@ def _whole(served: Served, found: Found, prompt: Prompt) -> None:
         found.take("whole", why, "next_token_logits", "answer_scores", "distributions")
         return
     try:
-        first = served.next_token(prompt)
-    except (ServiceError, ModelError) as error:
+        first = _unless_refused(served, prompt, lambda: served.next_token(prompt))
+    except _RefusedError as error:
         advice = "; start the server with --max-logprobs -1" if found.api == "vllm" else ""
         found.take("whole", f"{_short(error)}{advice}", "next_token_logits", "answer_scores", "distributions")
         return

@@ -1,14 +1,16 @@
 """Every server that misleads is found out, by the name of a check, and what cannot be trusted is taken away."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from swaymeter.data.errors import ModelError
+from swaymeter.data.errors import ModelError, ServiceError
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.probe import Found, probe
+from tests.data.sources.servers.faults import Asked, Say
 from tests.tasks.models.endpoints.made_up import made_up, tokens_of
 
 WHOLE = {"next_token_logits", "answer_scores", "distributions"}
@@ -75,3 +77,25 @@ def test_chat(tmp_path: Path) -> None:
     of_chat: Any = found(tmp_path, "thinks", dialect="openai")
     assert (of_chat.api, of_chat.taken.keys()) == ("openai", WHOLE)
     assert of_chat.words["thoughts"]
+
+
+@pytest.mark.parametrize("lasts", [False, True])
+@pytest.mark.parametrize(("key", "value"), [("n", 3), ("logprobs", 5), ("logprobs", -1)])
+def test_a_fault_that_passes_is_no_refusal(tmp_path: Path, key: str, value: int, lasts: bool) -> None:
+    bodies = list[bytes]()
+
+    def fault(asked: Asked) -> Say | None:
+        begins = asked.method == "POST" and json.loads(asked.body).get(key) == value
+        if (begins and not bodies) or (lasts and bodies):
+            bodies.append(asked.body)
+            return Say("<html>Welcome</html>")
+        return None
+
+    with made_up(before=fault) as server:
+        client = Client(Endpoint("made-up", server.address), tmp_path)
+        if lasts:
+            with pytest.raises(ServiceError, match="not JSON"):
+                probe(client, write)
+        else:
+            assert probe(client, write)[1].failed == {}
+    assert bodies
