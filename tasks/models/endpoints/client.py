@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from swaymeter.data.digests import identity
-from swaymeter.data.errors import ModelError, UsageError
+from swaymeter.data.errors import ModelError, ServiceError, UsageError, printable
 from swaymeter.data.sources.http.answer import Answer, ErrorOf
 from swaymeter.data.sources.http.services import TRANSIENT, Service
 from swaymeter.data.sources.http.session import Session, shared_session
@@ -150,11 +150,15 @@ class Client:
         return answer
 
     def get(self, path: str) -> Any:
-        """What the server says of itself there; None where it has no such place."""
+        """What the server says of itself there; None where it has no such place; ServiceError where it has failed."""
         answer = self.session.ask(
             {}, path=path, allow=(200, 400, 401, 403, 404, 405, 501), bypass_cache=True, keep=False
         )
         self._count(answer)
+        error = answer.content.get("error") if answer.status == 200 and isinstance(answer.content, dict) else None
+        if error:
+            said = printable(str(error), 300)
+            raise ServiceError(f"model {self.endpoint.name} ({self.root}) answered with an error: {said}")
         return answer.content if answer.status == 200 else None
 
     def each(self, ask: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

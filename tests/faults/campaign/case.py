@@ -140,11 +140,11 @@ class Case:
         """Whether a chunk is stored."""
         return any(self.study.workspace.glob("scores/*/*/*.parquet"))
 
-    def outcome(self, running: Command, *sentences: str) -> str:
-        """What comes of a run: it goes on to its end, or says one of the sentences."""
+    def outcome(self, running: Command, *sentences: str, refused: bool = False) -> str:
+        """What comes of a run: it goes on to its end, or says one of the sentences; refused: it may not even begin."""
         run = running.ended()
         self.took = max(self.took, time.monotonic() - self.began)
-        if "Traceback" in run.said or run.code not in (0, 1):
+        if "Traceback" in run.said or run.code not in ((0, 1, 2) if refused else (0, 1)):
             raise BrokenError("CRASHED", f"exit status {run.code}: {run.said}")
         if run.code == 0:
             return WITHOUT_PREFECT if "it goes on without it" in run.said else WENT_ON

@@ -119,14 +119,14 @@ AWAY = "server away for a while", "server gone for good"
 class Plan:
     """What happens to the server of a case, and what was asked of it.
 
-    fault: what it says from the request of this number on, or None; left: to how many more. bodies: of requests for
-    answers, how often each came; again: those that came although they had been answered.
+    fault: what it says after the first requests, or None; left: to how many more. requests: so far; probes: those of a
+    probe. bodies: of requests for answers, how often each came; again: those that came although they had been answered.
     """
 
     fault: Fault | None = None
     first: int = 0
     left: int = 0
-    posts: int = 0
+    requests: int = 0
     is_away: bool = False
     reached: threading.Event = field(default_factory=threading.Event)
     bodies: Counter[bytes] = field(default_factory=Counter)
@@ -136,16 +136,14 @@ class Plan:
 
     def say(self, asked: Asked, answers: MadeUp) -> Say | None:
         """What is said in place of an answer; it is called by one thread at a time."""
-        if asked.method != "POST":
-            return Say(drop=True) if self.is_away else None
-        self.posts += 1
-        is_of_probe = _OF_PROBE in asked.body
+        self.requests += 1
+        is_of_probe = asked.method == "GET" or _OF_PROBE in asked.body
         self.probes += is_of_probe
         if not is_of_probe:
             self.bodies[asked.body] += 1
             if asked.body in self._answered:
                 self.again.append(asked.body)
-        if self.posts > self.first and self.left > 0:
+        if self.requests > self.first and self.left > 0:
             self.reached.set()
             self.left -= 1
             if self.fault is None or self.is_away:
@@ -225,7 +223,7 @@ def of_study(
     with staged() as stage:
         study = a_study(folder / "study", api, stage.address, questions)
         way = Way(study, without_prefect)
-        stage.plan.posts, stage.plan.probes = stage.plan.posts // 2, stage.plan.probes // 2  # it was run twice
+        stage.plan.requests, stage.plan.probes = stage.plan.requests // 2, stage.plan.probes // 2  # it was run twice
         yield from faulty(stage, study, folder, generator, faults)
         yield from killed(stage, way, folder, generator, kills)
 
@@ -249,7 +247,7 @@ def of_server(case: Case, stage: Stage, kind: Fault | str, usual: Plan) -> str:
     """What comes of a run whose server has a fault from a random request on; then the server is well."""
     first_of_answers = usual.probes
     is_early = not isinstance(kind, str) and kind.in_probe and case.generator.random() < 0.2
-    first = case.generator.randrange(*((0, first_of_answers) if is_early else (first_of_answers, usual.posts - 1)))
+    first = case.generator.randrange(*((0, first_of_answers) if is_early else (first_of_answers, usual.requests - 1)))
     fault = None if isinstance(kind, str) else kind
     stage.plan = plan = Plan(fault, first, _FOR_GOOD if fault is None else case.generator.choice(fault.times))
     back = threading.Timer(case.generator.uniform(0.5, 6.0), lambda: (setattr(plan, "is_away", False), stage.enter()))
@@ -263,7 +261,7 @@ def of_server(case: Case, stage: Stage, kind: Fault | str, usual: Plan) -> str:
                 plan.left = 0
                 back.start()
         case.happened()
-        outcome = case.outcome(running, f"made-up (http://127.0.0.1:{stage.port}")
+        outcome = case.outcome(running, f"made-up (http://127.0.0.1:{stage.port}", refused=True)
     if fault is None:
         back.join() if kind == AWAY[0] else stage.enter()
     if not plan.reached.is_set():

@@ -99,3 +99,13 @@ def test_a_fault_that_passes_is_no_refusal(tmp_path: Path, key: str, value: int,
         else:
             assert probe(client, write)[1].failed == {}
     assert bodies
+
+
+def test_an_error_in_place_of_the_models_is_said(tmp_path: Path) -> None:
+    """Otherwise the server would be asked as if it were of another kind."""
+    said = Say('{"error": {"message": "starting"}}')
+    with (
+        made_up(before=lambda asked: said if asked.method == "GET" else None) as server,
+        pytest.raises(ServiceError, match="starting"),
+    ):
+        probe(Client(Endpoint("made-up", server.address), tmp_path), write)
