@@ -134,11 +134,12 @@ class Vllm(Served):
     def tokenized(self, text: str) -> tuple[int, ...] | None:
         """As `Served.tokenized`."""
         body = {"model": self.endpoint.model, "prompt": text, "add_special_tokens": False}
-        answer = self.client.post(
-            "tokenize", body, keep=False, allow=(200, 404),
-            error_of=lambda content: None if content is None else misread(_tokens)(content),
-        )  # fmt: skip
-        return _tokens(answer.content) if answer.status == 200 else None
+        answer = self.client.post("tokenize", body, keep=False, allow=(200, 404))
+        if answer.status != 200:
+            return None
+        if error := misread(_tokens)(answer.content):
+            raise ServiceError(f"model {self.endpoint.name} ({self.client.root}) answered with {error}")
+        return _tokens(answer.content)
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
         own = {"return_token_ids": True, "return_tokens_as_token_ids": True}

@@ -285,6 +285,8 @@ def killed(stage: Stage, way: Way, folder: Path, generator: random.Random, kills
         verdict, detail = judged(case, partial(of_run, stage=stage, way=way, most=most, killed=hit))
         for target in hit or ["a run that nothing had killed"] * verdict.isupper():
             yield Outcome(target, verdict, case.took, f"series {number}: {detail}")
+        for _ in range(stage.plan.repeats):
+            yield Outcome("a request that came twice after kills", "was in flight" if verdict == "equal" else verdict)
         done += len(hit)
         shutil.rmtree(study.workspace, ignore_errors=True)
 

@@ -109,3 +109,9 @@ def test_an_error_in_place_of_the_models_is_said(tmp_path: Path) -> None:
         pytest.raises(ServiceError, match="starting"),
     ):
         probe(Client(Endpoint("made-up", server.address), tmp_path), write)
+
+
+def test_a_server_without_tokenize(tmp_path: Path) -> None:
+    said = Say('{"detail": "Not Found"}', status=404)
+    with made_up(before=lambda asked: said if asked.path.endswith("/tokenize") else None) as server:
+        assert probe(Client(Endpoint("made-up", server.address), tmp_path), write)[1].failed == {}
