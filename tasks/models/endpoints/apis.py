@@ -9,22 +9,39 @@ What a server sends is not trusted: a field that is missing or of another type i
 and the answer is not kept.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 
 from swaymeter.data.errors import ModelError, ServiceError, printable
-from swaymeter.data.sources.http.answer import MISREAD, misread
+from swaymeter.data.sources.http.answer import MISREAD, TransientError, misread
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
 
 Found = TypeVar("Found")
 
 LARGEST_VOCABULARY = 1_000_000
-_FINISH = {"stop": "stop", "eos": "stop", "eos_token": "stop", "word": "stop", "content_filter": "content_filter"}
+_STOPS = ("stop", "eos", "eos_token", "stop_sequence", "word", "end_turn")
+_FILTERS = ("content_filter", "safety", "refusal")
+_BROKEN = ("error", "abort", "insufficient_system_resource")
+"""Why an answer ended that the server did not finish: it is asked for again."""
+_REFUSED, _PASSING = (400, 422), (408, 429, 500, 502, 503, 529)
+_CONTENT = frozenset({"model", "messages", "prompt", "input_ids", "text"})
+"""What a request is about, so that no error leaves it out."""
+OTHER_NAMES = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
+"""What a parameter is called at servers that refuse its usual name."""
+_NOT_MISSED: Mapping[str, tuple[Any, ...]] = {"temperature": (0.0, 1.0), "top_p": (1.0,), "top_k": (0, -1), "n": (1,)}
+"""The values with which a refused parameter may be left out; other values change answers."""
 _NEUTRAL = {"min_p": 0.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
 _SAMPLERS = ("top_k", "top_p", "temperature")
+
+
+class RefusedParameter(ServiceError):
+    """A server refuses a request for one of its parameters; name: which."""
+
+    name = ""
 
 
 class Served:
@@ -34,11 +51,15 @@ class Served:
     whole: ClassVar[bool] = False
     """Whether it can give whole distributions."""
     takes_tokens: ClassVar[bool] = False
+    takes_options: ClassVar[bool] = False
+    """Whether it hands keywords on to its chat template."""
 
     def __init__(self, client: Client) -> None:
         self.client, self.endpoint = client, client.endpoint
         self.several, self.log_probs, self.seeds = True, True, True
         """Whether it gives several answers to a request, log-probabilities, the same for the same seed: see probe."""
+        self.refused = set[str]()
+        """The parameters that it refuses, which are left out, or sent by another name."""
 
     def answers(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, anew: bool = False) -> list[Reply]:
         """So many answers to a prompt; anew: whether the server is asked although it has answered this before."""
@@ -49,15 +70,18 @@ class Served:
             "top_p": decoding.top_p, "n": count, "seed": decoding.seed, **self._sampling(decoding),
         }  # fmt: skip
         if prompt.turns:
-            body |= {"messages": list(prompt.turns)} | ({"logprobs": True} if self.log_probs else {})
+            body |= self._of_turns(prompt) | ({"logprobs": True} if self.log_probs else {})
             path, read = "chat/completions", _of_chat
         else:
             body |= {"prompt": list(prompt.tokens) or prompt.text} | ({"logprobs": 1} if self.log_probs else {})
             path, read = "completions", _of_completion
-        return self._asked(
-            self.client.openai + path, body, anew=anew,
-            read=lambda content: _counted([read(choice, content) for choice in content["choices"]], count),
-        )  # fmt: skip
+
+        def replies(content: Any) -> list[Reply]:
+            if _is_filtered(content):
+                return [Reply("", "content_filter")] * count
+            return _counted([read(choice, content) for choice in content["choices"]], count)
+
+        return self._asked(self.client.openai + path, body, replies, anew=anew, may_filter=True)
 
     def next_token(self, prompt: Prompt) -> Log:
         """The log-probabilities of all next tokens, (V,) nats, before temperature."""
@@ -70,7 +94,7 @@ class Served:
             **self._sampling(Decoding(1)),
         }  # fmt: skip
         if prompt.turns:
-            body |= {"messages": list(prompt.turns), "logprobs": True, "top_logprobs": count}
+            body |= self._of_turns(prompt) | {"logprobs": True, "top_logprobs": count}
             return self._asked(self.client.openai + "chat/completions", body, lambda content: {
                 _text(token["token"]): _log(token["logprob"])
                 for token in content["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
@@ -93,15 +117,21 @@ class Served:
         return {"presence_penalty": 0.0, "frequency_penalty": 0.0}
 
     def _asked(
-        self, path: str, body: Mapping[str, Any], read: Callable[[Any], Found], *, anew: bool = False, keep: bool = True
-    ) -> Found:
-        """What is read from an answer, before it is kept; ServiceError where it has another form."""
-        found = list[Found]()
+        self, path: str, body: Mapping[str, Any], read: Callable[[Any], Found], *, anew: bool = False,
+        keep: bool = True, may_filter: bool = False,
+    ) -> Found:  # fmt: skip
+        """What is read from an answer, before it is kept; ServiceError where it has another form.
 
-        def problem(content: Any) -> ServiceError | None:
-            said = content.get("error") if isinstance(content, dict) else None
-            if said:  # although the status is that of a success
-                return ServiceError(str(said.get("message", said) if isinstance(said, dict) else said))
+        may_filter: whether the error of a content filter, which a prompt caused, is an answer. RefusedParameter where
+        the server names a parameter that it does not take.
+        """
+        sent, found, named = self._accepted(body), list[Found](), list[str]()
+
+        def problem(content: Any) -> ServiceError | TransientError | None:
+            error = None if may_filter and _is_filtered(content) else _error(content)
+            named[:] = [_named(content, sent)] if error else []
+            if error:
+                return error
             try:
                 found.append(read(content))
             except (*MISREAD, OverflowError) as error:
@@ -109,14 +139,49 @@ class Served:
                 return ServiceError(f"another form than that of {self.name} ({reason}); does `api` say what it is?")
             return None
 
-        self.client.post(path, body, keep=keep, anew=anew, error_of=problem)
+        try:
+            self.client.post(path, sent, keep=keep, anew=anew, allow=(200, *_REFUSED), error_of=problem)
+        except ServiceError as error:
+            if not any(named) or type(error) is not ServiceError:
+                raise
+            refused = RefusedParameter(str(error))
+            refused.name = named[0]
+            raise refused from None
         return found[-1]
+
+    def _of_turns(self, prompt: Prompt) -> dict[str, Any]:
+        options = {"chat_template_kwargs": dict(prompt.options)} if prompt.options else {}
+        if options and not self.takes_options:
+            raise ModelError(
+                f"model {self.endpoint.name}: its API ({self.name}) takes no keywords of chat templates; leave "
+                f"{', '.join(prompt.options)} out"
+            )
+        return {"messages": list(prompt.turns), **options}
+
+    def check(self, decoding: Decoding) -> None:
+        """ModelError where answers cannot be decoded so, as the server refuses a parameter."""
+        self._accepted({"temperature": decoding.temperature, "top_p": decoding.top_p, "top_k": decoding.top_k})
+
+    def _accepted(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """A body without what the server refuses; ModelError where an answer would be another without it."""
+        sent = {}
+        for usual, value in body.items():
+            name = OTHER_NAMES.get(usual, usual) if usual in self.refused else usual
+            if name not in self.refused:
+                sent[name] = value
+            elif value not in _NOT_MISSED.get(usual, (value,)):
+                values = " or ".join(f"{known:g}" for known in _NOT_MISSED[usual])
+                raise ModelError(
+                    f"model {self.endpoint.name}: its server refuses `{usual}`, so that it cannot be {value:g}; set it "
+                    f"to {values}"
+                )
+        return sent
 
 
 class Vllm(Served):
     """vLLM: its own keys beside OpenAI's."""
 
-    name, whole, takes_tokens = "vllm", True, True
+    name, whole, takes_tokens, takes_options = "vllm", True, True, True
 
     def next_token(self, prompt: Prompt) -> Log:
         """As `Served.next_token`."""
@@ -149,7 +214,7 @@ class Vllm(Served):
 class LlamaCpp(Served):
     """llama.cpp's server, by its own route: OpenAI's ignores `echo`, and gives no token ids."""
 
-    name, whole, takes_tokens = "llama.cpp", True, True
+    name, whole, takes_tokens, takes_options = "llama.cpp", True, True, True
 
     def answers(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, anew: bool = False) -> list[Reply]:
         """As `Served.answers`."""
@@ -200,7 +265,7 @@ class LlamaCpp(Served):
 class Sglang(Served):
     """SGLang, by its own route: on OpenAI's, `seed` does nothing and tokens fall together by their texts."""
 
-    name, whole, takes_tokens = "sglang", True, True
+    name, whole, takes_tokens, takes_options = "sglang", True, True, True
 
     def answers(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, anew: bool = False) -> list[Reply]:
         """As `Served.answers`."""
@@ -253,18 +318,93 @@ def _tokens(content: Any) -> tuple[int, ...]:
     return tuple(map(int, content["tokens"]))
 
 
+def _error(content: Any) -> ServiceError | TransientError | None:
+    """The error that a response holds, also where its status is that of a success, or an answer broke off."""
+    if not isinstance(content, dict):
+        return ServiceError("it refuses the request and does not say why") if content is None else None
+    about = content.get("meta_info")
+    parts = [content, *(choice for choice in _list(content.get("choices")) if isinstance(choice, dict))]
+    parts += [about] if isinstance(about, dict) else []
+    for part in parts:
+        reason = part.get("finish_reason")
+        reason = reason.get("type") if isinstance(reason, dict) else reason
+        error = part.get("error") or part.get("detail")
+        if error or reason in _BROKEN:
+            error = error or f"an answer broke off: {reason}"
+            code = error.get("code") if isinstance(error, dict) else None
+            text = str(error.get("message", error) if isinstance(error, dict) else error)
+            is_passing = reason in _BROKEN or code in _PASSING
+            return TransientError(text) if is_passing else ServiceError(text)
+    is_answer = content.keys() & {"choices", "content", "text", "tokens"}
+    return ServiceError(str(content["message"])) if "message" in content and not is_answer else None
+
+
+def _is_filtered(content: Any) -> bool:
+    """Whether a response is the error of a content filter that a prompt caused."""
+    error = content.get("error") if isinstance(content, dict) else None
+    return isinstance(error, dict) and error.get("code") in ("content_filter", "content_policy_violation")
+
+
+def _named(content: Any, sent: Mapping[str, Any]) -> str:
+    """The parameter of a request that an error names; "" where it names none."""
+    parameters = sent.keys() - _CONTENT
+    error = content.get("error") if isinstance(content, dict) else None
+    details = _list(content.get("detail")) if isinstance(content, dict) else []
+    places = [place for part in details if isinstance(part, dict) for place in _list(part.get("loc"))]
+    places += [of.get("param") for of in (error, content) if isinstance(of, dict)]
+    if name := next((name for name in parameters if name in places), ""):
+        return name
+    words = [word for word in re.findall(r"\w+", str(error or content)) if word in parameters]
+    return next((word for word in words if word != "temperature"), words[0] if words else "")
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _of_chat(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:
     message = choice["message"]
-    tokens = (choice.get("logprobs") or {}).get("content") or ()
-    thoughts = message.get("reasoning_content") or message.get("reasoning") or ""
-    refusal = message.get("refusal") or ""
+    entries = (choice.get("logprobs") or {}).get("content") or ()
+    said, own = _parts(message.get("content"))
+    thoughts = _text(message.get("reasoning_content") or message.get("reasoning") or own)
+    text = said or _text(message.get("refusal") or "")
+    tokens, log_probs = (
+        tuple(str(token["token"]) for token in entries), tuple(_log(token["logprob"]) for token in entries)
+    )  # fmt: skip
+    if thoughts and tokens:  # some servers give those of the thoughts, too
+        begins = _begin(tokens, text)
+        tokens, log_probs = (tokens[begins:], log_probs[begins:]) if begins is not None else ((), ())
     return Reply(
-        text=_text(message.get("content") or refusal),
+        text=text,
         finish=_finish(choice.get("finish_reason")),
-        token_log_probs=tuple(_log(token["logprob"]) for token in tokens),
-        thoughts=_text(thoughts),
+        token_log_probs=log_probs,
+        token_texts=tokens,
+        thoughts=thoughts,
         prompt_tokens=_read_tokens(content),
+        model=_model(content),
     )
+
+
+def _parts(content: Any) -> tuple[str, str]:
+    """The text and the thoughts of a message's content, which is a text or a list of parts."""
+    if not isinstance(content, list):
+        return _text(content or ""), ""
+    texts = "".join(_text(part["text"]) for part in content if part.get("type") == "text")
+    thoughts = (part.get("thinking") for part in content if part.get("type") == "thinking")
+    return texts, "".join(thought if isinstance(thought, str) else _parts(thought)[0] for thought in thoughts)
+
+
+def _begin(tokens: Sequence[str], text: str) -> int | None:
+    """The place of the first token of a text behind others, perhaps before an end token; None where there is none."""
+    for place in range(len(tokens)):
+        if text.strip() in ("".join(tokens[place:]).strip(), "".join(tokens[place:-1]).strip()):
+            return place
+    return None
+
+
+def _model(content: Mapping[str, Any]) -> str:
+    """What a response says that answered: the model behind an alias, and the server's configuration."""
+    return " ".join(str(content[name]) for name in ("model", "system_fingerprint") if content.get(name))
 
 
 def _of_completion(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:
@@ -275,6 +415,7 @@ def _of_completion(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Rep
         token_ids=tuple(map(_id, choice.get("token_ids") or ())),
         token_log_probs=tuple(map(_log, log_probs)),
         prompt_tokens=_read_tokens(content),
+        model=_model(content),
     )
 
 
@@ -307,8 +448,11 @@ def _text(value: Any) -> str:
     return value
 
 
-def _finish(reason: Any) -> Any:
-    return _FINISH.get(str(reason), "length")
+def _finish(reason: Any) -> Literal["stop", "length", "content_filter"]:
+    word = str(reason).lower()
+    if any(word.startswith(name) for name in _FILTERS):
+        return "content_filter"
+    return "stop" if word in _STOPS else "length"
 
 
 def _read_tokens(content: Mapping[str, Any]) -> int:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -74,6 +74,7 @@ class Prompt(NamedTuple):
     tokens: tuple[int, ...] = ()
     text: str = ""
     turns: Turns = ()
+    options: Mapping[str, Any] = {}
 
 
 class Decoding(NamedTuple):
@@ -95,16 +96,18 @@ class Reply:
     """One answer of a server: its text, as it came; finish: why it ended.
 
     token_ids and token_log_probs: of each token, the end token included, in nats before temperature; empty where the
-    server does not say. likeliest: by token id or text, the log-probabilities of the likeliest first tokens. thoughts:
-    what the server itself took out of the text. prompt_tokens: how many it read, 0 where it does not say.
+    server does not say. token_texts: their texts, of chats alone. thoughts: what the server itself took out of the
+    text. prompt_tokens: how many it read, 0 where it does not say. model: what it says that answered.
     """
 
     text: str
     finish: Literal["stop", "length", "content_filter"] = "stop"
     token_ids: tuple[int, ...] = ()
     token_log_probs: tuple[float, ...] = ()
+    token_texts: tuple[str, ...] = ()
     thoughts: str = ""
     prompt_tokens: int = 0
+    model: str = ""
 
 
 Log = NDArray[np.float32]

@@ -28,6 +28,7 @@ def kept(client: Client) -> tuple[Served, Found]:
         served = APIS[found.api](client)
         for name in _FOUND_OF_SERVER:
             setattr(served, name, bool(content["served"][name]))
+        served.refused = set(found.refused)
     except (OSError, ValueError, LookupError, TypeError):
         raise ServiceError(
             f"model {client.endpoint.name} ({client.root}): this run is offline, and what its server can give was not "

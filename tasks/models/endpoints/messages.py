@@ -12,6 +12,8 @@ from swaymeter.tasks.models.endpoints.endpoint import Prompt
 
 _TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
 
+_OWN = frozenset({"add_generation_prompt", "return_dict", "sanitize_control_tokens", "tokenize"})
+"""What a tokenizer is told beside the keywords of a chat template."""
 _TURNS = "\0"
 """What the letters of turns begin with; texts lose it there."""
 
@@ -23,6 +25,10 @@ class Letters:
     added_tokens_encoder: Mapping[str, int] = {}
     added_tokens_decoder: Mapping[int, str] = {}
     is_fast = False
+
+    def __init__(self, *, takes_options: bool = False) -> None:
+        self.takes_any_keyword = takes_options
+        """Whether keywords of a chat template that nobody here can read are handed on to it."""
 
     def __call__(self, text: str | Sequence[str], **options: Any) -> dict[str, Any]:
         """The numbers of a text, or of each of several."""
@@ -45,7 +51,8 @@ class Letters:
             return _letters(turn["content"])
         if options.get("tokenize") is False:
             return "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns)
-        return list(map(ord, _TURNS + json.dumps(list(turns))))
+        own = {name: value for name, value in options.items() if name not in _OWN}
+        return list(map(ord, _TURNS + json.dumps([list(turns), own])))
 
 
 def _letters(text: str) -> list[int]:
@@ -56,4 +63,7 @@ def _letters(text: str) -> list[int]:
 def prompt_of(letters: Sequence[int]) -> Prompt:
     """What the numbers of a prompt are sent as."""
     text = "".join(map(chr, letters))
-    return Prompt(turns=json.loads(text[len(_TURNS) :])) if text.startswith(_TURNS) else Prompt(text=text)
+    if not text.startswith(_TURNS):
+        return Prompt(text=text)
+    turns, options = json.loads(text[len(_TURNS) :])
+    return Prompt(turns=turns, options=options)

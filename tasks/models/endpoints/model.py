@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from swaymeter.data.errors import ModelError, ScoreError, UsageError
+from swaymeter.data.digests import content_key
+from swaymeter.data.errors import ModelError, ScoreError, ServiceError, UsageError
 from swaymeter.data.randomness import generator
 from swaymeter.tasks.models.capabilities import (
     DEFAULT_OPTIONS,
@@ -27,7 +28,7 @@ from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.kept import keep, kept
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
-from swaymeter.tasks.models.endpoints.probe import Found, probe
+from swaymeter.tasks.models.endpoints.probe import Found, note_moves, probe
 from swaymeter.tasks.models.files.identity import identify_model
 from swaymeter.tasks.models.loading import found_once
 from swaymeter.tasks.models.network import Engine
@@ -45,6 +46,9 @@ log = logging.getLogger(__name__)
 
 _NOTHING = np.zeros(0, np.float32)
 
+ASKED_TWICE = 20
+"""Prompts whose greedy answer is asked for twice, at most, to see whether it is the same."""
+
 
 class ServedModel:
     """A model behind a server.
@@ -60,6 +64,7 @@ class ServedModel:
         self.endpoint, self.served, self.found, self.tokenizer = endpoint, served, found, tokenizer
         self.name, self.revision = endpoint.name, revision
         self.engine = Engine()
+        self._asked_twice = self._differ = 0
 
     @property
     def forward_passes(self) -> int:
@@ -95,8 +100,11 @@ class ServedModel:
 
     @property
     def reading(self) -> str | None:
-        """What the probe found wrong, each behind a semicolon; None where nothing was."""
-        return "; ".join(f"{check}: {reason.replace(';', ',')}" for check, reason in self.found.failed.items()) or None
+        """What the probe found wrong, and how many greedy answers changed, semicolons between; None for nothing."""
+        said = [f"{check}: {reason.replace(';', ',')}" for check, reason in self.found.failed.items()]
+        if self._asked_twice:
+            said.append(f"{self._differ} of {self._asked_twice} greedy answers differ when they are asked for twice")
+        return "; ".join(said) or None
 
     def lacks(self, capability: Capability | None) -> str | None:
         """Why it cannot give this; None where it can."""
@@ -114,6 +122,7 @@ class ServedModel:
         samples = asked_for["samples"]
         if len(prompts) != len(identities):
             raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
+        self.served.check(Decoding(1, asked_for["temperature"], asked_for["top_p"], asked_for["top_k"]))
         most = asked_for["max_new_tokens"] + (asked_for["max_thoughts"] or 0)
         at_newline = asked_for["form"] == "plain"
         several = samples if self.served.several else 1
@@ -131,6 +140,7 @@ class ServedModel:
 
         asked = [(place, first) for place in self._together(prompts) for first in (-1, *range(0, samples, several))]
         replies = dict(zip(asked, self.served.client.each(request, asked), strict=True))
+        self._ask_twice(prompts, identities, most, [replies[place, -1][0].text for place in range(len(prompts))])
 
         def answers(place: int) -> SampledAnswers:
             of_prompt = [
@@ -141,6 +151,23 @@ class ServedModel:
             return SampledAnswers(tuple(of_prompt[1:]), of_prompt[0])
 
         return [answers(place) for place in range(len(prompts))]
+
+    def _ask_twice(
+        self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], most: int, texts: Sequence[str]
+    ) -> None:
+        """Asks for some greedy answers again, of the first prompts of a run, and counts those that differ.
+
+        The second request has another seed, which no greedy answer depends on: so it is stored beside the first one.
+        """
+        served = self.served
+        if self._asked_twice or served.client.offline or served.refused & {"seed", "temperature"}:
+            return
+        order = sorted(range(len(prompts)), key=lambda place: content_key({"identity": identities[place]}))
+        places = order[:ASKED_TWICE]
+        decoding = Decoding(most, seed=1)
+        again = served.client.each(lambda place: served.answers(self._sent(prompts[place]), decoding)[0].text, places)
+        self._asked_twice = len(places)
+        self._differ = sum(texts[place] != text for place, text in zip(places, again, strict=True))
 
     def engine_of_answers(self, prompts: Sequence[Tokens], *, to_come: int) -> str:
         """What reads: the kind of server."""
@@ -170,6 +197,7 @@ class ServedModel:
             of_thoughts = reply.thoughts or reply.text
             return Answer("", (), (), _NOTHING, False, of_thoughts, reply.token_ids, unfinished_thoughts=True)
         text = text.lstrip().removeprefix(header) if header else text
+        text = text.lstrip() if thoughts else text  # what is between thoughts and answer is none of it
         ids, log_probs, finished = reply.token_ids, reply.token_log_probs, reply.finish != "length"
         if log_probs and thoughts and not reply.thoughts:  # they stand in the text, before the answer
             begins = self._begin(ids, text) if len(ids) == len(log_probs) else None
@@ -296,13 +324,26 @@ def _served(
     if endpoint.tokenizer:
         tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
     if offline:
-        return ServedModel(endpoint, revision, *kept(client), tokenizer)
+        served, found = kept(client)
+        own = tokenizer if endpoint.tokenizer else Letters(takes_options=served.takes_options)
+        return ServedModel(endpoint, revision, served, found, own)
 
     def write(text: str) -> Prompt:
         return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
 
     _say_if_readable(endpoint)
     served, found = probe(client, write if endpoint.tokenizer else None)
+    if not endpoint.tokenizer:
+        tokenizer = Letters(takes_options=served.takes_options)
+    try:
+        moved = note_moves(found, kept(client)[1])
+    except ServiceError:  # it was never asked
+        moved = ""
+    if moved:
+        log.warning(
+            "model %s: its server is another than at the last run (%s); say with `revision` which weights it has",
+            endpoint.name, moved,
+        )  # fmt: skip
     keep(client, served, found)
     return ServedModel(endpoint, revision, served, found, tokenizer)
 

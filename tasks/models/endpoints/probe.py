@@ -4,6 +4,7 @@ Each check has a name. Where it fails, the capability is taken away and the reas
 the failure is only noted.
 
     models          the server has a model of this name
+    parameters      it takes the parameters of a request; what it refuses is left out
     prompt          it reads the tokens that it is sent, and adds none
     tokens          the tokenizer of the study is the server's
     several         it gives as many answers to a request as are asked for, and not the same one
@@ -16,6 +17,7 @@ the failure is only noted.
     likeliest       the likeliest tokens are there, their texts or ids all different
     limit           answers are not cut before the limit that was asked for
     thoughts        thoughts are told from answers
+    moved           what it says of itself is what it said at the last run
 """
 
 import math
@@ -28,9 +30,9 @@ from typing import Any, TypeVar
 
 from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest, printable
 from swaymeter.tasks.models.capabilities import Capability
-from swaymeter.tasks.models.endpoints.apis import APIS, Served
+from swaymeter.tasks.models.endpoints.apis import APIS, OTHER_NAMES, RefusedParameter, Served
 from swaymeter.tasks.models.endpoints.client import Client
-from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt
+from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
 
 Answered = TypeVar("Answered")
 Write = Callable[[str], Prompt]
@@ -48,7 +50,8 @@ _LENGTH = 12
 class Found:
     """What a probe found: api, version and the server's own words on the model; failed: checks with their reasons.
 
-    capabilities: what is left. context_window: in tokens, where the server says it.
+    taken: the capabilities that are not left, and why. refused: parameters that requests leave out, or name otherwise.
+    context_window: in tokens, where the server says it.
     """
 
     api: Api
@@ -56,12 +59,22 @@ class Found:
     failed: dict[str, str] = field(default_factory=dict)
     taken: dict[Capability, str] = field(default_factory=dict)
     context_window: int | None = None
+    refused: list[str] = field(default_factory=list)
 
     def take(self, check: str, reason: str, *capabilities: Capability) -> None:
         """Notes that a check failed, and what cannot be given for it."""
         self.failed[check] = reason
         for capability in capabilities:
             self.taken.setdefault(capability, f"{check}: {reason}")
+
+
+def note_moves(found: Found, before: Found) -> str:
+    """Notes, and returns, in which words a server now says something else of itself; "" where in none."""
+    both = [name for name in found.words if name in before.words and found.words[name] != before.words[name]]
+    moved = ", ".join(f"{name} was {before.words[name]} and is {found.words[name]}" for name in both)
+    if moved:
+        found.take("moved", moved)
+    return moved
 
 
 def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
@@ -114,19 +127,14 @@ def _unless_refused(served: Served, prompt: Prompt, ask: Callable[[], Answered])
 def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
     """The first request: whether anything comes back, and with which log-probabilities."""
     asked = Decoding(_LENGTH)
-    try:
-        (reply,) = served.answers(prompt, asked, anew=True)
-    except ServiceError as error:
-        if not served.log_probs or " 400 " not in str(error):
-            raise
-        served.log_probs = False  # a parameter that is refused; without it, what else is wrong is said
-        (reply,) = served.answers(prompt, asked, anew=True)
-        found.take("log_probs", f"the server refuses them: {_short(error)}", "token_log_probs")
+    reply = _first(served, found, prompt, asked)
     values = reply.token_log_probs
     if served.log_probs and not values:
         found.take("log_probs", "the server sends none", "token_log_probs")
     elif values and (all(value == 0 for value in values) or min(values) <= -9999):
         found.take("log_probs", "they are 0 or -9999, which are none", "token_log_probs")
+    elif reply.text.isascii() and reply.token_texts and reply.text.strip() not in "".join(reply.token_texts):
+        found.take("log_probs", "they are of other tokens than the answer has", "token_log_probs", "likeliest_tokens")
     if "log_probs" in found.failed:
         served.log_probs = False
     if prompt.tokens and reply.prompt_tokens not in (0, len(prompt.tokens)):
@@ -138,6 +146,41 @@ def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
         found.take("limit", f"an answer ends after {len(values)} tokens where {asked.max_tokens} were asked for")
     if reply.thoughts:
         found.words["thoughts"] = "the server tells thoughts from answers"
+    if reply.model.split(" ")[0] not in ("", served.endpoint.model) or " " in reply.model:
+        found.words["answers as"] = printable(reply.model, 200)
+    own = served.tokenized(_OPEN) if prompt.turns and reply.prompt_tokens else None
+    if own:
+        found.words["template"] = f"the server reads {reply.prompt_tokens} tokens for a message of {len(own)}"
+
+
+def _first(served: Served, found: Found, prompt: Prompt, asked: Decoding) -> Reply:
+    """The first answer, without the parameters that the server refuses one after the other."""
+    reasons = dict[str, str]()
+    while True:
+        try:
+            (reply,) = served.answers(prompt, asked, anew=True)
+        except RefusedParameter as error:
+            if error.name in served.refused:
+                raise
+            served.refused.add(error.name)
+            reasons.setdefault(error.name, _short(error))
+            if error.name == "logprobs":
+                served.log_probs = False
+                found.take("log_probs", f"the server refuses them: {_short(error)}", "token_log_probs")
+        else:
+            break
+    found.refused = sorted(served.refused)
+    others = {other: usual for usual, other in OTHER_NAMES.items() if usual in reasons}
+    lines = [
+        f"{name} is sent as {OTHER_NAMES[name]}" if name in others.values() and OTHER_NAMES[name] not in reasons
+        else f"{name} is left out ({reason})"
+        for name, reason in reasons.items() if name not in ("logprobs", *others)
+    ]  # fmt: skip
+    if "temperature" in reasons:
+        lines.append("the greedy answer is one at the server's own temperature")
+    if lines:
+        found.take("parameters", ", ".join(lines))
+    return reply
 
 
 def _greedy(served: Served, found: Found, prompt: Prompt) -> None:
@@ -175,9 +218,10 @@ def _several(served: Served, found: Found, prompt: Prompt) -> None:
 
 def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
     try:
+        other = 1.0 if "temperature" in served.refused else 0.5
         hot, cold = (
             _unless_refused(served, prompt, partial(served.likeliest, prompt, 5, temperature=degrees))
-            for degrees in (1.0, 0.5)
+            for degrees in (1.0, other)
         )
     except _RefusedError as error:
         found.take("likeliest", f"the server gives none: {_short(error)}", "likeliest_tokens")
@@ -195,8 +239,21 @@ def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
             "temperature", "log-probabilities change with the temperature, and are to be those before it",
             "token_log_probs",
         )  # fmt: skip
+    elif served.log_probs and "temperature" not in served.refused:
+        _first_token(served, found, prompt, hot)
     if "token_log_probs" in found.taken:
         served.log_probs = False
+
+
+def _first_token(served: Served, found: Found, prompt: Prompt, likeliest: Mapping[str, float]) -> None:
+    """The greedy answer begins with the likeliest token, or with one that is as likely."""
+    (reply,) = served.answers(prompt, Decoding(_LENGTH))
+    begins = f"token_id:{reply.token_ids[0]}" if reply.token_ids else next(iter(reply.token_texts), None)
+    if begins is None or reply.thoughts:
+        return
+    if likeliest.get(begins, -math.inf) < max(likeliest.values()) - _TOLERANCE:
+        reason = "the greedy answer begins with a token that is not the likeliest one that the server names"
+        found.take("log_probs", reason, "token_log_probs", "likeliest_tokens")
 
 
 def _likeliest_of_texts(served: Served, found: Found, prompt: Prompt) -> None:

@@ -53,7 +53,8 @@ def test_budget(setting: str, tmp_path: Path) -> None:
     assert all(setting in error for error in said)
     sent = [request.body for request in server.asked[before:] if request.method == "POST"]
     of_questions = [body for body in sent if b"town" in body]
-    assert len(of_questions) == len(set(of_questions)) == len(expected), "an answer was paid twice"
+    greedy_again = len(QUESTIONS)
+    assert len(of_questions) == len(set(of_questions)) == len(expected) + greedy_again, "an answer was paid twice"
 
 
 def test_no_usage(tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_readable_on_its_way(
     address: str, is_said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(model, "_said", set())
-    monkeypatch.setattr(model, "probe", lambda client, write: (None, Found("openai")))
+    monkeypatch.setattr(model, "probe", lambda client, write: (Served(client), Found("openai")))
     monkeypatch.setattr(model, "keep", lambda *found: None)
     for reruns in ((), ("force",)):
         model.load_served(Endpoint("made-up", address), tmp_path, reruns=frozenset(reruns))

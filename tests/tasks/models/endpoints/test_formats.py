@@ -1,0 +1,183 @@
+"""What providers answer, in the forms of their documentation: all are read, and nothing is taken for another."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swaymeter.data.errors import ServiceError
+from swaymeter.tasks.models.endpoints.apis import APIS, RefusedParameter
+from swaymeter.tasks.models.endpoints.client import Client
+from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
+from swaymeter.tasks.models.endpoints.probe import probe
+from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.tasks.models.endpoints.made_up import MadeUp, made_up
+
+TURNS = Prompt(turns=[{"role": "user", "content": "Which town is it?"}])
+TOKENS = Prompt(tokens=(5, 6, 7))
+
+
+def chat(message: Any, finish: str | None = "stop", *, logprobs: Any = None, **others: Any) -> dict[str, Any]:
+    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish, "logprobs": logprobs}
+    usage = {"prompt_tokens": 12, "completion_tokens": 2, "total_tokens": 14}
+    return {"id": "chatcmpl-1", "object": "chat.completion", "choices": [choice], "usage": usage, **others}
+
+
+def asked(content: Any, folder: Path, api: Api = "openai", status: int = 200, prompt: Prompt = TURNS) -> Reply:
+    with serving(says(content, status=status)) as server:
+        served = APIS[api](Client(Endpoint("made-up", server.address), folder))
+        (reply,) = served.answers(prompt, Decoding(16))
+    return reply
+
+
+ENTRIES = {"content": [
+    {"token": "Os", "logprob": -0.25, "bytes": [79, 115], "top_logprobs": []},
+    {"token": "lo", "logprob": -0.5, "bytes": [108, 111], "top_logprobs": []},
+]}  # fmt: skip
+OSLO = Reply("Oslo", prompt_tokens=12)
+READ = {
+    "openai": (
+        chat({"content": "Oslo", "refusal": None, "annotations": []}, logprobs={**ENTRIES, "refusal": None},
+             model="big-1-2026-08-06", system_fingerprint="fp_1"),
+        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12,
+              model="big-1-2026-08-06 fp_1"),
+    ),
+    "openai, a refusal": (
+        chat({"content": None, "refusal": "I cannot say."}), Reply("I cannot say.", prompt_tokens=12),
+    ),
+    "azure, answer filtered": (
+        chat({"content": "Os"}, "content_filter", prompt_filter_results=[{"prompt_index": 0}]),
+        Reply("Os", "content_filter", prompt_tokens=12),
+    ),
+    "anthropic": (chat({"content": "Oslo"}, "stop", system_fingerprint=None), OSLO),
+    "anthropic, a refusal": (chat({"content": ""}, "refusal"), Reply("", "content_filter", prompt_tokens=12)),
+    "deepseek, thoughts": (
+        chat({"content": "Oslo", "reasoning_content": "Norway. So Oslo."}),
+        Reply("Oslo", thoughts="Norway. So Oslo.", prompt_tokens=12),
+    ),
+    "gemini, cut": (chat({"content": None}, "length"), Reply("", "length", prompt_tokens=12)),
+    "gemini, no finish": (chat({"content": "Oslo"}, None), Reply("Oslo", "length", prompt_tokens=12)),
+    "openrouter, thoughts": (
+        chat({"content": "Oslo", "reasoning": "Hm."}, native_finish_reason="STOP", provider="made-up"),
+        Reply("Oslo", thoughts="Hm.", prompt_tokens=12),
+    ),
+    "ollama": (
+        chat({"content": "Oslo"}, logprobs=ENTRIES, model="small:latest", system_fingerprint="fp_ollama"),
+        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12,
+              model="small:latest fp_ollama"),
+    ),
+    "tgi": (
+        chat({"content": "Oslo"}, "eos_token", logprobs=ENTRIES),
+        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12),
+    ),
+    "transformers serve": ({"choices": [{"message": {"content": "Oslo"}, "finish_reason": "stop"}]}, Reply("Oslo")),
+    "mistral, parts": (
+        chat({"content": [
+            {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Oslo"},
+        ]}),
+        Reply("Oslo", thoughts="Hm.", prompt_tokens=12),
+    ),
+    "vllm, log-probabilities of thoughts": (
+        chat({"content": "lo", "reasoning_content": "Os"}, logprobs=ENTRIES),
+        Reply("lo", thoughts="Os", token_log_probs=(-0.5,), token_texts=("lo",), prompt_tokens=12),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", READ)
+def test_read(name: str, tmp_path: Path) -> None:
+    content, expected = READ[name]
+    assert asked(content, tmp_path) == expected
+
+
+def test_prompt_filtered(tmp_path: Path) -> None:
+    """Azure answers 400 for a prompt that its filter withholds: that is an answer, and is kept as one."""
+    error = {"message": "The response was filtered", "param": "prompt", "code": "content_filter", "status": 400}
+    with serving(says({"error": error}, status=400)) as server:
+        served = APIS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
+        for _ in range(2):
+            assert served.answers(TURNS, Decoding(16)) == [Reply("", "content_filter")]
+        assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "parameter"),
+    [
+        ({"error": {"message": "Unsupported parameter", "param": "max_tokens", "code": "unsupported_parameter"}}, 400,
+         "max_tokens"),
+        ({"error": {"message": "'temperature' does not support 0 with this model", "param": "temperature"}}, 400,
+         "temperature"),
+        ({"object": "error", "message": {"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"]}]}}, 422,
+         "seed"),
+        ({"detail": [{"loc": ["body", "logprobs"], "msg": "extra fields not permitted"}]}, 422, "logprobs"),
+        ({"error": {"message": "Model not found: made-up", "code": 404}}, 400, ""),
+        ({"choices": [{"error": {"code": 400, "message": "Provider returned error"}, "finish_reason": "error"}]}, 200,
+         ""),
+    ],
+)  # fmt: skip
+def test_refused(content: Any, status: int, parameter: str, tmp_path: Path) -> None:
+    if "choices" in content:
+        content["choices"][0].pop("finish_reason")
+    with pytest.raises(ServiceError) as refused:
+        asked(content, tmp_path, status=status)
+    assert getattr(refused.value, "name", "") == parameter
+    assert isinstance(refused.value, RefusedParameter) == bool(parameter)
+
+
+@pytest.mark.parametrize(
+    ("refused", "sent"),
+    [
+        (("max_tokens", "logprobs", "temperature", "presence_penalty"), {"max_completion_tokens"}),
+        (("seed", "frequency_penalty", "logprobs"), {"random_seed", "max_tokens", "temperature"}),
+        (("seed", "random_seed", "n"), {"max_tokens", "temperature"}),
+    ],
+)
+def test_left_out(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> None:
+    """The probe finds which parameters a server refuses, one after the other, and requests go without them."""
+    answers = MadeUp(frozenset({"one answer a request"}), "openai")
+
+    def play(asked: Asked) -> Say:
+        body = asked.body.decode()
+        if asked.method == "POST" and (named := next((name for name in refused if f'"{name}"' in body), None)):
+            return says({"error": {"message": "Unsupported parameter", "param": named}}, status=400)
+        renamed = body.replace("max_completion_tokens", "max_tokens").replace("random_seed", "seed")
+        defaults = {"seed": 1, "temperature": 1.0, "n": 1, **({} if asked.method == "GET" else json.loads(renamed))}
+        return answers.answer(Asked(asked.method, asked.path, {}, {}, json.dumps(defaults).encode(), asked.at))
+
+    with serving(play=play) as server:
+        served, found = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
+        before = len(server.asked)
+        served.answers(TURNS, Decoding(16))
+        body = json.loads(server.asked[before].body.decode())
+    assert found.refused == sorted(refused)
+    assert all(name in found.failed["parameters"] for name in refused if name not in ("logprobs", "random_seed"))
+    assert ("token_log_probs" in found.taken) == ("logprobs" in refused)
+    assert sent <= body.keys()
+    assert not body.keys() & set(refused)
+
+
+def test_sglang(tmp_path: Path) -> None:
+    meta = {
+        "finish_reason": {"type": "stop", "matched": 2}, "prompt_tokens": 3, "completion_tokens": 2,
+        "output_token_logprobs": [[-0.25, 41, "Os"], [-0.5, 2, None]],
+        "output_top_logprobs": [[[-0.25, 1, "Os"], [-1.6, 0, "x"], [-3.9, 2, "y"]]],
+    }  # fmt: skip
+    content = {"text": "Os", "meta_info": meta}
+    expected = Reply("Os", token_ids=(41, 2), token_log_probs=(-0.25, -0.5), prompt_tokens=3)
+    assert asked(content, tmp_path, "sglang", prompt=TOKENS) == expected
+    with serving(says(content)) as server:
+        served = APIS["sglang"](Client(Endpoint("made-up", server.address), tmp_path / "again"))
+        assert served.next_token(TOKENS).tolist() == pytest.approx([-1.6, -0.25, -3.9])
+        assert served.likeliest(TOKENS, 3) == {"token_id:1": -0.25, "token_id:0": -1.6, "token_id:2": -3.9}
+        body = json.loads(server.asked[0].body.decode())
+    assert body["sampling_params"].keys() >= {"sampling_seed", "temperature", "top_p", "top_k", "min_p"}
+    aborted = {"text": "", "meta_info": {**meta, "finish_reason": {"type": "abort"}}}
+    with pytest.raises(ServiceError, match="broke off"):
+        asked(aborted, tmp_path / "aborted", "sglang", prompt=TOKENS)
+
+
+def test_thoughts_of_a_server_are_told_apart(tmp_path: Path) -> None:
+    with made_up("thinks", dialect="openai") as server:
+        _, found = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
+    assert "thoughts" in found.words
