@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ from tests.data.sources.servers.faults import Asked
 from tests.end_to_end.tiny_study import Command, TinyStudy
 from tests.faults.campaign import on_dask
 from tests.faults.campaign.case import SAID, WENT_ON, BrokenError, Case, group, judged
-from tests.faults.campaign.endpoints import FAULTS, Plan, of_study
+from tests.faults.campaign.endpoints import FAULTS, Plan, of_study, of_texts
 from tests.faults.campaign.flips import Kept, _flipped, _notes
 from tests.faults.campaign.folders import workspace_away
 from tests.faults.campaign.record import NOT_HIT, Outcome, Record
@@ -118,7 +119,7 @@ def test_a_case_that_fails_leaves_no_process() -> None:
 
 
 def test_a_model_server_fails_and_its_run_is_killed(tmp_path: Path, api: str) -> None:
-    fault, kill = of_study(tmp_path, api, 1, 1, random.Random(10), questions=2)
+    fault, kill = of_study(tmp_path, api, 1, 1, random.Random(10), partial(of_texts, questions=2))
     assert (fault.row, fault.verdict) == ("no JSON object", SAID), fault
     assert kill.verdict == "equal", kill
 

@@ -15,6 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
 from tests.data.sources.servers.faults import Asked, Say
 from tests.docker.test_docker import free_port
 from tests.end_to_end.tiny_study import TinyStudy, prefect_server
@@ -22,6 +25,7 @@ from tests.faults.campaign.case import WENT_ON, WITHOUT_PREFECT, BrokenError, Ca
 from tests.faults.campaign.kills import MOST_KILLS, Way, series, without_prefect
 from tests.faults.campaign.record import Outcome
 from tests.tasks.models.endpoints.made_up import MadeUp, made_up
+from tests.tasks.models.tiny import save_language_model
 
 IN_FLIGHT = 4
 SILENT_SECONDS = 3.0
@@ -36,13 +40,15 @@ _JSON = {"Content-Type": "application/json"}
 class Fault:
     """What a server says to so many requests in a row in place of its answer, which it is given.
 
-    in_probe: whether it may also come then: what looks like a property of the server is noted as one.
+    in_probe: whether it may also come then: what looks like a property of the server is noted as one. of_chat: whether
+    it changes answers to turns.
     """
 
     name: str
     says: Callable[[Say], Say]
     times: tuple[int, ...] = (1, 3, 9, _FOR_GOOD)
     in_probe: bool = True
+    of_chat: bool = False
 
 
 def _in_place(**says: Any) -> Callable[[Say], Say]:
@@ -72,12 +78,16 @@ def _text(value: Any) -> Callable[[Say], Say]:
     return _changed(lambda content: [choice["message"].update(content=value) for choice in content["choices"]])
 
 
+def _message(value: Any) -> Callable[[Say], Say]:
+    return _changed(lambda content: [choice.update(message=value) for choice in content["choices"]])
+
+
 def _date_in(seconds: float) -> str:
     return format_datetime(datetime.now(UTC) + timedelta(seconds=seconds), usegmt=True)
 
 
-def _wrong(name: str, says: Callable[[Say], Say]) -> Fault:
-    return Fault(name, says, in_probe=False)
+def _wrong(name: str, says: Callable[[Say], Say], *, of_chat: bool = False) -> Fault:
+    return Fault(name, says, in_probe=False, of_chat=of_chat)
 
 
 _OVERLOADED = b'{"error": {"message": "The engine is overloaded", "type": "server_error"}}'
@@ -106,11 +116,11 @@ FAULTS = (
     _wrong("no choices", _changed(lambda content: content.update(choices=[]))),
     _wrong("fewer choices", _changed(lambda content: content["choices"].pop())),
     _wrong("choices are no list", _changed(lambda content: content.update(choices="none"))),
-    _wrong("a message is null", _changed(lambda content: [one.update(message=None) for one in content["choices"]])),
-    _wrong("a text is a number", _text(5)),
-    _wrong("a text is a list", _text(["Oslo"])),
-    _wrong("log-probability NaN", _log_prob(float("nan"))),
-    _wrong("log-probability 1e999", _log_prob("1e999")),
+    _wrong("a message is null", _message(None), of_chat=True),
+    _wrong("a text is a number", _text(5), of_chat=True),
+    _wrong("a text is a list", _text(["Oslo"]), of_chat=True),
+    _wrong("log-probability NaN", _log_prob(float("nan")), of_chat=True),
+    _wrong("log-probability 1e999", _log_prob("1e999"), of_chat=True),
 )
 AWAY = "server away for a while", "server gone for good"
 
@@ -137,7 +147,11 @@ class Plan:
     def say(self, asked: Asked, answers: MadeUp) -> Say | None:
         """What is said in place of an answer; it is called by one thread at a time."""
         self.requests += 1
-        is_of_probe = asked.method == "GET" or _OF_PROBE in asked.body
+        if asked.path.endswith("/tokenize"):  # its letters are not the tokenizer's beyond ASCII
+            return Say(status=404)
+        tokens = json.loads(asked.body).get("prompt") if asked.method == "POST" else None
+        text = bytes(tokens) if isinstance(tokens, list) else asked.body
+        is_of_probe = asked.method == "GET" or _OF_PROBE in text
         self.probes += is_of_probe
         if not is_of_probe:
             self.bodies[asked.body] += 1
@@ -163,9 +177,9 @@ class Plan:
 class Stage:
     """Where the made-up server plays one case after another: one port, which it can leave."""
 
-    def __init__(self) -> None:
-        self.plan, self.port = Plan(), free_port()
-        self._answers = MadeUp(frozenset(), "openai")
+    def __init__(self, dialect: str) -> None:
+        self.plan, self.port, self.dialect = Plan(), free_port(), dialect
+        self._answers = MadeUp(frozenset(), dialect)
         self._stack = ExitStack()
 
     @property
@@ -176,7 +190,7 @@ class Stage:
     def enter(self) -> None:
         """Begins to listen."""
         before = lambda asked: self.plan.say(asked, self._answers)  # noqa: E731
-        self._stack.enter_context(made_up(dialect="openai", before=before, port=self.port))
+        self._stack.enter_context(made_up(dialect=self.dialect, before=before, port=self.port))
 
     def leave(self) -> None:
         """Ends to listen."""
@@ -184,9 +198,9 @@ class Stage:
 
 
 @contextmanager
-def staged() -> Iterator[Stage]:
+def staged(dialect: str) -> Iterator[Stage]:
     """A server that listens at a port of its own."""
-    stage = Stage()
+    stage = Stage(dialect)
     stage.enter()
     try:
         yield stage
@@ -194,34 +208,57 @@ def staged() -> Iterator[Stage]:
         stage.leave()
 
 
-def a_study(folder: Path, api: str, address: str, questions: int) -> TinyStudy:
+def of_texts(folder: Path, api: str, address: str, *, questions: int = 4) -> TinyStudy:
     """A study of texts that a server answers; api: of Prefect."""
+    return _study(folder, api, address, {
+        "questions": {"partitions": ["static", "disputable"], "per_partition": questions},
+        "measures": {"answers": {"samples": 3, "max_new_tokens": 4}, "whose_answer": {}, "accuracy": {}},
+    })  # fmt: skip
+
+
+def of_distributions(folder: Path, api: str, address: str) -> TinyStudy:
+    """A study of whole distributions that a server gives to tokens, which are bytes."""
+    tokenizer = save_language_model(folder / "tokenizer")
+    own = {*range(33, 127), *range(161, 173), *range(174, 256)}  # the letters of the others follow after all bytes
+    others = {byte: 256 + place for place, byte in enumerate(sorted(set(range(256)) - own))}
+    letters = [chr(others.get(byte, byte)) for byte in range(256)]
+    of_bytes = Tokenizer(models.BPE(vocab={letter: byte for byte, letter in enumerate(letters)}, merges=[]))
+    of_bytes.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    of_bytes.decoder = decoders.ByteLevel()
+    PreTrainedTokenizerFast(tokenizer_object=of_bytes, eos_token=letters[0]).save_pretrained(tokenizer)
+    measures = {"measures": {"persuasion": {}, "susceptibility": {}}}
+    return _study(folder, api, address, measures, tokenizer=str(tokenizer))
+
+
+def _study(folder: Path, api: str, address: str, content: Mapping[str, Any], **of_model: str) -> TinyStudy:
     model = {"name": "made-up", "endpoint": address, "requests_in_flight": IN_FLIGHT, "timeout_s": SILENT_SECONDS}
-    content: Mapping[str, Any] = {
+    return TinyStudy.of(folder / "served.yaml", folder / "workspace", api, {
         "name": "tiny",
         "seed": 1,
         "facts": {"relations": ["capital"], "real_entities": 2, "invented_entities": 1},
         "contexts": {"base": 1, "assertive": 1},
-        "questions": {"partitions": ["static", "disputable"], "per_partition": questions},
-        "models": [model],
-        "measures": {"answers": {"samples": 3, "max_new_tokens": 4}, "whose_answer": {}, "accuracy": {}},
-    }
-    return TinyStudy.of(folder / "served.yaml", folder / "workspace", api, content)
+        "models": [{**model, **of_model}],
+        **content,
+    })  # fmt: skip
 
 
 def outcomes(faults: int, kills: int, seed: int) -> Iterator[Outcome]:
     """An outcome for each fault of the server, and for each kill of a run that asks it."""
     with tempfile.TemporaryDirectory(prefix="swaymeter-served-") as name, prefect_server(Path(name)) as api:
-        yield from of_study(Path(name), api, faults, kills, random.Random(seed))
+        generator, of_four = random.Random(seed), faults // 4
+        yield from of_study(Path(name) / "texts", api, faults - of_four, kills, generator, of_texts)
+        if of_four:
+            yield from of_study(Path(name) / "distributions", api, of_four, 0, generator, of_distributions, "vllm")
 
 
 def of_study(
-    folder: Path, api: str, faults: int, kills: int, generator: random.Random, *, questions: int = 4
-) -> Iterator[Outcome]:
-    """The same of a study of so many questions of each kind."""
-    (folder / "study").mkdir()
-    with staged() as stage:
-        study = a_study(folder / "study", api, stage.address, questions)
+    folder: Path, api: str, faults: int, kills: int, generator: random.Random, make: Callable[..., TinyStudy],
+    dialect: str = "openai",
+) -> Iterator[Outcome]:  # fmt: skip
+    """The same of one study, and of a server of this dialect."""
+    (folder / "study").mkdir(parents=True)
+    with staged(dialect) as stage:
+        study = make(folder / "study", api, stage.address)
         way = Way(study, without_prefect)
         stage.plan.requests, stage.plan.probes = stage.plan.requests // 2, stage.plan.probes // 2  # it was run twice
         yield from faulty(stage, study, folder, generator, faults)
@@ -230,10 +267,10 @@ def of_study(
 
 def faulty(stage: Stage, study: TinyStudy, folder: Path, generator: random.Random, faults: int) -> Iterator[Outcome]:
     """An outcome for each fault; the plan of the stage holds what an undisturbed run asks."""
-    usual = stage.plan
-    kinds: list[Fault | str] = []
+    usual, kinds = stage.plan, list[Fault | str]()
+    possible = [fault for fault in FAULTS if stage.dialect == "openai" or not fault.of_chat]
     for number in range(faults):
-        kinds = kinds or generator.sample([*FAULTS, *AWAY], len(FAULTS) + len(AWAY))
+        kinds = kinds or generator.sample([*possible, *AWAY], len(possible) + len(AWAY))
         kind = kinds.pop()
         of_case = folder / f"fault-{number}"
         of_case.mkdir()
@@ -251,24 +288,23 @@ def of_server(case: Case, stage: Stage, kind: Fault | str, usual: Plan) -> str:
     fault = None if isinstance(kind, str) else kind
     stage.plan = plan = Plan(fault, first, _FOR_GOOD if fault is None else case.generator.choice(fault.times))
     back = threading.Timer(case.generator.uniform(0.5, 6.0), lambda: (setattr(plan, "is_away", False), stage.enter()))
-    with case.study.start("run", before=without_prefect) as running:
+    with ExitStack() as after, case.study.start("run", before=without_prefect) as running:
         if fault is None:
             while not plan.reached.wait(0.02):
                 if running.poll() is not None:
                     raise NotHitError(running.ended().said)
             stage.leave()
+            after.callback(back.join if kind == AWAY[0] else stage.enter)
             if kind == AWAY[0]:
                 plan.left = 0
                 back.start()
         case.happened()
         outcome = case.outcome(running, f"made-up (http://127.0.0.1:{stage.port}", refused=True)
-    if fault is None:
-        back.join() if kind == AWAY[0] else stage.enter()
     if not plan.reached.is_set():
         raise NotHitError("the run had no such request")
     plan.left, plan.is_away = 0, False
     case.complete(before=without_prefect)
-    if plan.again:
+    if plan.again and stage.dialect == "openai":  # whole distributions are not kept
         raise BrokenError("ASKED AGAIN", f"{len(plan.again)} answers, such as {plan.again[0]!r}")
     return WENT_ON if outcome == WITHOUT_PREFECT else outcome  # which this run does without from its beginning
 
