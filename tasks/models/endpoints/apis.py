@@ -366,7 +366,9 @@ def _of_chat(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:
     message = choice["message"]
     entries = (choice.get("logprobs") or {}).get("content") or ()
     said, own = _parts(message.get("content"))
-    thoughts = _text(message.get("reasoning_content") or message.get("reasoning") or own)
+    hidden = ((content.get("usage") or {}).get("completion_tokens_details") or {}).get("reasoning_tokens")
+    shown = message.get("reasoning_content") or message.get("reasoning") or own
+    thoughts = _text(shown or (f"{_id(hidden)} tokens of thoughts that the server does not show" if hidden else ""))
     text = said or _text(message.get("refusal") or "")
     tokens, log_probs = (
         tuple(str(token["token"]) for token in entries), tuple(_log(token["logprob"]) for token in entries)

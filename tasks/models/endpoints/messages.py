@@ -11,7 +11,8 @@ from typing import Any
 from swaymeter.tasks.models.endpoints.endpoint import Prompt
 
 _TEMPLATE = "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"
-
+_THINKS = "<think>"
+"""What a template has that opens thoughts."""
 _OWN = frozenset({"add_generation_prompt", "return_dict", "sanitize_control_tokens", "tokenize"})
 """What a tokenizer is told beside the keywords of a chat template."""
 _TURNS = "\0"
@@ -19,16 +20,22 @@ _TURNS = "\0"
 
 
 class Letters:
-    """Texts and turns as the numbers of their letters, with what prompts ask of a tokenizer of transformers."""
+    """Texts and turns as the numbers of their letters, with what prompts ask of a tokenizer of transformers.
 
-    chat_template = _TEMPLATE
+    takes_any_keyword: whether keywords of a chat template that nobody here can read are handed on to it. switch: the
+    one that turns thoughts off, with that value; thinks: whether there are thoughts and no switch.
+    """
+
     added_tokens_encoder: Mapping[str, int] = {}
     added_tokens_decoder: Mapping[int, str] = {}
     is_fast = False
 
-    def __init__(self, *, takes_options: bool = False) -> None:
-        self.takes_any_keyword = takes_options
-        """Whether keywords of a chat template that nobody here can read are handed on to it."""
+    def __init__(
+        self, *, takes_any_keyword: bool = False, switch: tuple[str, Any] | None = None, thinks: bool = False
+    ) -> None:
+        self.takes_any_keyword, self._switch = takes_any_keyword, switch
+        opens = f"{{% if {switch[0]} != {json.dumps(switch[1])} %}}{_THINKS}{{% endif %}}" if switch else _THINKS
+        self.chat_template = _TEMPLATE + (opens if switch or thinks else "")
 
     def __call__(self, text: str | Sequence[str], **options: Any) -> dict[str, Any]:
         """The numbers of a text, or of each of several."""
@@ -41,16 +48,17 @@ class Letters:
         return "".join(map(chr, ids))
 
     def get_chat_template(self) -> str:
-        """A template that shows who says what; what is sent is turns."""
-        return _TEMPLATE
+        """A template that shows who says what, and what opens thoughts; what is sent is turns."""
+        return self.chat_template
 
     def apply_chat_template(self, turns: Sequence[Mapping[str, str]], *, chat_template: str, **options: Any) -> Any:
         """The turns, to be sent as they are; the text of the only one where no chat template is used."""
-        if chat_template != _TEMPLATE:
+        if chat_template != self.chat_template:
             (turn,) = turns
             return _letters(turn["content"])
         if options.get("tokenize") is False:
-            return "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns)
+            text = "".join(f"{turn['role']}: {turn['content']}\n" for turn in turns)
+            return text + _THINKS if self._switch and options.get(self._switch[0]) != self._switch[1] else text
         own = {name: value for name, value in options.items() if name not in _OWN}
         return list(map(ord, _TURNS + json.dumps([list(turns), own])))
 

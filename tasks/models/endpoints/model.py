@@ -32,6 +32,7 @@ from swaymeter.tasks.models.endpoints.probe import Found, note_moves, probe
 from swaymeter.tasks.models.files.identity import identify_model
 from swaymeter.tasks.models.loading import found_once
 from swaymeter.tasks.models.network import Engine
+from swaymeter.tasks.models.prompts.template_options import SWITCHES
 from swaymeter.tasks.models.prompts.thoughts import without_thoughts
 from swaymeter.tasks.models.tokenizer import load_transformers_tokenizer
 
@@ -320,21 +321,18 @@ def _served(
     endpoint: Endpoint, cache: Path, revision: str, reruns: frozenset[str], offline: bool
 ) -> ServedModel:  # fmt: skip
     client = Client(endpoint, cache, reruns, offline)
-    tokenizer: Any = Letters()
+    tokenizer: Any = None
     if endpoint.tokenizer:
         tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
     if offline:
         served, found = kept(client)
-        own = tokenizer if endpoint.tokenizer else Letters(takes_options=served.takes_options)
-        return ServedModel(endpoint, revision, served, found, own)
+        return ServedModel(endpoint, revision, served, found, tokenizer or _letters(served, found))
 
     def write(text: str) -> Prompt:
         return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
 
     _say_if_readable(endpoint)
     served, found = probe(client, write if endpoint.tokenizer else None)
-    if not endpoint.tokenizer:
-        tokenizer = Letters(takes_options=served.takes_options)
     try:
         moved = note_moves(found, kept(client)[1])
     except ServiceError:  # it was never asked
@@ -345,7 +343,12 @@ def _served(
             endpoint.name, moved,
         )  # fmt: skip
     keep(client, served, found)
-    return ServedModel(endpoint, revision, served, found, tokenizer)
+    return ServedModel(endpoint, revision, served, found, tokenizer or _letters(served, found))
+
+
+def _letters(served: "Served", found: Found) -> Letters:
+    switch = (found.switch, SWITCHES[found.switch][0]) if found.switch else None
+    return Letters(takes_any_keyword=served.takes_options, switch=switch, thinks=found.thinks)
 
 
 def _say_if_readable(endpoint: Endpoint) -> None:

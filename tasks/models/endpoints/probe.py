@@ -33,6 +33,8 @@ from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.apis import APIS, OTHER_NAMES, RefusedParameter, Served
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
+from swaymeter.tasks.models.prompts.template_options import SWITCHES
+from swaymeter.tasks.models.prompts.thoughts import opens_marks
 
 Answered = TypeVar("Answered")
 Write = Callable[[str], Prompt]
@@ -51,7 +53,8 @@ class Found:
     """What a probe found: api, version and the server's own words on the model; failed: checks with their reasons.
 
     taken: the capabilities that are not left, and why. refused: parameters that requests leave out, or name otherwise.
-    context_window: in tokens, where the server says it.
+    context_window: in tokens, where the server says it. thinks: whether the model thinks where it is sent messages;
+    switch: the keyword of its chat template that turns this off, "" where there is none.
     """
 
     api: Api
@@ -60,6 +63,8 @@ class Found:
     taken: dict[Capability, str] = field(default_factory=dict)
     context_window: int | None = None
     refused: list[str] = field(default_factory=list)
+    thinks: bool = False
+    switch: str = ""
 
     def take(self, check: str, reason: str, *capabilities: Capability) -> None:
         """Notes that a check failed, and what cannot be given for it."""
@@ -96,7 +101,7 @@ def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
             "tokenizer out, or say with `api` which server it is"
         )
     prompt = write(_OPEN) if write else Prompt(turns=[{"role": "user", "content": _OPEN}])
-    for check in (_log_probs, _greedy, _seeds, _several, _temperature, _whole):
+    for check in (_log_probs, _thoughts, _greedy, _seeds, _several, _temperature, _whole):
         check(served, found, prompt)
     if write is not None:
         _tokens(served, found, write)
@@ -144,13 +149,31 @@ def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
         )  # fmt: skip
     if reply.finish == "length" and values and len(values) < asked.max_tokens:
         found.take("limit", f"an answer ends after {len(values)} tokens where {asked.max_tokens} were asked for")
-    if reply.thoughts:
-        found.words["thoughts"] = "the server tells thoughts from answers"
     if reply.model.split(" ")[0] not in ("", served.endpoint.model) or " " in reply.model:
         found.words["answers as"] = printable(reply.model, 200)
     own = served.tokenized(_OPEN) if prompt.turns and reply.prompt_tokens else None
     if own:
         found.words["template"] = f"the server reads {reply.prompt_tokens} tokens for a message of {len(own)}"
+
+
+def _thoughts(served: Served, found: Found, prompt: Prompt) -> None:
+    """Whether the model thinks, and what of its chat template turns that off."""
+
+    def thinks(**options: Any) -> bool:
+        (reply,) = served.answers(prompt._replace(options=options), Decoding(_LENGTH), anew=bool(options))
+        return bool(reply.thoughts) or opens_marks(reply.text)
+
+    if not prompt.turns or not thinks():
+        return
+    found.thinks, found.words["thoughts"] = True, "they cannot be turned off"
+    for name, (off, _) in SWITCHES.items() if served.takes_options else ():
+        try:
+            is_switch = not thinks(**{name: off})
+        except ServiceError:  # a keyword that its template does not take
+            continue
+        if is_switch:
+            found.switch, found.words["thoughts"] = name, f"{name} turns them off"
+            return
 
 
 def _first(served: Served, found: Found, prompt: Prompt, asked: Decoding) -> Reply:

@@ -95,7 +95,8 @@ class MadeUp:
             logprobs = {"token_logprobs": values, "top_logprobs": tops}
         if is_chat:
             message = {"role": "assistant", "content": text}
-            if "thinks" in self._misleads:
+            told = body.get("chat_template_kwargs", {}).get("enable_thinking")
+            if "thinks" in self._misleads or ("thinks unless told" in self._misleads and told is not False):
                 message["reasoning_content"] = "Let me see."
             return {**common, "message": message, "logprobs": logprobs}
         return {**common, "text": text, "logprobs": logprobs, "token_ids": ids}

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
+from swaymeter.data import catalog
 from swaymeter.data.errors import ServiceError
 from swaymeter.tasks.models.endpoints.apis import APIS, RefusedParameter
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
+from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import probe
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt, thinking_words, thinks_always
 from tests.data.sources.servers.faults import Asked, Say, says, serving
 from tests.tasks.models.endpoints.made_up import MadeUp, made_up
 
@@ -177,7 +180,30 @@ def test_sglang(tmp_path: Path) -> None:
         asked(aborted, tmp_path / "aborted", "sglang", prompt=TOKENS)
 
 
-def test_thoughts_of_a_server_are_told_apart(tmp_path: Path) -> None:
-    with made_up("thinks", dialect="openai") as server:
-        _, found = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
-    assert "thoughts" in found.words
+@pytest.mark.parametrize(
+    ("misleads", "dialect", "words", "always"),
+    [
+        ("thinks unless told", "vllm", "enable_thinking=false", False),
+        ("thinks unless told", "openai", "the chat template has no switch", True),  # its API has no place to say it
+        ("thinks", "vllm", "the chat template has no switch", True),
+        ("one answer a request", "vllm", None, False),
+    ],
+)
+def test_thoughts(misleads: str, dialect: str, words: str | None, always: bool, tmp_path: Path) -> None:
+    """A model that thinks is told not to, where its server hands that on; where it does not, it may think."""
+    prompts = catalog.prompts()
+    with made_up(misleads, dialect=dialect) as server:
+        model = load_served(Endpoint("made-up", server.address), tmp_path)
+        assert thinking_words(model, prompts, None) == words
+        assert thinks_always(model, prompts) == always
+        prompt = answer_prompt(model, "Which town is it?", "It is Oslo.", prompts=prompts).tokens
+        (answers,) = model.sample_answers([prompt], [("q", "none")], samples=2, form="chat")
+        body = json.loads(server.asked[-1].body)
+    assert bool(answers.greedy.thoughts) == always
+    assert body.get("chat_template_kwargs") == ({"enable_thinking": False} if words and not always else None)
+
+
+def test_hidden_thoughts(tmp_path: Path) -> None:
+    content = chat({"content": ""}, "length")
+    content["usage"]["completion_tokens_details"] = {"reasoning_tokens": 16}
+    assert asked(content, tmp_path).thoughts.startswith("16 tokens of thoughts")
