@@ -14,6 +14,7 @@ from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.flows.study.sections import PricePart
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
+from swaymeter.tasks.models.endpoints.endpoint import ASKED_TWICE
 from swaymeter.tasks.models.size import parameters_of
 
 OPERATIONS_PER_SECOND = 100e12
@@ -31,6 +32,9 @@ TOKENS_OF_SAMPLE = 40
 
 LEAST_HOURS = 0.01
 """Of a GPU: nobody plans with less."""
+
+PROBE = 20
+"""Requests that find out what a server gives, at most."""
 
 TOKENS_READ: dict[About, int] = {"contexts": 40, "queries": 20, "questions": 150}
 """Of a prompt that a server reads, about; what it costs is reckoned from them."""
@@ -63,10 +67,13 @@ class _Work:
 
     def ask(self, answers: Any, about: About, count: int) -> None:
         """Adds what so many prompts ask of a server: answers of one request each, in the worst case."""
-        each = answers.samples + 1 if answers and about == "questions" else 1
-        self.requests += count * each
-        self.tokens_read += count * each * TOKENS_READ[about]
-        self.tokens_written += count * each * (answers.max_new_tokens if answers and about == "questions" else 1)
+        is_sampled = answers and about == "questions"
+        each = answers.samples + 1 if is_sampled else 1
+        begun = 0 if self.requests else PROBE  # of each run
+        asked = count * each + begun + (ASKED_TWICE if is_sampled and begun else 0)
+        self.requests += asked
+        self.tokens_read += asked * TOKENS_READ[about]
+        self.tokens_written += asked * (answers.max_new_tokens if is_sampled else 1)
 
     @property
     def served(self) -> str:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 SERVED = "served"
 """The dtype, and the place, of a model whose server decides both."""
+ASKED_TWICE = 20
+"""Prompts whose greedy answer is asked for twice, at most, to see whether it is the same."""
 Api = Literal["openai", "vllm", "sglang", "llama.cpp"]
 Turns = Sequence[Mapping[str, str]]
 _THIS_MACHINE = re.compile(r"localhost|::1|127(\.\d+){3}")

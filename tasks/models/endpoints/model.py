@@ -25,7 +25,7 @@ from swaymeter.tasks.models.capabilities import (
     Tokens,
 )
 from swaymeter.tasks.models.endpoints.client import Client
-from swaymeter.tasks.models.endpoints.endpoint import SERVED, Decoding, Endpoint, Prompt, Reply
+from swaymeter.tasks.models.endpoints.endpoint import ASKED_TWICE, SERVED, Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.kept import keep, kept
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
 from swaymeter.tasks.models.endpoints.probe import Found, note_moves, probe
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NOTHING = np.zeros(0, np.float32)
-
-ASKED_TWICE = 20
-"""Prompts whose greedy answer is asked for twice, at most, to see whether it is the same."""
 
 
 class ServedModel:
