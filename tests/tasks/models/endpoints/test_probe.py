@@ -1,6 +1,7 @@
 """Every server that misleads is found out, by the name of a check, and what cannot be trusted is taken away."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 from swaymeter.data.errors import ModelError, ServiceError
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
+from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import Found, probe
-from tests.data.sources.servers.faults import Asked, Say
+from tests.data.sources.servers.faults import Asked, Say, says
 from tests.tasks.models.endpoints.made_up import made_up, tokens_of
 
 WHOLE = {"next_token_logits", "answer_scores", "distributions"}
@@ -115,3 +117,31 @@ def test_a_server_without_tokenize(tmp_path: Path) -> None:
     said = Say('{"detail": "Not Found"}', status=404)
     with made_up(before=lambda asked: said if asked.path.endswith("/tokenize") else None) as server:
         assert probe(Client(Endpoint("made-up", server.address), tmp_path), write)[1].failed == {}
+
+
+def test_another_likeliest_token_than_a_chat_answers(tmp_path: Path) -> None:
+    of_chat = found(tmp_path, "another token than it says", dialect="openai")
+    assert "not the likeliest" in of_chat.failed["log_probs"]
+    assert {"token_log_probs", "likeliest_tokens"} <= of_chat.taken.keys()
+
+
+def test_what_a_template_adds_is_said(tmp_path: Path) -> None:
+    with made_up("adds a start token") as server:
+        words = probe(Client(Endpoint("made-up", server.address), tmp_path), None)[1].words
+    read, sent = (int(number) for number in re.findall(r"\d+", words["template"]))
+    assert read == sent + 1
+
+
+def test_a_server_that_was_replaced_is_noticed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    versions = iter(["0.0.1", "0.0.1", "0.0.2", "0.0.2"])
+
+    def version(asked: Asked) -> Say | None:
+        return says({"version": next(versions)}) if asked.path.endswith("/version") else None
+
+    moved = []
+    with made_up(before=version) as server:
+        for run in range(4):
+            model = load_served(Endpoint("made-up", server.address), tmp_path, reruns=frozenset({str(run)}))
+            moved.append("moved: version was 0.0.1 and is 0.0.2" in (model.reading or ""))
+    assert moved == [False, False, True, False]
+    assert sum("another than at the last run" in record.message for record in caplog.records) == 1
