@@ -20,7 +20,7 @@ from tests.data.sources.servers.faults import Asked, Say, says, serving
 
 V = 128
 _END = 0
-_OWNERS = {"vllm": "vllm", "openai": "someone"}
+_OWNERS = {"vllm": "vllm", "openai": "someone", "sglang": "sglang", "llama.cpp": "llamacpp"}
 
 
 def tokens_of(text: str) -> tuple[int, ...]:
@@ -48,10 +48,14 @@ class MadeUp:
             return self._about(asked.path)
         body = json.loads(asked.body)
         if asked.path.endswith("/tokenize"):
-            text = body["prompt"]
+            text = body.get("prompt", body.get("content"))
             return says({"tokens": list(tokens_of(text[::-1] if "other tokenizer" in self._misleads else text))})
         if "refuses log-probabilities" in self._misleads and body.get("logprobs"):
             return says({"error": {"message": "logprobs are not supported"}}, status=400)
+        if asked.path.endswith("/generate"):
+            return self._of_sglang(body)
+        if asked.path.endswith("/completion"):
+            return self._of_llama(body)
         is_chat = asked.path.endswith("/chat/completions")
         prompt = (
             body["messages"][-1]["content"] if is_chat
@@ -65,6 +69,34 @@ class MadeUp:
         usage = {"prompt_tokens": len(prompt) + added, "completion_tokens": sum(map(_written, choices))}
         said = {} if "no usage" in self._misleads else {"usage": usage}
         return says({"model": body["model"], "choices": choices, **said})
+
+    def _of_sglang(self, body: Mapping[str, Any]) -> Say:
+        sampling, top = body["sampling_params"], body.get("top_logprobs_num", 0)
+        common = {"max_tokens": sampling["max_new_tokens"], "logprobs": top or 1, "seed": sampling["sampling_seed"]}
+        prompt = "".join(map(chr, body["input_ids"]))
+        choice = self._choice(prompt, {**common, "temperature": sampling["temperature"]}, 0, False)
+        values, tops = choice["logprobs"]["token_logprobs"], choice["logprobs"]["top_logprobs"]
+        meta = {
+            "finish_reason": {"type": choice["finish_reason"]}, "prompt_tokens": len(prompt),
+            "completion_tokens": len(values),
+            "output_token_logprobs": [[v, of, None] for v, of in zip(values, choice["token_ids"], strict=True)],
+            "output_top_logprobs": [[[v, _id(name), None] for name, v in each.items()] for each in tops],
+        }  # fmt: skip
+        return says({"text": choice["text"], "meta_info": meta})
+
+    def _of_llama(self, body: Mapping[str, Any]) -> Say:
+        prompt = "".join(map(chr, body["prompt"]))
+        common = {"max_tokens": body["n_predict"], "logprobs": body["n_probs"]}
+        choice = self._choice(prompt, {**common, "seed": body["seed"], "temperature": body["temperature"]}, 0, False)
+        values, tops = choice["logprobs"]["token_logprobs"], choice["logprobs"]["top_logprobs"]
+        tokens = [
+            {"id": of, "logprob": v, "top_logprobs": [{"id": _id(name), "logprob": w} for name, w in top.items()]}
+            for of, v, top in zip(choice["token_ids"], values, tops, strict=True)
+        ]  # fmt: skip
+        return says({
+            "content": choice["text"], "stop_type": "limit" if choice["finish_reason"] == "length" else "eos",
+            "completion_probabilities": tokens, "tokens_evaluated": len(prompt), "tokens_predicted": len(values),
+        })  # fmt: skip
 
     def _about(self, path: str) -> Say:
         if path.endswith("/models"):
@@ -117,7 +149,7 @@ class MadeUp:
             said = scaled if "after temperature" in self._misleads else whole
             order = np.argsort(-said)[: V if wanted == -1 else wanted]
             named = (order + 1) % V if "another token than it says" in self._misleads else order
-            names = (f"token_id:{of}" if self._dialect == "vllm" else chr(of) for of in named)
+            names = (chr(of) if self._dialect == "openai" else f"token_id:{of}" for of in named)
             top = dict(zip(names, self._said([said[of] for of in order]), strict=True))
             if "tokens fall together" in self._misleads:
                 top = dict(list(top.items())[:1])
@@ -135,6 +167,10 @@ class MadeUp:
         if "more than 1" in self._misleads:
             return [min(float(value) + 1.5, 0.0) for value in values]
         return [float(value) for value in values]
+
+
+def _id(name: str) -> int:
+    return int(name.removeprefix("token_id:"))
 
 
 def _written(choice: Mapping[str, Any]) -> int:

@@ -40,8 +40,9 @@ def posts(server: Any) -> int:
     return sum(asked.method == "POST" for asked in server.asked)
 
 
-def test_persuasion(tmp_path: Path) -> None:
-    with made_up() as server:
+@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama.cpp"])
+def test_persuasion(tmp_path: Path, dialect: str) -> None:
+    with made_up(dialect=dialect) as server:
         scores = persuasion(served_by(server, tmp_path), CONTEXTS, QUERIES).scores
     for place, query in enumerate(QUERIES):
         of_contexts = np.array([log_probs_after(context + query) for context in CONTEXTS])
@@ -50,15 +51,15 @@ def test_persuasion(tmp_path: Path) -> None:
         np.testing.assert_allclose(scores[place], expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "openai"])
+@pytest.mark.parametrize("dialect", ["vllm", "openai", "sglang", "llama.cpp"])
 def test_bound(tmp_path: Path, dialect: str) -> None:
     of_contexts = np.array([log_probs_after(context + QUERIES[0]) for context in CONTEXTS])
     mixture = np.log(np.exp(of_contexts).mean(axis=0))
     exact = (np.exp(of_contexts) * (of_contexts - mixture)).sum(axis=1)
     with made_up(dialect=dialect) as server:
         client = Client(Endpoint("made-up", server.address), tmp_path)
-        tokenizer = Ascii() if dialect == "vllm" else Letters()
-        write = (lambda text: Prompt(tokens=tokens_of(text))) if dialect == "vllm" else None
+        tokenizer = Letters() if dialect == "openai" else Ascii()
+        write = None if dialect == "openai" else (lambda text: Prompt(tokens=tokens_of(text)))
         model = ServedModel(client.endpoint, "1", *probe(client, write), tokenizer)
         prompts = [tokenizer(context + QUERIES[0])["input_ids"] for context in CONTEXTS]
         bounds = [persuasion_bound(model.likeliest(prompts, count), [1 / 3] * 3).scores for count in (1, 5, 20, 128)]
@@ -67,15 +68,16 @@ def test_bound(tmp_path: Path, dialect: str) -> None:
     np.testing.assert_allclose(bounds[-1], exact, atol=1e-6)
 
 
-def test_answer_sets(tmp_path: Path) -> None:
-    with made_up() as server:
+@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama.cpp"])
+def test_answer_sets(tmp_path: Path, dialect: str) -> None:
+    with made_up(dialect=dialect) as server:
         model: Any = served_by(server, tmp_path)
         log_probs, sound, engine = model.complete_answers(
             CONTEXTS[:2], QUERIES[1:], ["Oslo"], terminators=["."],
             prompts=[[tokens_of(context + QUERIES[1])] for context in CONTEXTS[:2]],
         )  # fmt: skip
         assert answer_set_persuasion(model, CONTEXTS[:2], QUERIES[1:], [["Oslo"], ["Lima"]]).scores.shape == (1, 2)
-    assert engine == "vllm"
+    assert engine == dialect
     assert sound.all()
     for place, context in enumerate(CONTEXTS[:2]):
         text, expected = context + QUERIES[1], 0.0
@@ -86,9 +88,10 @@ def test_answer_sets(tmp_path: Path) -> None:
         assert log_probs[0, place, 0].item() == pytest.approx(expected, abs=1e-5)
 
 
-def test_samples(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama.cpp"])
+def test_samples(tmp_path: Path, dialect: str) -> None:
     prompt = tokens_of("Where is Oslo?")
-    with made_up() as server:
+    with made_up(dialect=dialect) as server:
         model = served_by(server, tmp_path)
         (answers,) = model.sample_answers([prompt], [("q", "none")], samples=4, max_new_tokens=6, temperature=1.0)
         before = posts(server)
