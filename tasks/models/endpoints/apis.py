@@ -58,6 +58,8 @@ class Served:
         self.client, self.endpoint = client, client.endpoint
         self.several, self.log_probs, self.seeds = True, True, True
         """Whether it gives several answers to a request, log-probabilities, the same for the same seed: see probe."""
+        self.listed_as = ""
+        """What the server calls the model in its list."""
         self.refused = set[str]()
         """The parameters that it refuses, which are left out, or sent by another name."""
 
@@ -404,9 +406,9 @@ def _begin(tokens: Sequence[str], text: str) -> int | None:
     return None
 
 
-def _model(content: Mapping[str, Any]) -> str:
-    """What a response says that answered: the model behind an alias, and the server's configuration."""
-    return " ".join(str(content[name]) for name in ("model", "system_fingerprint") if content.get(name))
+def _model(content: Mapping[str, Any]) -> tuple[str, str]:
+    """What a response says that answered: the model behind an alias, and the server's configuration; "" for nothing."""
+    return str(content.get("model") or ""), str(content.get("system_fingerprint") or "")
 
 
 def _of_completion(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:

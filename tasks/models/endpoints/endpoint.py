@@ -99,7 +99,8 @@ class Reply:
 
     token_ids and token_log_probs: of each token, the end token included, in nats before temperature; empty where the
     server does not say. token_texts: their texts, of chats alone. thoughts: what the server itself took out of the
-    text. prompt_tokens: how many it read, 0 where it does not say. model: what it says that answered.
+    text. prompt_tokens: how many it read, 0 where it does not say. model: what it says that
+    answered, and in which configuration.
     """
 
     text: str
@@ -109,7 +110,7 @@ class Reply:
     token_texts: tuple[str, ...] = ()
     thoughts: str = ""
     prompt_tokens: int = 0
-    model: str = ""
+    model: tuple[str, str] = ("", "")
 
 
 Log = NDArray[np.float32]

@@ -44,6 +44,7 @@ _OPEN = "Write the first sentence of a story about a lighthouse, a goat and a ma
 _TEXT = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
 _OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm", "sglang": "sglang"}
 _TOLERANCE = 2e-2
+_CONFIGURATION = "configuration"
 _LENGTH = 12
 """Tokens of an answer: enough that two sampled ones are never the same by chance."""
 
@@ -75,7 +76,8 @@ class Found:
 
 def note_moves(found: Found, before: Found) -> str:
     """Notes, and returns, in which words a server now says something else of itself; "" where in none."""
-    both = [name for name in found.words if name in before.words and found.words[name] != before.words[name]]
+    both = [name for name in found.words.keys() & before.words.keys() if found.words[name] != before.words[name]]
+    both = sorted({*both} - {_CONFIGURATION})  # which hosted APIs change from day to day
     moved = ", ".join(f"{name} was {before.words[name]} and is {found.words[name]}" for name in both)
     if moved:
         found.take("moved", moved)
@@ -93,7 +95,7 @@ def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
     entry = _entry(client, entries)
     api = client.endpoint.api if client.endpoint.api != "auto" else _OWNERS.get(str(entry.get("owned_by")), "openai")
     served, found = APIS[api](client), Found(api)
-    found.words = _words(client, api, entry)
+    found.words, served.listed_as = _words(client, api, entry), str(entry.get("id", ""))
     found.context_window = _window(entry)
     if write is not None and not served.takes_tokens:
         raise ModelError(
@@ -149,8 +151,9 @@ def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
         )  # fmt: skip
     if reply.finish == "length" and values and len(values) < asked.max_tokens:
         found.take("limit", f"an answer ends after {len(values)} tokens where {asked.max_tokens} were asked for")
-    if reply.model.split(" ")[0] not in ("", served.endpoint.model) or " " in reply.model:
-        found.words["answers as"] = printable(reply.model, 200)
+    known = {"", served.endpoint.model, served.listed_as, *found.words.values()}
+    words = zip(("answers as", _CONFIGURATION), reply.model, strict=True)
+    found.words |= {name: printable(word, 200) for name, word in words if word not in known}
     own = served.tokenized(_OPEN) if prompt.turns and reply.prompt_tokens else None
     if own:
         found.words["template"] = f"the server reads {reply.prompt_tokens} tokens for a message of {len(own)}"

@@ -44,7 +44,7 @@ READ = {
         chat({"content": "Oslo", "refusal": None, "annotations": []}, logprobs={**ENTRIES, "refusal": None},
              model="big-1-2026-08-06", system_fingerprint="fp_1"),
         Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12,
-              model="big-1-2026-08-06 fp_1"),
+              model=("big-1-2026-08-06", "fp_1")),
     ),
     "openai, a refusal": (
         chat({"content": None, "refusal": "I cannot say."}), Reply("I cannot say.", prompt_tokens=12),
@@ -68,7 +68,7 @@ READ = {
     "ollama": (
         chat({"content": "Oslo"}, logprobs=ENTRIES, model="small:latest", system_fingerprint="fp_ollama"),
         Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12,
-              model="small:latest fp_ollama"),
+              model=("small:latest", "fp_ollama")),
     ),
     "tgi": (
         chat({"content": "Oslo"}, "eos_token", logprobs=ENTRIES),
