@@ -156,7 +156,7 @@ def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
     found.words |= {name: printable(word, 200) for name, word in words if word not in known}
     own = served.tokenized(_OPEN) if prompt.turns and reply.prompt_tokens else None
     if own:
-        found.words["template"] = f"the server reads {reply.prompt_tokens} tokens for a message of {len(own)}"
+        found.words["template"] = f"writes {reply.prompt_tokens} tokens for a message of {len(own)}"
 
 
 def _thoughts(served: Served, found: Found, prompt: Prompt) -> None:
