@@ -8,6 +8,7 @@ import pytest
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import ServiceError
+from swaymeter.tasks.models.endpoints import client
 from swaymeter.tasks.models.endpoints.apis import APIS, RefusedParameter
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
@@ -160,7 +161,7 @@ def test_left_out(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> N
     assert not body.keys() & set(refused)
 
 
-def test_sglang(tmp_path: Path) -> None:
+def test_sglang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     meta = {
         "finish_reason": {"type": "stop", "matched": 2}, "prompt_tokens": 3, "completion_tokens": 2,
         "output_token_logprobs": [[-0.25, 41, "Os"], [-0.5, 2, None]],
@@ -175,6 +176,7 @@ def test_sglang(tmp_path: Path) -> None:
         assert served.likeliest(TOKENS, 3) == {"token_id:1": -0.25, "token_id:0": -1.6, "token_id:2": -3.9}
         body = json.loads(server.asked[0].body.decode())
     assert body["sampling_params"].keys() >= {"sampling_seed", "temperature", "top_p", "top_k", "min_p"}
+    monkeypatch.setattr(client, "_TRIES", 2)
     aborted = {"text": "", "meta_info": {**meta, "finish_reason": {"type": "abort"}}}
     with pytest.raises(ServiceError, match="broke off"):
         asked(aborted, tmp_path / "aborted", "sglang", prompt=TOKENS)
