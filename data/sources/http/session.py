@@ -226,6 +226,8 @@ class Session:
                 raise refusal(reply, self._named)
             content = expected.content(reply, self._named)
             problem = expected.error_of(content)
+            if problem is not None and content is None:
+                raise refusal(reply, self._named)  # what it says in place of JSON
             if problem is not None:
                 message = f"{self._named} answered with an error: {printable(str(problem), 300)}"
                 if isinstance(problem, ServiceError):

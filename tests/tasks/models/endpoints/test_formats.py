@@ -129,6 +129,13 @@ def test_refused(content: Any, status: int, parameter: str, tmp_path: Path) -> N
     assert isinstance(refused.value, RefusedParameter) == bool(parameter)
 
 
+def test_refused_in_plain_text(tmp_path: Path) -> None:
+    with serving(Say(b"upstream: no such route", status=400)) as server:
+        served = APIS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
+        with pytest.raises(ServiceError, match=r"400 Bad Request.*no such route"):
+            served.answers(TURNS, Decoding(16))
+
+
 @pytest.mark.parametrize(
     ("refused", "sent"),
     [
