@@ -1,0 +1,152 @@
+"""A study of two servers and a model of this machine: the same by every runner, without a key in anything it writes."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.data.sources.servers.faults import Asked, FaultServer, Say, says
+from tests.end_to_end.tiny_study import Run, TinyStudy
+from tests.tasks.models.endpoints.made_up import MadeUp, made_up
+from tests.tasks.models.tiny import save_language_model
+
+KEY = "sk-made/up+0123456789"
+
+
+@dataclass
+class Scene:
+    """A study, what its first run said, and its two servers; the first one repeats its key wherever it can."""
+
+    study: TinyStudy
+    run: Run
+    servers: list[FaultServer]
+    dead: set[int] = field(default_factory=set)
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]:
+    folder = tmp_path_factory.mktemp("endpoints")
+    dead = set[int]()
+    answers = MadeUp(frozenset(), "openai")
+
+    def first(asked: Asked) -> Say | None:
+        assert asked.headers["authorization"] == f"Bearer {KEY}"
+        if 0 in dead:
+            return Say(status=403)
+        if asked.method == "GET":
+            return says({"data": [{"id": "made-up", "owned_by": KEY, "root": f"at {KEY}"}]}, headers={"X-Key": KEY})
+        content = json.loads(answers.answer(asked).body)
+        for choice in content["choices"]:
+            choice["message"]["content"] += f" {KEY}"
+        escaped = json.dumps(content).replace(KEY, KEY.replace("/", "\\/").replace("s", "\\u0073"))
+        return Say(escaped, headers={"X-Key": KEY}, delay_s=0.02)
+
+    def second(asked: Asked) -> Say | None:
+        assert "authorization" not in asked.headers
+        return Say(status=403) if 1 in dead else None  # not dropped: that is tried again
+
+    with ExitStack() as opened:
+        patch = opened.enter_context(pytest.MonkeyPatch.context())
+        patch.setenv("MADE_UP_KEY", KEY)
+        servers = [opened.enter_context(made_up(dialect="openai", before=before)) for before in (first, second)]
+        here = save_language_model(folder / "tiny-model")
+        models: list[dict[str, Any]] = [
+            {"name": name, "endpoint": server.address, "served_as": "made-up"}
+            for name, server in zip(("one", "two"), servers, strict=True)
+        ]
+        models[0]["key_from"] = "MADE_UP_KEY"
+        content = {
+            "name": "served", "seed": 1,
+            "questions": {"partitions": ["static", "disputable"], "per_partition": 2},
+            "models": [*models, {"name": str(here), "dtype": "float32", "device": "cpu"}],
+            "measures": {"answers": {"samples": 2, "max_new_tokens": 4}, "accuracy": {}},
+        }
+        study = TinyStudy.of(folder / "served.yaml", folder / "workspace", api, content)
+        run = study.run("run")
+        assert run.code == 0, run.said
+        yield Scene(study, run, servers, dead)
+
+
+def asked(scene: Scene) -> int:
+    return sum(len(server.asked) for server in scene.servers)
+
+
+@pytest.mark.parametrize("runner", ["processes", "dask"])
+def test_runners(scene: Scene, runner: str, tmp_path: Path) -> None:
+    study = scene.study.elsewhere(tmp_path / "workspace", with_files=False)
+    run = study.run("run", "--runner", runner)
+    assert run.code == 0, run.said
+    assert study.scores() == scene.study.scores()
+    assert len(study.scores()) == 18
+
+
+def test_done(scene: Scene) -> None:
+    before = asked(scene)
+    scene.dead |= {0, 1}
+    try:
+        for command in (("run",), ("run", "--offline"), ("status",), ("report",), ("run", "--dry-run")):
+            done = scene.study.run(*command)
+            assert done.code == 0, done.said
+    finally:
+        scene.dead.clear()
+    assert asked(scene) == before
+
+
+def test_a_server_dies(scene: Scene, tmp_path: Path) -> None:
+    study = scene.study.elsewhere(tmp_path / "workspace")
+    shutil.rmtree(study.workspace / "scores")
+    scene.dead.add(1)
+    before = len(scene.servers[0].asked)
+    try:
+        offline = study.run("run", "--offline")
+        assert offline.code == 0, offline.said
+        assert study.scores() == scene.study.scores()
+        assert len(scene.servers[0].asked) == before
+        shutil.rmtree(study.workspace / "scores")
+        shutil.rmtree(study.workspace / "downloads" / "endpoints")
+        died = study.run("run")
+        assert died.code == 1, died.said
+        assert "model two (http://127.0.0.1" in died.said
+        found = {name for name in study.scores() if "/answers" in name}
+        assert len(found) == 6, "the other models' steps did not go on"
+        offline = study.run("run", "--offline")
+        assert offline.code == 2, offline.said  # before anything runs
+        assert "run again with a network" in offline.said
+    finally:
+        scene.dead.clear()
+    again = study.run("run")
+    assert again.code == 0, again.said
+    assert study.scores() == scene.study.scores()
+
+
+def test_force(scene: Scene, tmp_path: Path) -> None:
+    study = scene.study.elsewhere(tmp_path / "workspace")
+    before = asked(scene)
+    refreshed = study.run("run", "--refresh")
+    assert refreshed.code == 0, refreshed.said
+    after = asked(scene)
+    assert after == before, "nothing that is asked had changed"
+    forced = study.run("score", "--force")
+    assert forced.code == 0, forced.said
+    posts = sum(one.method == "POST" for server in scene.servers for one in server.asked)
+    assert asked(scene) > after
+    assert posts
+    assert study.scores() == scene.study.scores()
+
+
+def test_no_key_anywhere(scene: Scene) -> None:
+    texts = [scene.run.said.encode()]
+    folders = (scene.study.workspace, scene.study.prefect_home, scene.study.file.parent)
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file()]
+    assert any("report" in file.parts for file in files)
+    assert any(file.suffix == ".db" for file in files), "Prefect's database was not looked at"
+    texts += [file.read_bytes() for file in files]
+    escaped = [KEY, json.dumps(KEY)[1:-1], KEY.replace("/", "\\/"), KEY.replace("s", "\\u0073").replace("/", "\\/")]
+    named = zip(["said", *files], texts, strict=True)
+    assert not [file for file, text in named if any(of.encode() in text for of in escaped)]
+    assert b"[key]" in b"".join(texts), "the server did not repeat it"
