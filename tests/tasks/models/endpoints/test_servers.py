@@ -7,25 +7,34 @@ with the weights in float32, what the engine of this machine gives.
 import importlib.util
 import itertools
 import json
+import math
 import os
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.tasks.measures.clusters import KINDS
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
+from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
+from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 from swaymeter.tasks.scoring.semantic_entropy import semantic_entropy
+from tests.flows.small_study import PREPARED, run, write_study
 from tests.tasks.models.endpoints.llama_server import llama_server
 
 EMBEDDED = "smollm2-135m-instruct"
 RELATIONS = range(3)
-SOME = slice(0, 4)  # of an oracle's contexts, as llama.cpp takes half a second for a whole distribution
+SOME = slice(0, 2)  # of an oracle's contexts, as llama.cpp takes half a second for a whole distribution
 TURNS = [{"role": "user", "content": "Name a city."}]
 K = (1, 5, 20, 1000)
 
@@ -103,7 +112,7 @@ def assert_bounds(model: ServedModel, prompts: list[list[int]], exact: Any) -> N
     for less, more in itertools.pairwise(bounds):
         assert (less.scores <= more.scores + 1e-6).all()
         assert (less.mass <= more.mass + 1e-6).all()
-    assert (bounds[-1].scores <= exact + 1e-3).all()
+    assert all((bound.scores <= exact + 1e-5).all() for bound in bounds)
     assert bounds[-1].scores.sum() > 0
 
 
@@ -125,6 +134,63 @@ def test_given_answers(model: ServedModel, plain: Plain, oracle_persuasion: Any)
     ends |= {model.tokenizer.eos_token_id, *model.tokenizer.convert_tokens_to_ids(["<|endoftext|>", "<|im_end|>"])}
     expected += np.logaddexp.reduce(last[sorted(ends)])
     assert log_probs.item() == pytest.approx(expected, abs=1e-3)
+
+
+def test_answer_sets(model: ServedModel, monkeypatch: pytest.MonkeyPatch, oracle_persuasion: Any) -> None:
+    """The scores are those of the formula over the log-probabilities of the given answers."""
+    contexts, answers = oracle_persuasion["relations"][0]["contexts"][:2], [["Oslo"], ["Lima"]]
+    given: list[Any] = []
+    complete_answers = model.complete_answers
+
+    def kept(*of: Any, **how: Any) -> Any:
+        given.append(complete_answers(*of, **how))
+        return given[0]
+
+    monkeypatch.setattr(model, "complete_answers", kept)
+    found = answer_set_persuasion(model, contexts, ["The capital of Norway is"], answers)
+    log_p = given[0][0].numpy()[0]
+    mass = np.logaddexp.reduce(log_p, axis=1)
+    p = np.exp(log_p - mass[:, None])
+    np.testing.assert_allclose(found.scores[0], (p * np.log(p / p.mean(axis=0))).sum(axis=1), atol=1e-6)
+    np.testing.assert_allclose(found.mass[0], np.exp(mass), atol=1e-6)
+
+
+def test_stored_entropies(llama: str, tmp_path: Path) -> None:
+    """What a study stores follows from its stored log-probabilities and clusters."""
+    (tmp_path / "mine.csv").write_text("question,answer,context\nName a big city.,Oslo,Oslo is big.\n")
+    study = Selected.of(write_study(tmp_path, {
+        "name": "served", "workspace": str(tmp_path / "workspace"),
+        "questions": {"source": "file", "file": str(tmp_path / "mine.csv")},
+        "models": [{"name": "smol", "endpoint": f"{llama}/v1", "tokenizer": EMBEDDED, "requests_in_flight": 1}],
+        "measures": {"answers": {"samples": 6, "max_new_tokens": 8}, "clusters": {"entailment": "all-minilm-l6-v2"},
+                     "semantic_entropy": {}},
+    }))  # fmt: skip
+    graph = run(lambda: graph_of(study.plan, {}), Selection(stages=(*PREPARED, "score")))
+    assert not [node.reason for node in graph if node.state == "failed"]
+    steps = [node.step for node in graph if node.id.stage == "score" and node.step]
+    tables = {role: step.table(role).read().to_pylist() for step in steps for role in step.outputs}
+    log_probs = {(row["context_id"], row["sample"]): row["token_log_probs"] for row in tables["answers"]}
+    assert (len(tables["semantic_entropy"]), len(tables["clusters"])) == (2, 12)
+    for row in tables["semantic_entropy"]:
+        clusters: dict[int, list[list[float]]] = {}
+        for answer in tables["clusters"]:
+            if answer["context_id"] == row["context_id"]:
+                clusters.setdefault(answer["cluster"], []).append(log_probs[answer["context_id"], answer["sample"]])
+        expected = entropies_by_hand([*clusters.values()])
+        for kind, column in KINDS.items():
+            assert row[column] == pytest.approx(expected[kind], abs=1e-6)
+
+
+def entropies_by_hand(clusters: list[list[list[float]]]) -> dict[str, float]:
+    """The entropy of each kind, from the token log-probabilities of every answer of every cluster."""
+    whole = [sum(math.exp(sum(answer)) for answer in cluster) for cluster in clusters]
+    by_length = [sum(math.exp(sum(answer) / len(answer)) for answer in cluster) for cluster in clusters]
+    sizes = [len(cluster) for cluster in clusters]
+    rao, assignment = (
+        -sum(each / sum(shares) * math.log(each / sum(shares)) for each in shares) for shares in (by_length, sizes)
+    )
+    sums, means = (-sum(map(math.log, of)) / len(clusters) for of in (whole, by_length))
+    return {"sum": sums, "length_normalised": means, "rao": rao, "assignment": assignment}
 
 
 def test_samples(model: ServedModel) -> None:
@@ -173,6 +239,11 @@ def test_given_answers_over_vllm(vllm: ServedModel, smollm2: Any, oracle_persuas
         for model in (vllm, smollm2)
     )
     np.testing.assert_allclose(found, here, atol=1e-3)
+    sets, sets_here = (
+        answer_set_persuasion(model, contexts, queries, [["Oslo"], ["Lima"]]) for model in (vllm, smollm2)
+    )
+    np.testing.assert_allclose(sets.scores, sets_here.scores, atol=1e-3)
+    np.testing.assert_allclose(sets.mass, sets_here.mass, atol=1e-3)
 
 
 @pytest.mark.servers
@@ -189,8 +260,13 @@ def test_samples_over_vllm(vllm: ServedModel, smollm2: Any) -> None:
     for answer, expected in zip(samples, here, strict=True):
         np.testing.assert_allclose(answer.token_log_probs, expected, atol=1e-3)
     assert_entropies([answer.token_log_probs for answer in samples], here)
-    along = [model.mean_distribution(prompt, samples[0].token_ids) for model in (vllm, smollm2)]
+    along = [
+        [model.mean_distribution(prompt, answer.token_ids[:8]) for answer in samples] for model in (vllm, smollm2)
+    ]
     np.testing.assert_allclose(along[0], along[1], atol=1e-4)
+    moved, moved_here = (coherent_persuasion(of[:3], [[0, 2], [1]], of[3:], [[0], [1, 2]]) for of in along)
+    assert moved == pytest.approx(moved_here, abs=1e-3)
+    assert moved > 0.01
 
 
 def log_probs_here(model: Any, prompt: list[int], answer: tuple[int, ...]) -> list[float]:
@@ -204,13 +280,7 @@ def log_probs_here(model: Any, prompt: list[int], answer: tuple[int, ...]) -> li
 def assert_entropies(log_probs: list[tuple[float, ...]], here: list[list[float]]) -> None:
     """Semantic entropy is what the formulas say of the server's log-probabilities, and near that of those here."""
     groups = [[0, 2, 3], [1, 4], [5]]
-    sums = [[sum(log_probs[member]) for member in group] for group in groups]
-    means = [[float(np.mean(log_probs[member])) for member in group] for group in groups]
-    by_group, of_means = ([np.logaddexp.reduce(group) for group in of] for of in (sums, means))
-    share = np.exp(of_means) / np.exp(of_means).sum()
-    expected = {
-        "sum": -np.mean(by_group), "length_normalised": -np.mean(of_means), "rao": -(share * np.log(share)).sum(),
-    }  # fmt: skip
-    for kind, value in expected.items():
-        assert semantic_entropy(log_probs, groups, kind=kind) == pytest.approx(value, abs=1e-6)
-        assert semantic_entropy(here, groups, kind=kind) == pytest.approx(value, abs=1e-3)
+    expected = entropies_by_hand([[list(log_probs[member]) for member in group] for group in groups])
+    for kind in KINDS:
+        assert semantic_entropy(log_probs, groups, kind=kind) == pytest.approx(expected[kind], abs=1e-6)
+        assert semantic_entropy(here, groups, kind=kind) == pytest.approx(expected[kind], abs=1e-3)
