@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 
 from swaymeter.data.errors import ScoreError
 
+_MASS_OFF = 1e-3
+"""What the mass of a server's log-probabilities may be above 1: llama.cpp's is 1.00017 over its vocabulary."""
+
 
 @dataclass(frozen=True, eq=False)
 class Bound:
@@ -43,7 +46,7 @@ def persuasion_bound(likeliest: Sequence[Mapping[str, float]], weights: Sequence
     seen = np.array([[of_context[token] for token in known] for of_context in likeliest], np.float64)
     seen = np.exp(seen.reshape(len(likeliest), len(known)))
     mass = np.array([math.fsum(of_context) for of_context in seen])
-    if not (np.isfinite(seen).all() and (mass <= 1 + 1e-4).all()):
+    if not (np.isfinite(seen).all() and (mass <= 1 + _MASS_OFF).all()):
         raise ScoreError(f"the likeliest tokens have a mass of {mass.max():.4f}, which is no probability")
     whole = np.column_stack([seen, np.maximum(1 - mass, 0.0)])
     whole /= whole.sum(axis=1, keepdims=True)

@@ -217,6 +217,7 @@ class LlamaCpp(Served):
     """llama.cpp's server, by its own route: OpenAI's ignores `echo`, and gives no token ids."""
 
     name, whole, takes_tokens, takes_options = "llama.cpp", True, True, True
+    _letter: int | None = None
 
     def answers(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, anew: bool = False) -> list[Reply]:
         """As `Served.answers`."""
@@ -230,7 +231,7 @@ class LlamaCpp(Served):
 
     def next_token(self, prompt: Prompt) -> Log:
         """As `Served.next_token`."""
-        body = self._body(prompt, Decoding(1)) | {"n_probs": LARGEST_VOCABULARY}
+        body = self._body(prompt, Decoding(1)) | {"n_probs": LARGEST_VOCABULARY, **self._whole_letter()}
 
         def read(content: Any) -> Log:
             top = content["completion_probabilities"][0]["top_logprobs"]
@@ -242,11 +243,20 @@ class LlamaCpp(Served):
         """As `Served.likeliest`."""
         if not prompt.tokens:
             return super().likeliest(prompt, count, temperature=temperature)
-        body = self._body(prompt, Decoding(1, temperature)) | {"n_probs": count}
+        body = self._body(prompt, Decoding(1, temperature)) | {"n_probs": count, **self._whole_letter()}
         return self._asked("completion", body, lambda content: {
             f"token_id:{token['id']}": _log(token["logprob"])
             for token in content["completion_probabilities"][0]["top_logprobs"]
         })  # fmt: skip
+
+    def _whole_letter(self) -> Mapping[str, Any]:
+        """Lets a letter be drawn: after a token that ends within a character, the server would send no distribution.
+
+        What it sends of the distribution is from before this.
+        """
+        if self._letter is None:
+            (self._letter, *_) = self.tokenized("a") or (0,)
+        return {"logit_bias": [[self._letter, 1e6]]}
 
     def tokenized(self, text: str) -> tuple[int, ...] | None:
         """As `Served.tokenized`."""
@@ -418,18 +428,22 @@ def _of_completion(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Rep
         finish=_finish(choice.get("finish_reason")),
         token_ids=tuple(map(_id, choice.get("token_ids") or ())),
         token_log_probs=tuple(map(_log, log_probs)),
+        token_texts=tuple(map(str, (choice.get("logprobs") or {}).get("tokens") or ())),
         prompt_tokens=_read_tokens(content),
         model=_model(content),
     )
 
 
 def _of_llama(content: Mapping[str, Any]) -> Reply:
-    tokens = content["completion_probabilities"]
+    """Tokens that end within a character have no log-probability there: then none is known of the answer."""
+    known = content.get("completion_probabilities") or ()
+    ids, of_known = tuple(map(_id, content["tokens"])), tuple(_id(token["id"]) for token in known)
+    is_whole = of_known in (ids, (*ids, *of_known[-1:]))  # the end token is in the second alone
     return Reply(
         text=_text(content["content"]),
         finish=_finish("length" if content["stop_type"] == "limit" else content["stop_type"]),
-        token_ids=tuple(_id(token["id"]) for token in tokens),
-        token_log_probs=tuple(_log(token["logprob"]) for token in tokens),
+        token_ids=of_known if is_whole else ids,
+        token_log_probs=tuple(_log(token["logprob"]) for token in known) if is_whole else (),
         prompt_tokens=_id(content.get("tokens_evaluated") or 0),
     )
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.digests import content_key
-from swaymeter.data.errors import ModelError, ScoreError, ServiceError, UsageError
+from swaymeter.data.errors import ModelError, ServiceError, UsageError
 from swaymeter.data.randomness import generator
 from swaymeter.tasks.models.capabilities import (
     DEFAULT_OPTIONS,
@@ -122,6 +122,7 @@ class ServedModel:
             raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
         self.served.check(Decoding(1, asked_for["temperature"], asked_for["top_p"], asked_for["top_k"]))
         most = asked_for["max_new_tokens"] + (asked_for["max_thoughts"] or 0)
+        most_of_answer = asked_for["max_new_tokens"] if asked_for["max_thoughts"] else None
         at_newline = asked_for["form"] == "plain"
         several = samples if self.served.several else 1
 
@@ -142,7 +143,7 @@ class ServedModel:
 
         def answers(place: int) -> SampledAnswers:
             of_prompt = [
-                self._answer(reply, at_newline, asked_for["header"])
+                self._answer(reply, at_newline, asked_for["header"], most_of_answer)
                 for first in (-1, *range(0, samples, several))
                 for reply in replies[place, first]
             ]
@@ -186,7 +187,8 @@ class ServedModel:
         """The places of prompts, those that begin alike one after the other, for the cache of a server."""
         return sorted(range(len(prompts)), key=lambda place: tuple(prompts[place]))
 
-    def _answer(self, reply: Reply, at_newline: bool, header: str) -> Answer:
+    def _answer(self, reply: Reply, at_newline: bool, header: str, most: int | None) -> Answer:
+        """What a reply says; most: tokens of the answer, of one that may have thoughts before it."""
         if reply.finish == "content_filter":
             return Answer(reply.text.strip(), (), (), _NOTHING, False, reply.thoughts.strip(), withheld=True)
         text = without_thoughts(reply.text)
@@ -196,29 +198,16 @@ class ServedModel:
             return Answer("", (), (), _NOTHING, False, of_thoughts, reply.token_ids, unfinished_thoughts=True)
         text = text.lstrip().removeprefix(header) if header else text
         text = text.lstrip() if thoughts else text  # what is between thoughts and answer is none of it
-        ids, log_probs, finished = reply.token_ids, reply.token_log_probs, reply.finish != "length"
-        if log_probs and thoughts and not reply.thoughts:  # they stand in the text, before the answer
-            begins = self._begin(ids, text) if len(ids) == len(log_probs) else None
-            if begins is None:
-                raise ScoreError(
-                    f"model {self.name}: its server writes thoughts into the text of an answer, so that the "
-                    "log-probabilities of the answer alone are not known; start the server with a reasoning parser"
-                )
-            ids, log_probs = ids[begins:], log_probs[begins:]
+        finished = reply.finish != "length"
+        tokens = _Tokens(reply, self.tokenizer)
+        if thoughts and not reply.thoughts:  # they stand in the text, before the answer
+            tokens.begin_with(text)
         if at_newline and "\n" in text:
             text, finished = text.partition("\n")[0], True
-            if ids and len(ids) == len(log_probs):
-                end = next(
-                    (place for place in range(len(ids)) if "\n" in str(self.tokenizer.decode([ids[place]]))),
-                    len(ids) - 1,
-                )
-                ids, log_probs = ids[: end + 1], log_probs[: end + 1]
-        return Answer(text.strip(), ids, log_probs, _NOTHING, finished, thoughts.strip())
-
-    def _begin(self, ids: Sequence[int], text: str) -> int | None:
-        """The place of the first token of an answer behind its thoughts; None where no token begins it."""
-        tails = (str(self.tokenizer.decode(list(ids[place:]), skip_special_tokens=True)) for place in range(len(ids)))
-        return next((place for place, tail in enumerate(tails) if tail.strip() == text.strip()), None)
+            tokens.end_with_line()
+        if most is not None and tokens.count > most:
+            text, finished = tokens.cut(most), False
+        return Answer(text.strip(), tokens.ids, tokens.log_probs, _NOTHING, finished, thoughts.strip())
 
     # ---- distributions
 
@@ -290,6 +279,51 @@ class ServedModel:
             own, contexts, queries, answers, terminators=terminators, prompts=prompts, start_token=start_token,
             by=(self.found.api, self.next_token_logits),
         )  # fmt: skip
+
+
+class _Tokens:
+    """The tokens of an answer, as far as a server says them; a part whose log-probabilities are not known has none.
+
+    count: how many there are, 0 where nobody knows.
+    """
+
+    def __init__(self, reply: Reply, tokenizer: Any) -> None:
+        self.ids, self.log_probs, self._tokenizer = reply.token_ids, reply.token_log_probs, tokenizer
+        texts = () if self.ids else reply.token_texts
+        self._texts = texts if len(texts) == len(self.log_probs) else ()
+        if self.ids and len(self.log_probs) != len(self.ids):
+            self.log_probs = ()
+
+    @property
+    def count(self) -> int:
+        return len(self.ids or self._texts)
+
+    def begin_with(self, text: str) -> None:
+        """Leaves out what is before an answer."""
+        tails = (self._text(slice(place, None)).strip() for place in range(self.count))
+        self._keep(next((slice(place, None) for place, tail in enumerate(tails) if tail == text.strip()), None))
+
+    def end_with_line(self) -> None:
+        """Leaves out what is behind the first end of a line, which stays."""
+        ends = (place for place in range(self.count) if "\n" in self._text(slice(place, place + 1)))
+        self._keep(slice(next(ends, self.count - 1) + 1) if self.count else None)
+
+    def cut(self, most: int) -> str:
+        """Keeps so many tokens; gives their text."""
+        self._keep(slice(most))
+        return self._text(slice(None))
+
+    def _text(self, part: slice) -> str:
+        if self.ids:
+            return str(self._tokenizer.decode(list(self.ids[part]), skip_special_tokens=True))
+        return "".join(self._texts[part])
+
+    def _keep(self, part: slice | None) -> None:
+        """Keeps a part of the tokens; None for one that nobody knows, whose log-probabilities are not known either."""
+        if part is None:
+            self.ids, self.log_probs, self._texts = (), (), ()
+        else:
+            self.ids, self.log_probs, self._texts = self.ids[part], self.log_probs[part], self._texts[part]
 
 
 def load_served(

@@ -93,8 +93,10 @@ class MadeUp:
             {"id": of, "logprob": v, "top_logprobs": [{"id": _id(name), "logprob": w} for name, w in top.items()]}
             for of, v, top in zip(choice["token_ids"], values, tops, strict=True)
         ]  # fmt: skip
+        ended = choice["finish_reason"] == "stop"
         return says({
-            "content": choice["text"], "stop_type": "limit" if choice["finish_reason"] == "length" else "eos",
+            "tokens": choice["token_ids"][: len(tokens) - ended], "content": choice["text"],
+            "stop_type": "eos" if ended else "limit",
             "completion_probabilities": tokens, "tokens_evaluated": len(prompt), "tokens_predicted": len(values),
         })  # fmt: skip
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from swaymeter.data.errors import ModelError, ScoreError, ServiceError, UsageError
+from swaymeter.data.errors import ModelError, ServiceError, UsageError
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.tasks.models.endpoints import model
 from swaymeter.tasks.models.endpoints.apis import Served, Vllm
@@ -302,13 +302,25 @@ def test_thoughts_within_the_text(tmp_path: Path, has_ids: bool) -> None:
     reply = Reply(text, token_ids=tokens_of(text) if has_ids else (), token_log_probs=(-1.0,) * 18 + (-0.5,) * 4)
     with made_up() as server:
         model = served_by(server, tmp_path)
-    if has_ids:
-        answer = model._answer(reply, False, "")
-        assert (answer.text, answer.token_ids, answer.token_log_probs) == ("Oslo", tokens_of("Oslo"), (-0.5,) * 4)
-    else:
-        with pytest.raises(ScoreError, match="reasoning parser"):
-            model._answer(reply, False, "")
-    close_sessions()
+    answer = model._answer(reply, False, "", None)
+    ids, log_probs = (tokens_of("Oslo"), (-0.5,) * 4) if has_ids else ((), ())  # of whom nobody knows
+    assert (answer.text, answer.token_ids, answer.token_log_probs) == ("Oslo", ids, log_probs)
+
+
+@pytest.mark.parametrize("known", ["ids", "texts", "nothing"])
+def test_the_rest_of_an_answer(tmp_path: Path, known: str) -> None:
+    """Behind the end of a line, and behind the limit of an answer with thoughts, neither text nor log-probabilities."""
+    text = "Oslo\nQ: No."
+    values = tuple(-float(place) for place in range(len(text)))
+    named: Any = {"ids": {"token_ids": tokens_of(text)}, "texts": {"token_texts": tuple(text)}, "nothing": {}}[known]
+    with made_up() as server:
+        model = served_by(server, tmp_path)
+    reply = Reply(text, token_log_probs=values, **named)
+    line, limited = model._answer(reply, True, "", None), model._answer(reply, False, "", 3)
+    assert (line.text, line.finished) == ("Oslo", True)
+    assert line.token_log_probs == (values[:5] if named else ())
+    assert (limited.text, limited.finished) == (("Osl", False) if named else (text, True))
+    assert limited.token_log_probs == (values[:3] if named else values)
 
 
 @pytest.mark.parametrize(

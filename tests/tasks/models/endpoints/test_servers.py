@@ -22,7 +22,7 @@ from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.tasks.measures.clusters import KINDS
-from swaymeter.tasks.models.endpoints.endpoint import Endpoint
+from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import ServedModel, load_served
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasion
@@ -114,6 +114,20 @@ def assert_bounds(model: ServedModel, prompts: list[list[int]], exact: Any) -> N
         assert (less.mass <= more.mass + 1e-6).all()
     assert all((bound.scores <= exact + 1e-5).all() for bound in bounds)
     assert bounds[-1].scores.sum() > 0
+
+
+def test_parts_of_letters(model: ServedModel, plain: Plain) -> None:
+    """The server says nothing of a token that ends within a character, nor of the distribution after it."""
+    begun = plain.tokens("Tokyo is written 東京")
+    within = next(end for end in range(len(begun), 0, -1) if model.tokenizer.decode(begun[:end]).endswith("\ufffd"))
+    whole = model.served.next_token(Prompt(tokens=tuple(begun[:within])))
+    assert np.exp(whole.astype(np.float64)).sum() == pytest.approx(1, abs=1e-3)
+    assert len(model.likeliest([begun[:within]], 5)[0]) == 5
+    usual = plain.tokens("The capital of France is")
+    np.testing.assert_allclose(model.served.next_token(Prompt(tokens=tuple(usual))), plain.after(usual), atol=1e-4)
+    replies = model.served.answers(Prompt(tokens=tuple(plain.tokens("東京、大阪、京都、"))), Decoding(12))
+    assert all(len(reply.token_ids) == 12 for reply in replies)
+    assert {len(reply.token_log_probs) for reply in replies} <= {0, 12}
 
 
 def test_given_answers(model: ServedModel, plain: Plain, oracle_persuasion: Any) -> None:
