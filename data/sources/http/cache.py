@@ -29,10 +29,13 @@ _READ = "SELECT value FROM cached_responses WHERE key = ?"
 _WRITE = "INSERT OR REPLACE INTO cached_responses VALUES (?, ?)"
 
 
-def key_of(request: requests.PreparedRequest) -> str:
-    """The SHA-256 (hex) of a request's method, address with parameters, body, and accepted format."""
+def key_of(request: requests.PreparedRequest, moved_from: str = "") -> str:
+    """The SHA-256 (hex) of a request's method, address with parameters, body, and accepted format.
+
+    moved_from: the beginning of the address that does not count.
+    """
     body = request.body.decode() if isinstance(request.body, bytes) else request.body
-    parts = [request.method, request.url, body, request.headers.get("Accept")]
+    parts = [request.method, (request.url or "").removeprefix(moved_from), body, request.headers.get("Accept")]
     return sha256_of_json(parts)
 
 

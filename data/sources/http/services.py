@@ -16,7 +16,7 @@ class Service:
     requests_per_minute: at even intervals. timeout_s: most seconds without data; a whole response may take twice
     as long. max_requests, max_minutes: of one run, every try counted; budget: what else a run may spend, the name of
     each setting with its amount. tries: how often one request is sent while its error is transient; transient: the
-    statuses that are.
+    statuses that are. may_move: whether cached responses count wherever the service is.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Service:
     contact_needed: bool = True
     budget: tuple[tuple[str, float], ...] = ()
     transient: tuple[int, ...] = TRANSIENT
+    may_move: bool = False
 
 
 def _wikimedia(name: str, address: str, cache_ttl_days: float) -> Service:

@@ -156,7 +156,7 @@ class Session:
         fields, place = sorted(form.items()), "params" if method == "GET" else "json" if as_json else "data"
         sent: dict[str, Any] = {place: dict(fields) if as_json else fields}
         request = requests.Request(method, address, headers=headers, **sent).prepare()
-        key = key_of(request)
+        key = key_of(request, self.service.address if self.service.may_move else "")
         with self._lock:
             is_repeated = key in self._in_progress
             in_progress = self._in_progress.setdefault(key, threading.Lock())

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -150,7 +151,7 @@ def write_study(
             "source": "file", "file": str(path.absolute()), "columns": dict(columns), "per_partition": questions,
             "baseline": baseline,
         },
-        "models": [_model(name, key_from) for name in models],
+        "models": _models(models, key_from),
         "measures": {
             "answers": {
                 "samples": samples, "max_new_tokens": max_new_tokens,
@@ -168,11 +169,24 @@ def write_study(
     return written
 
 
+def _models(names: Sequence[str], key_from: str) -> list[dict[str, str]]:
+    """The models; of one name at several servers, each has a number behind it."""
+    models = [_model(name, key_from) for name in names]
+    count = Counter(model["name"] for model in models)
+    for number, model in enumerate(models, 1):
+        if count[model["name"]] > 1 and "endpoint" in model:
+            model |= {"served_as": model["name"], "name": f"{model['name']}-{number}"}
+    return models
+
+
 def _model(name: str, key_from: str) -> dict[str, str]:
     """A model as an option names it, perhaps with a dtype behind a colon, or with an address behind an @."""
-    served_as, at, address = name.partition("@http")
-    if at:
-        return {"name": served_as, "endpoint": f"http{address}", **({"key_from": key_from} if key_from else {})}
+    if of_server := re.fullmatch("(.+?)@(https?)(://.*)", name, re.IGNORECASE):
+        served_as, scheme, address = of_server.groups()
+        key = {"key_from": key_from} if key_from else {}
+        return {"name": served_as, "endpoint": scheme.lower() + address, **key}
+    if re.search(r"@[^/@]+:\d+(/|$)", name):
+        raise UsageError(f"--model {name}: a server's address begins with http:// or https://, behind the @; add it")
     before, colon, dtype = name.rpartition(":")
     return {"name": before, "dtype": dtype} if colon and dtype in DTYPES else {"name": name}
 

@@ -10,6 +10,7 @@ and the answer is not kept.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeVar, cast
 
@@ -23,6 +24,8 @@ from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt
 Found = TypeVar("Found")
 
 LARGEST_VOCABULARY = 1_000_000
+FEW = 5
+"""Likeliest tokens that every server has, and gives where their texts do not fall together."""
 _STOPS = ("stop", "eos", "eos_token", "stop_sequence", "word", "end_turn")
 _FILTERS = ("content_filter", "safety", "refusal")
 _BROKEN = ("error", "abort", "insufficient_system_resource")
@@ -58,6 +61,8 @@ class Served:
         self.client, self.endpoint = client, client.endpoint
         self.several, self.log_probs, self.seeds = True, True, True
         """Whether it gives several answers to a request, log-probabilities, the same for the same seed: see probe."""
+        self.vocabulary = 0
+        """How many tokens the model of the study's tokenizer has, 0 where there is none."""
         self.listed_as = ""
         """What the server calls the model in its list."""
         self.refused = set[str]()
@@ -97,14 +102,20 @@ class Served:
         }  # fmt: skip
         if prompt.turns:
             body |= self._of_turns(prompt) | {"logprobs": True, "top_logprobs": count}
-            return self._asked(self.client.openai + "chat/completions", body, lambda content: {
-                _text(token["token"]): _log(token["logprob"])
+            return self._asked(self.client.openai + "chat/completions", body, lambda content: _by_text([
+                (_text(token["token"]), _log(token["logprob"]))
                 for token in content["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
-            })  # fmt: skip
+            ]))  # fmt: skip
         body |= {"prompt": list(prompt.tokens) or prompt.text, "logprobs": count}
-        return self._asked(self.client.openai + "completions", body, lambda content: {
-            token: _log(value) for token, value in content["choices"][0]["logprobs"]["top_logprobs"][0].items()
-        })  # fmt: skip
+
+        def by_text(content: Any) -> Mapping[str, float]:
+            top = content["choices"][0]["logprobs"]["top_logprobs"][0]
+            found = _by_text([(token, _log(value)) for token, value in top.items()])
+            if len(top) < min(count, FEW):
+                raise ValueError(f"{len(top)} likeliest tokens where {count} were asked for: some fall together")
+            return found
+
+        return self._asked(self.client.openai + "completions", body, by_text)
 
     def tokenized(self, text: str) -> tuple[int, ...] | None:
         """The server's own tokens of a text; None where it does not say."""
@@ -294,7 +305,7 @@ class Sglang(Served):
         """As `Served.next_token`."""
         body = {
             "input_ids": list(prompt.tokens), "sampling_params": self._native(Decoding(1)), "return_logprob": True,
-            "logprob_start_len": -1, "top_logprobs_num": LARGEST_VOCABULARY,
+            "logprob_start_len": -1, "top_logprobs_num": self.vocabulary,  # more than it has would end the server
         }  # fmt: skip
 
         def read(content: Any) -> Log:
@@ -324,6 +335,12 @@ class Sglang(Served):
 
 
 APIS: Mapping[Api, type[Served]] = {api.name: api for api in (Served, Vllm, Sglang, LlamaCpp)}
+
+
+def _by_text(tokens: Sequence[tuple[str, float]]) -> Mapping[str, float]:
+    """The log-probabilities of tokens by their texts, where these tell them apart: a part of a letter does not."""
+    count = Counter(text for text, _ in tokens)
+    return {text: value for text, value in tokens if count[text] == 1 and "\ufffd" not in text}
 
 
 def _tokens(content: Any) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """Requests to one model server: through the session of public services, as many at once as the server bears."""
 
 import os
+import re
 import sys
 import threading
 import time
@@ -96,7 +97,7 @@ class Client:
         self.tokens_read = self.tokens_written = 0
         endpoint = self.endpoint
         self.in_flight = InFlight(endpoint.in_flight)
-        address = endpoint.address.rstrip("/")
+        address = re.sub(r"/(models|chat/completions|completions)$", "", endpoint.address.rstrip("/"))
         is_versioned = address.endswith("/v1")
         self.root = address.removesuffix("/v1")
         self.openai = "v1/" if is_versioned or not urlsplit(address).path.strip("/") else ""
@@ -106,7 +107,9 @@ class Client:
             requests_per_minute=endpoint.requests_per_minute or 60_000, cache_ttl_days=_OLDEST_DAYS,
             timeout_s=endpoint.timeout_s, max_requests=endpoint.max_requests or sys.maxsize,
             max_minutes=_MINUTES, tries=_TRIES, contact_needed=False, transient=_STATUSES, budget=endpoint.budget,
+            may_move=True,
         )  # fmt: skip
+        self.cache = self.cache / identity(endpoint.name)  # two names may have one slug
         if endpoint.revision:  # other weights: what the earlier ones answered is not theirs
             self.cache = self.cache / f"revision-{identity(endpoint.revision)}"
         if endpoint.key_from and not (self.offline or os.environ.get(endpoint.key_from)):

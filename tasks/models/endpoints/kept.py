@@ -10,7 +10,7 @@ from swaymeter.tasks.models.endpoints.apis import APIS, Served
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.probe import Found
 
-_FOUND_OF_SERVER = ("several", "log_probs", "seeds")
+_FOUND_OF_SERVER = ("several", "log_probs", "seeds", "vocabulary")
 """What a probe sets of `Served`."""
 
 
@@ -27,7 +27,7 @@ def kept(client: Client) -> tuple[Served, Found]:
         found = Found(**content["found"])
         served = APIS[found.api](client)
         for name in _FOUND_OF_SERVER:
-            setattr(served, name, bool(content["served"][name]))
+            setattr(served, name, type(getattr(served, name))(content["served"][name]))
         served.refused = set(found.refused)
     except (OSError, ValueError, LookupError, TypeError):
         raise ServiceError(
@@ -38,8 +38,8 @@ def kept(client: Client) -> tuple[Served, Found]:
 
 
 def _file(client: Client) -> Path:
-    """One for each way of asking: where the server is, and what it is asked for."""
+    """One for each way of asking; where the server is does not count, as it may move."""
     endpoint = client.endpoint
-    same = replace(endpoint, in_flight=1, requests_per_minute=None, timeout_s=1.0, key_from="", max_requests=None,
-                   max_tokens=None, max_cost=None, price=None)  # fmt: skip
+    same = replace(endpoint, address="", in_flight=1, requests_per_minute=None, timeout_s=1.0, key_from="",
+                   max_requests=None, max_tokens=None, max_cost=None, price=None)  # fmt: skip
     return client.cache / f"probe-{content_key(asdict(same))[:16]}.json"

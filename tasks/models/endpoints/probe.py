@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 
 from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest, printable
 from swaymeter.tasks.models.capabilities import Capability
-from swaymeter.tasks.models.endpoints.apis import APIS, OTHER_NAMES, RefusedParameter, Served
+from swaymeter.tasks.models.endpoints.apis import APIS, FEW, OTHER_NAMES, RefusedParameter, Served
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.prompts.template_options import SWITCHES
@@ -84,8 +84,10 @@ def note_moves(found: Found, before: Found) -> str:
     return moved
 
 
-def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
+def probe(client: Client, write: Write | None, vocabulary: int = 0) -> tuple[Served, Found]:
     """The server as it is to be asked, and what was found; write: None where the server writes the prompts itself.
+
+    vocabulary: how many tokens the model of the study's tokenizer has.
 
     ModelError where it lacks the model, or the study's tokenizer is not the server's; ServiceError where it cannot be
     reached or refuses the key.
@@ -95,6 +97,7 @@ def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
     entry = _entry(client, entries)
     api = client.endpoint.api if client.endpoint.api != "auto" else _OWNERS.get(str(entry.get("owned_by")), "openai")
     served, found = APIS[api](client), Found(api)
+    served.vocabulary = vocabulary
     found.words, served.listed_as = _words(client, api, entry), str(entry.get("id", ""))
     found.context_window = _window(entry)
     if write is not None and not served.takes_tokens:
@@ -246,7 +249,7 @@ def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
     try:
         other = 1.0 if "temperature" in served.refused else 0.5
         hot, cold = (
-            _unless_refused(served, prompt, partial(served.likeliest, prompt, 5, temperature=degrees))
+            _unless_refused(served, prompt, partial(served.likeliest, prompt, FEW, temperature=degrees))
             for degrees in (1.0, other)
         )
     except _RefusedError as error:
@@ -255,7 +258,7 @@ def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
     if prompt.turns:
         _likeliest_of_texts(served, found, prompt)
     mass = math.fsum(map(math.exp, hot.values()))
-    if len(hot) < 2:
+    if len(hot) < FEW - 1:  # the last one may be a part of a letter
         found.take("likeliest", "tokens fall together by their texts, or there are none", "likeliest_tokens")
     elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
         reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"

@@ -30,6 +30,20 @@ GIVES_IN = Measured("m (float32)", "follow", "conflicting", 4, 4, "question", 0.
 SUPPORTING = "follow.supporting of m (float32) is 80.0% [70.0, 90.0] over 40 answers to 30 questions"
 
 
+def test_models_are_named_with_dtypes_or_addresses() -> None:
+    models = audit._models(["m:bfloat16", "org/m@http://[::1]:1/v1", "one@HTTPS://a.example"], "")
+    assert models == [
+        {"name": "m", "dtype": "bfloat16"}, {"name": "org/m", "endpoint": "http://[::1]:1/v1"},
+        {"name": "one", "endpoint": "https://a.example"},
+    ]  # fmt: skip
+    of_one_name = audit._models(["m@http://127.0.0.1:1", "m@http://127.0.0.1:2"], "KEY")
+    assert [(one["name"], one["served_as"], one["key_from"]) for one in of_one_name] == [
+        ("m-1", "m", "KEY"), ("m-2", "m", "KEY"),
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="begins with http://"):
+        audit._models(["m@127.0.0.1:8000/v1"], "")
+
+
 @pytest.mark.parametrize(
     ("under", "over", "unmet"),
     [

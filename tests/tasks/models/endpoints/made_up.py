@@ -72,6 +72,8 @@ class MadeUp:
 
     def _of_sglang(self, body: Mapping[str, Any]) -> Say:
         sampling, top = body["sampling_params"], body.get("top_logprobs_num", 0)
+        if top > V:
+            return Say(drop=True)  # its scheduler ends
         common = {"max_tokens": sampling["max_new_tokens"], "logprobs": top or 1, "seed": sampling["sampling_seed"]}
         prompt = "".join(map(chr, body["input_ids"]))
         choice = self._choice(prompt, {**common, "temperature": sampling["temperature"]}, 0, False)
@@ -104,7 +106,8 @@ class MadeUp:
         if path.endswith("/models"):
             name = "another" if "another model" in self._misleads else "made-up"
             return says({"data": [{"id": name, "owned_by": _OWNERS[self._dialect], "max_model_len": 512}]})
-        return says({"version": "0.0.1"}) if path.endswith("/version") else Say(status=404)
+        version = "0.0.2" if "another version" in self._misleads else "0.0.1"
+        return says({"version": version}) if path.endswith("/version") else Say(status=404)
 
     def _choice(self, prompt: str, body: Mapping[str, Any], number: int, is_chat: bool) -> dict[str, Any]:
         is_same = "one answer a request, again and again" in self._misleads

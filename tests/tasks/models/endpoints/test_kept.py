@@ -45,6 +45,31 @@ def test_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     close_sessions()
 
 
+def test_a_server_moves(tmp_path: Path) -> None:
+    """To another address, where what it answered is not paid again, and another server does not go unnoticed."""
+    answered = []
+    for misleads in ((), (), ("another version",)):
+        forget_models()
+        with made_up(*misleads, dialect="vllm") as server:
+            model = load_served(Endpoint("made-up", server.address), tmp_path)
+            before = len(server.asked)
+            answered.append(texts(model))
+            assert len(server.asked) == (before if len(answered) > 1 else len(server.asked))
+        close_sessions()
+    assert answered[0] == answered[1]
+    assert "version was 0.0.1 and is 0.0.2" in model.found.failed["moved"]
+
+
+def test_names_that_look_alike(tmp_path: Path) -> None:
+    with made_up(dialect="openai") as server:
+        for name in ("Org/m", "org-m", "模型", "型模"):
+            model = load_served(Endpoint(name, server.address, served_as="made-up"), tmp_path)
+            before = len(server.asked)
+            texts(model)
+            assert len(server.asked) > before, "an answer to another name was used"
+    close_sessions()
+
+
 def test_other_weights(tmp_path: Path) -> None:
     with made_up(dialect="openai") as server:
         asked = []

@@ -24,7 +24,7 @@ from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 from tests.data.sources.servers.faults import Asked, Say
-from tests.tasks.models.endpoints.made_up import Ascii, log_probs_after, made_up, tokens_of
+from tests.tasks.models.endpoints.made_up import Ascii, V, log_probs_after, made_up, tokens_of
 
 CONTEXTS = ["Oslo is in Norway. ", "Lima is in Norway. ", "It rains. "]
 QUERIES = ["Q: Where?\nA:", "The capital is"]
@@ -32,7 +32,7 @@ QUERIES = ["Q: Where?\nA:", "The capital is"]
 
 def served_by(server: Any, folder: Path, **options: Any) -> ServedModel:
     client = Client(Endpoint("made-up", server.address, **options), folder)
-    served, found = probe(client, lambda text: Prompt(tokens=tokens_of(text)))
+    served, found = probe(client, lambda text: Prompt(tokens=tokens_of(text)), V)
     return ServedModel(client.endpoint, "1", served, found, Ascii())
 
 
@@ -197,7 +197,7 @@ def test_readable_on_its_way(
     address: str, is_said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(model, "_said", set())
-    monkeypatch.setattr(model, "probe", lambda client, write: (Served(client), Found("openai")))
+    monkeypatch.setattr(model, "probe", lambda client, *others: (Served(client), Found("openai")))
     monkeypatch.setattr(model, "keep", lambda *found: None)
     for reruns in ((), ("force",)):
         model.load_served(Endpoint("made-up", address), tmp_path, reruns=frozenset(reruns))
