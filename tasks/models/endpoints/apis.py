@@ -196,6 +196,9 @@ class Vllm(Served):
 
     name, whole, takes_tokens, takes_options = "vllm", True, True, True
 
+    def _of_turns(self, prompt: Prompt) -> dict[str, Any]:
+        return {**super()._of_turns(prompt), "return_tokens_as_token_ids": False}  # the answer is known by its texts
+
     def next_token(self, prompt: Prompt) -> Log:
         """As `Served.next_token`."""
         body = {
@@ -439,13 +442,14 @@ def _model(content: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _of_completion(choice: Mapping[str, Any], content: Mapping[str, Any]) -> Reply:
-    log_probs = (choice.get("logprobs") or {}).get("token_logprobs") or ()
+    logprobs = choice.get("logprobs") or {}
+    ids, log_probs = tuple(map(_id, choice.get("token_ids") or ())), logprobs.get("token_logprobs") or ()
     return Reply(
         text=_text(choice["text"]),
         finish=_finish(choice.get("finish_reason")),
-        token_ids=tuple(map(_id, choice.get("token_ids") or ())),
+        token_ids=ids,
         token_log_probs=tuple(map(_log, log_probs)),
-        token_texts=tuple(map(str, (choice.get("logprobs") or {}).get("tokens") or ())),
+        token_texts=() if ids else tuple(map(str, logprobs.get("tokens") or ())),
         prompt_tokens=_read_tokens(content),
         model=_model(content),
     )

@@ -122,14 +122,15 @@ class MadeUp:
         if not body.get("logprobs") or "no log-probabilities" in self._misleads:
             logprobs: Any = None
         elif is_chat:
-            entries = zip(ids, values, tops, strict=True)
+            entries, as_ids = zip(ids, values, tops, strict=True), self._as_ids(body)
             logprobs = {"content": [
-                {"token": chr(token), "logprob": value, "top_logprobs": [
+                {"token": f"token_id:{token}" if as_ids else chr(token), "logprob": value, "top_logprobs": [
                     {"token": name, "logprob": of} for name, of in top.items()
                 ]} for token, value, top in entries
             ]}  # fmt: skip
         else:
-            logprobs = {"token_logprobs": values, "top_logprobs": tops}
+            names = [f"token_id:{of}" if self._as_ids(body) else chr(of) for of in ids]
+            logprobs = {"tokens": names, "token_logprobs": values, "top_logprobs": tops}
         if is_chat:
             message = {"role": "assistant", "content": text}
             told = body.get("chat_template_kwargs", {}).get("enable_thinking")
@@ -137,6 +138,9 @@ class MadeUp:
                 message["reasoning_content"] = "Let me see."
             return {**common, "message": message, "logprobs": logprobs}
         return {**common, "text": text, "logprobs": logprobs, "token_ids": ids}
+
+    def _as_ids(self, body: Mapping[str, Any]) -> bool:
+        return bool(body.get("return_tokens_as_token_ids", self._dialect != "openai"))
 
     def _decoded(
         self, prompt: str, seed: str, temperature: float, most: int, body: Mapping[str, Any]
@@ -154,7 +158,7 @@ class MadeUp:
             said = scaled if "after temperature" in self._misleads else whole
             order = np.argsort(-said)[: V if wanted == -1 else wanted]
             named = (order + 1) % V if "another token than it says" in self._misleads else order
-            names = (chr(of) if self._dialect == "openai" else f"token_id:{of}" for of in named)
+            names = (f"token_id:{of}" if self._as_ids(body) else chr(of) for of in named)
             top = dict(zip(names, self._said([said[of] for of in order]), strict=True))
             if "tokens fall together" in self._misleads:
                 top = dict(list(top.items())[:1])

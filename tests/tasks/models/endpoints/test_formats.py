@@ -203,6 +203,7 @@ def test_thoughts(misleads: str, dialect: str, words: str | None, always: bool, 
     prompts = catalog.prompts()
     with made_up(misleads, dialect=dialect) as server:
         model = load_served(Endpoint("made-up", server.address), tmp_path)
+        assert model.lacks("token_log_probs") is None
         assert thinking_words(model, prompts, None) == words
         assert thinks_always(model, prompts) == always
         prompt = answer_prompt(model, "Which town is it?", "It is Oslo.", prompts=prompts).tokens
