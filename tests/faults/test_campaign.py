@@ -118,10 +118,9 @@ def test_a_case_that_fails_leaves_no_process() -> None:
     assert [one for one in alive if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
-def test_a_model_server_fails_and_its_run_is_killed(tmp_path: Path, api: str) -> None:
-    fault, kill = of_study(tmp_path, api, 1, 1, random.Random(10), partial(of_texts, questions=2))
+def test_a_model_server_fails(tmp_path: Path, api: str) -> None:
+    (fault,) = of_study(tmp_path, api, 1, 0, random.Random(10), partial(of_texts, questions=2))
     assert (fault.row, fault.verdict) == ("no JSON object", SAID), fault
-    assert kill.verdict == "equal", kill
 
 
 def test_an_answer_that_is_asked_for_again_is_counted() -> None:

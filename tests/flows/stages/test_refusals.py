@@ -101,7 +101,7 @@ def test_servers_are_asked_what_they_can_give(
     misleads: tuple[str, ...] | None, also_here: bool, refusal: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(model, "load_transformers_tokenizer", lambda identity: Ascii())
-    monkeypatch.setattr(model, "identify_model", lambda name, kind: None)
+    monkeypatch.setattr(model, "identify_model", lambda name, kind: SimpleNamespace(location=name))
     with made_up(*(misleads or ())) as server:
         address = unused_address() if misleads is None else server.address
         endpoint = {"name": "made-up", "endpoint": address, "tokenizer": str(tmp_path / "model")}
