@@ -42,7 +42,8 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
             return says({"data": [{"id": "made-up", "owned_by": KEY, "root": f"at {KEY}"}]}, headers={"X-Key": KEY})
         content = json.loads(answers.answer(asked).body)
         for choice in content["choices"]:
-            choice["message"]["content"] += f" {KEY}"
+            written, text = (choice["message"], "content") if "message" in choice else (choice, "text")
+            written[text] += f" {KEY}"
         escaped = json.dumps(content).replace(KEY, KEY.replace("/", "\\/").replace("s", "\\u0073"))
         return Say(escaped, headers={"X-Key": KEY}, delay_s=0.02)
 
@@ -62,7 +63,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Iterator[Scene]
         models[0]["key_from"] = "MADE_UP_KEY"
         content = {
             "name": "served", "seed": 1,
-            "questions": {"partitions": ["static", "disputable"], "per_partition": 2},
+            "questions": {"partitions": ["static"], "per_partition": 1},
             "models": [*models, {"name": str(here), "dtype": "float32", "device": "cpu"}],
             "measures": {"answers": {"samples": 2, "max_new_tokens": 4}, "accuracy": {}},
         }
@@ -94,23 +95,23 @@ def test_a_server_dies(scene: Scene, tmp_path: Path) -> None:
     scene.dead.add(1)
     before = len(scene.servers[0].asked)
     try:
-        offline = study.run("run", "--offline")
+        offline = study.run("score", "--offline")
         assert offline.code == 0, offline.said
         assert study.scores() == scene.study.scores()
         assert len(scene.servers[0].asked) == before
         shutil.rmtree(study.workspace / "scores")
         shutil.rmtree(study.workspace / "downloads" / "endpoints")
-        died = study.run("run")
+        died = study.run("score")
         assert died.code == 1, died.said
         assert "model two (http://127.0.0.1" in died.said
         found = {name for name in study.scores() if "/answers" in name}
-        assert len(found) == 6, "the other models' steps did not go on"
-        offline = study.run("run", "--offline")
+        assert len(found) == 2, "the other models' steps did not go on"
+        offline = study.run("score", "--offline")
         assert offline.code == 2, offline.said  # before anything runs
         assert "run again with a network" in offline.said
     finally:
         scene.dead.clear()
-    again = study.run("run")
+    again = study.run("score")
     assert again.code == 0, again.said
     assert study.scores() == scene.study.scores()
 
