@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from swaymeter.data.records import OWN_KINDS
+from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.reports.estimates import (
     estimate,
@@ -187,7 +187,7 @@ def _own_answers(means: pd.DataFrame) -> str:
     """What greedy answers did with each kind of context, over all groups: the shares of the table of models."""
     sentences, over = [], ""
     for quantity, said in SAID.items():
-        rows = records(in_order(where(means, quantity=quantity), group=OWN_KINDS))
+        rows = records(in_order(where(means, quantity=quantity), group=OWN_CONDITIONS))
         shares = [f"{_share(row)} of {plural(int(row['n']), '{} context'.format(row['group']))}" for row in rows]
         sentences += [f"{said} with {' and '.join(shares)}"] if shares else []
         over = str(rows[-1]["interval_over"]) if rows else over

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from swaymeter.data.records import OWN_KINDS, PARTITIONS
+from swaymeter.data.records import OWN_CONDITIONS, PARTITIONS
 from swaymeter.data.records.statistics import QUANTILES
 
 Frames = Mapping[str, pd.DataFrame]
@@ -111,7 +111,7 @@ def grouping(rows: pd.DataFrame) -> str:
 
 def are_own(rows: pd.DataFrame) -> bool:
     """Whether a frame with conditions is about a user's own questions."""
-    return len(rows) > 0 and bool(rows["condition"].isin(OWN_KINDS).any())
+    return len(rows) > 0 and bool(rows["condition"].isin(OWN_CONDITIONS).any())
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from swaymeter.data.records.questions import (
     ANNOTATION_CHOICES,
     CONDITIONS,
     CONFLICTING,
+    OWN_CONDITIONS,
     OWN_KINDS,
     PARTITIONS,
     SLOT,
@@ -41,8 +42,8 @@ from swaymeter.data.records.score import Run
 
 __all__ = [
     "ALONE", "ANNOTATION_CHOICES", "CONDITIONS", "CONFLICTING", "CONTEXT_KINDS", "CORPUS", "NO_RELATIONS",
-    "OWN_KINDS", "PARTITIONS", "SLOT", "SUPPORTING", "Annotation", "AnnotationChoice", "Condition", "Context",
-    "ContextKind", "CountedPair", "Dispute", "Fact", "Frequency", "InventedName", "OwnKind", "Page", "Partition",
-    "Passage", "Query", "QueryType", "Question", "QuestionContext", "Rejected", "RelationName", "Run", "Shard",
-    "ShardCount", "Triple", "WikidataId", "as_row", "both_contexts", "identity", "is_relevant", "of_row",
+    "OWN_CONDITIONS", "OWN_KINDS", "PARTITIONS", "SLOT", "SUPPORTING", "Annotation", "AnnotationChoice", "Condition",
+    "Context", "ContextKind", "CountedPair", "Dispute", "Fact", "Frequency", "InventedName", "OwnKind", "Page",
+    "Partition", "Passage", "Query", "QueryType", "Question", "QuestionContext", "Rejected", "RelationName", "Run",
+    "Shard", "ShardCount", "Triple", "WikidataId", "as_row", "both_contexts", "identity", "is_relevant", "of_row",
 ]  # fmt: skip

@@ -11,30 +11,41 @@ Partition = Literal["static", "temporal", "disputable", "own"]
 """DynamicQA's three, and one's own questions."""
 
 Condition = Literal[
-    "none", "original", "counter_memory", "supporting", "conflicting", "irrelevant", "neutral", "unknown"
+    "none", "original", "counter_memory", "supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown"
 ]
-"""What stands before a question: nothing, one of DynamicQA's two contexts, or a context of one's own by its kind."""
+"""What stands before a question: nothing, one of DynamicQA's two contexts, or a context of one's own by its kind; mixed
+has passages that support the right answer and others that conflict with it."""
 
 OwnKind = Literal["supporting", "conflicting", "irrelevant", "neutral", "unknown"]
 AnnotationChoice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
 
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
 OWN_KINDS: tuple[OwnKind, ...] = ("supporting", "conflicting", "irrelevant", "neutral", "unknown")
-CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory", *OWN_KINDS)
+OWN_CONDITIONS: tuple[Condition, ...] = ("supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown")
+"""The conditions of one's own questions with a context."""
+
+CONDITIONS: tuple[Condition, ...] = ("none", "original", "counter_memory", *OWN_CONDITIONS)
 SUPPORTING: frozenset[Condition] = frozenset({"original", "supporting"})
 """The conditions whose context states the original answer."""
 
 CONFLICTING: frozenset[Condition] = frozenset({"counter_memory", "conflicting"})
-"""The conditions whose context states another answer."""
+"""The conditions whose context states another answer, and not the original one."""
+
 ANNOTATION_CHOICES: tuple[AnnotationChoice, ...] = ("accept", "change", "discard", "misinformation", "incomplete")
 SLOT = "[ENTITY]"
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a context, as a search gives it."""
+    """A piece of a context, as a search gives it; what is not known of it is NULL."""
 
     text: Annotated[str, Meaning("its text")]
+    kind: Annotated[OwnKind | None, Meaning("what it says of the question's answer")] = None
+    answers: Annotated[tuple[str, ...], Meaning("the answers that it states, in all their forms")] = ()
+    title: Annotated[str | None, Meaning("its title")] = None
+    source: Annotated[str | None, Meaning("where it comes from")] = None
+    date: Annotated[str | None, Meaning("when it was written, as its source has it")] = None
+    score: Annotated[float | None, Meaning("how well it fits the question, as the search has it")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +54,24 @@ class QuestionContext:
 
     context_id: Annotated[str, Meaning("its id, unique in its question")]
     condition: Annotated[Condition, Meaning("its kind: original, counter_memory, or what one says of one's own")]
-    passages: Annotated[tuple[Passage, ...], Meaning("what it is made of")] = ()
-    answers: Annotated[tuple[str, ...], Meaning("the answers that it states, in all their forms")] = ()
+    passages: Annotated[tuple[Passage, ...], Meaning("what it is made of, in its order")] = ()
+    answers: Annotated[
+        tuple[str, ...], Meaning("the answers that it states, in all their forms; of a mixed one, those of its "
+        "conflicting passages")
+    ] = ()  # fmt: skip
+    evidence_set: Annotated[str | None, Meaning("which kinds of passages it was made of; NULL where it was given")] = (
+        None
+    )
+    passage_order: Annotated[str | None, Meaning("how these were put in order; NULL where it was given")] = None
+    written: Annotated[
+        str | None, Meaning("the text of the prompt; NULL: its passages with a blank line between two")
+    ] = None
 
     @builtins.property
     def text(self) -> str | None:
         """The text of the prompt; None where nothing stands before the question."""
+        if self.written is not None:
+            return self.written
         return "\n\n".join(passage.text for passage in self.passages) if self.passages else None
 
 
@@ -133,7 +156,7 @@ class Question:
     @builtins.property
     def is_own(self) -> bool:
         """Whether it is one's own: its contexts have kinds, and are not DynamicQA's two."""
-        return any(context.condition in OWN_KINDS for context in self.contexts)
+        return any(context.condition in OWN_CONDITIONS for context in self.contexts)
 
     @builtins.property
     def cases(self) -> tuple[QuestionContext, ...]:

@@ -83,6 +83,7 @@ def _finite(column: Column) -> str:
 
 
 def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:
-    place = footer.schema.names.index(name)
+    paths = [footer.schema.column(place).path for place in range(len(footer.schema.names))]
+    place = paths.index(name)  # by its path: rows within a column have names of their own
     chunks = (footer.row_group(number).column(place).statistics for number in range(footer.num_row_groups))
     return [chunk for chunk in chunks if chunk is not None]

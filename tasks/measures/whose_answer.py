@@ -8,7 +8,8 @@ whose_answer: `scoring.followed` has the rules. Where the study names an entailm
 by its words states a side's if, behind the question, it entails that side's answer behind the question. Without a
 context, an answer is held against the original one and those that the question's conflicting contexts state. With a
 context that supports the original answer, this is the context's, and there is no other. A context that states no answer
-has none that could be followed.
+has none that could be followed. With a mixed context, the context's answers are those of its conflicting passages, and
+the expected one is the original one.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -59,7 +60,7 @@ def _accuracy(inputs: Inputs, model: None, questions: Sequence[Question]) -> Ite
     for question, case, answer, _, origin in _greedy_answers(inputs, questions):
         if question.is_disputable and case is ALONE:
             continue
-        expected = case.answers[0] if case.answers else question.object
+        expected = case.answers[0] if case.answers and case.condition != "mixed" else question.object
         accurate = answers_match(parameters.compared(answer), expected, threshold=parameters.rouge_threshold)
         yield {**origin, "expected": expected, "answer": answer, "accurate": accurate}
 
@@ -216,7 +217,8 @@ def _sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], 
     """The forms of the original answer and of the context's to look for; one answer belongs to one side alone."""
     original = _with_words(question.forms)
     if case.text is None:
-        others = [answer for other in question.cases if other.condition in CONFLICTING for answer in other.answers]
+        conflicting = (case for case in question.cases if case.condition in {*CONFLICTING, "mixed"})
+        others = [answer for other in conflicting for answer in other.answers]
         return original, _with_words(others)
     stated = _with_words(case.answers)
     if case.condition in SUPPORTING or _is_among(stated, original):

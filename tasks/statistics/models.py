@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
-from swaymeter.data.records import CONFLICTING, OWN_KINDS, SUPPORTING
+from swaymeter.data.records import CONFLICTING, OWN_CONDITIONS, SUPPORTING
 from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
 from swaymeter.tasks.statistics.formulas.groups import adjust
 from swaymeter.tasks.statistics.formulas.paired import paired_difference
@@ -99,7 +99,7 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
 
 def _is_disputable(judged: Frame) -> Any:
     """Which rows are of DynamicQA's disputable questions, of whose answers none is right; a truth value each."""
-    own = judged.loc[judged["condition"].isin(OWN_KINDS), "question_id"]
+    own = judged.loc[judged["condition"].isin(OWN_CONDITIONS), "question_id"]
     return (judged["partition"] == "disputable") & ~judged["question_id"].isin(own)
 
 

@@ -11,6 +11,7 @@ from swaymeter.data.sources.own.lists import list_in
 
 FLAT: Mapping[str, str] = {
     "context": "text", "kind": "kind", "context_answer": "answer", "context_aliases": "aliases", "context_id": "id",
+    "context_title": "title", "context_source": "source", "context_date": "date", "context_score": "score",
 }  # fmt: skip
 """The columns of a row's one context, and their short keys in a list of contexts, which may have either."""
 COLUMNS = ("id", "group", "question", "answer", "aliases", "contexts", *FLAT)

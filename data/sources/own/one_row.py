@@ -1,5 +1,6 @@
 """One row of an own file, checked: a question with contexts, each column as a text, a list or an object."""
 
+import datetime
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     StringConstraints,
     ValidationError,
     model_validator,
@@ -39,12 +41,31 @@ def _as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) else value
 
 
+def _day(value: Any) -> Any:
+    """A date of Parquet or YAML as it is written; other values as they are."""
+    return value.isoformat() if isinstance(value, datetime.date) else value
+
+
 Text = Annotated[
     str, StringConstraints(min_length=1, max_length=LONGEST, strip_whitespace=True), BeforeValidator(_as_text)
 ]
 Name = Annotated[Text, StringConstraints(max_length=200)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(lambda value: () if value is None else listed(value))]
 Row = TypeVar("Row", bound=BaseModel)
+
+
+ABOUT_PASSAGES = ("title", "source", "date", "score")
+"""What a row may say of a passage; no question needs it."""
+
+
+def _says(name: str, value: Any) -> bool:
+    """Whether a value can be what a passage has under this name."""
+    if name != "score":
+        return isinstance(value, str | int | float | datetime.date)
+    try:
+        return not isinstance(value, bool) and math.isfinite(float(value))
+    except (TypeError, ValueError):
+        return False
 
 
 class OwnContext(BaseModel):
@@ -59,6 +80,10 @@ class OwnContext(BaseModel):
     answer: Text | None = None
     aliases: Texts = ()
     id: Name | None = None
+    title: Text | None = None
+    source: Text | None = None
+    date: Annotated[Text | None, BeforeValidator(_day)] = None
+    score: Annotated[float | None, Field(allow_inf_nan=False)] = None
 
     @model_validator(mode="before")
     @classmethod
@@ -73,6 +98,9 @@ class OwnContext(BaseModel):
             name = FLAT.get(plain, plain if plain in FLAT.values() else key)
             if none_where_empty(value) is not None and named.setdefault(name, value) is not value:
                 raise refused([Problem((name,), f"stands there twice, once as {key!r}; leave one out")])
+        for name in {*ABOUT_PASSAGES} & named.keys():  # a further column where it is something else
+            if not _says(name, named[name]):
+                named[f"{name} of the context"] = named.pop(name)
         return _with_alternatives(named)
 
     @model_validator(mode="after")

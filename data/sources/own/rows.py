@@ -78,12 +78,21 @@ class ReadQuestions(NamedTuple):
     """The questions of a file in its order, and the rows that cannot be used.
 
     derived, unknown: how many contexts without a kind state the right answer in their texts, and how many do not.
+    lacking: of sets of passages, how many questions have too few for each.
     """
 
     questions: list[Question]
     rejected: list[Rejected]
     derived: int = 0
     unknown: int = 0
+    lacking: Mapping[str, int] = {}
+
+    def about_sets(self) -> str:
+        """For which sets of passages there are too few; empty where every question is asked with every set."""
+        if not self.lacking:
+            return ""
+        counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
+        return f"questions that have too few passages for a set, and are not asked with it: {counts}"
 
     def about_kinds(self, file: str) -> str:
         """What became of contexts without a kind; empty where all have one. file: with the options that map columns."""
@@ -211,7 +220,8 @@ def _question(
         stated = () if context.answer is None else (context.answer, *context.aliases)
         if kind == "supporting":
             stated = tuple(dict.fromkeys((*stated, *forms)))
-        contexts.append(QuestionContext(name, kind, (Passage(context.text),), stated))
+        about = context.title, context.source, context.date, context.score
+        contexts.append(QuestionContext(name, kind, (Passage(context.text, kind, stated, *about),), stated))
         if not context.kind and kind != "unknown":
             derived.append(name)
     others = question.others | ({DERIVED: " | ".join(derived)} if derived else {})

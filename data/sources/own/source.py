@@ -8,19 +8,21 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from swaymeter.data import reasons
 from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import Partition, Passage, Question, QuestionContext
+from swaymeter.data.records import Partition, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map
 from swaymeter.data.sources.own.files import FileRow, read_rows
 from swaymeter.data.sources.own.named_file import OwnFile, rows_not_usable, wrong_rows
+from swaymeter.data.sources.own.passages import PassagesPart, in_sets
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 
 log = logging.getLogger(__name__)
 
-VERSION = 3
+VERSION = 4
 NOTHING = "..."
 """The text of a neutral context."""
 
@@ -35,6 +37,9 @@ class OwnQuestions(QuestionsOptions, OwnFile):
     baseline: bool = False
     """Whether questions with an irrelevant context are also asked with a neutral one, which says nothing: how often an
     answer stays then is the baseline of how often it stays with an irrelevant one."""
+    passages: PassagesPart | None = None
+    """Whether the contexts of a question are passages, of which contexts of several are made (docs/retrieval.md);
+    null: each is a context."""
     columns: dict[str, str] = Field(default_factory=dict)
     """What columns are called in the file, where it is not as in docs/own-data.md, such as `answer: gold`."""
     partitions: tuple[Partition, ...] = ("own",)
@@ -61,6 +66,7 @@ def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping
     return {
         "source": "file", "version": VERSION, "digest": file_digest(options.path, "questions.file"),
         "columns": options.columns, "origin": list(options.origin), "baseline": options.baseline,
+        "passages": options.passages and options.passages.model_dump(mode="json"),
     }  # fmt: skip
 
 
@@ -70,6 +76,8 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
         log.warning("%s; each of them is in the table `rejected` of the database", problem)
     if kinds := read.about_kinds(str(options.path)):
         log.warning("%s: %s", options.path, kinds)
+    if sets := read.about_sets():
+        log.warning("%s: %s", options.path, sets)
     if not read.questions:
         raise InputError(problem)
     return FetchedQuestions(read.questions, read.rejected)
@@ -78,7 +86,23 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
 def read_questions(options: OwnQuestions) -> ReadQuestions:
     """The questions of the file; InputError where it cannot be read, has no rows, or lacks a column."""
     read = questions_of(rows_to_ask(options.path, options.columns), options.origin, options.columns)
+    if options.passages:
+        read = _in_sets(read, options.passages)
     return read._replace(questions=[*map(_with_neutral, read.questions)]) if options.baseline else read
+
+
+def _in_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
+    """The questions with contexts of several passages; one that has none of the sets is rejected."""
+    made = in_sets(read.questions, passages)
+    without = [
+        Rejected(
+            partition="own", relation=question.relation, part=question.question_id, subject=question.question[:200],
+            reason=reasons.ROW_NOT_USABLE, source=question.source, licence=question.licence,
+            detail=f"passages: it has too few for every one of the sets {', '.join(passages.sets)}",
+        )
+        for question in made.without_any
+    ]  # fmt: skip
+    return read._replace(questions=made.questions, rejected=[*read.rejected, *without], lacking=made.lacking)
 
 
 def _with_neutral(question: Question) -> Question:

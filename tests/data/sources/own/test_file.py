@@ -47,11 +47,11 @@ def csv(*rows: str) -> str:
 
 def test_rows_of_one_question_are_its_contexts(tmp_path: Path) -> None:
     question = one(read(tmp_path, csv(PAYLOAD, DENIED)))
-    forms = ("8 kg", "eight kilograms", "8 kilograms")
+    forms, wrong = ("8 kg", "eight kilograms", "8 kilograms"), ("5 kg",)
     assert (question.question_id, question.object, question.answers) == ("q1", "8 kg", forms)
     assert question.cases[1:] == (
-        QuestionContext("supporting", "supporting", (Passage("It lifts 8 kg."),), forms),
-        QuestionContext("conflicting", "conflicting", (Passage("It lifts 5 kg."),), ("5 kg",)),
+        QuestionContext("supporting", "supporting", (Passage("It lifts 8 kg.", "supporting", forms),), forms),
+        QuestionContext("conflicting", "conflicting", (Passage("It lifts 5 kg.", "conflicting", wrong),), wrong),
     )
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | one"}
     assert (question.source, question.licence) == ORIGIN
@@ -283,7 +283,8 @@ def test_keys_of_contexts_are_mapped_too(tmp_path: Path) -> None:
         read_questions(OwnQuestions(file=str(file), columns=columns))
     read = read_questions(OwnQuestions(file=str(file), columns={**columns, "context": "page_content"}))
     assert [case.text for case in one(read).cases[1:]] == ["In Oslo.", "In Bergen."]
-    assert json.loads(one(read).other_columns or "")["score"] == '{"by": 0.5} | 0.25'
+    assert json.loads(one(read).other_columns or "")["score of the context"] == {"by": 0.5}
+    assert [case.passages[0].score for case in one(read).cases[1:]] == [None, 0.25]
 
 
 @pytest.mark.parametrize(

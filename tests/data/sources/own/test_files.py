@@ -126,7 +126,8 @@ def test_what_is_not_used_costs_no_row(tmp_path: Path) -> None:
     (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, (row, nested))))
     one, two = read(tmp_path / "mine.jsonl")
     assert (one.contexts[0].condition, json.loads(one.other_columns or "")) == ("unknown", {"b": "x\\u001b"})
-    assert (two.contexts[0].context_id, json.loads(two.other_columns or "")) == ("p1", {"score": 0.5})
+    assert (two.contexts[0].context_id, json.loads(two.other_columns or "{}")) == ("p1", {})
+    assert two.contexts[0].passages[0].score == 0.5
 
 
 def test_equal_errors_are_said_once(tmp_path: Path) -> None:

@@ -1,0 +1,228 @@
+"""Contexts of several passages: sets of a question's own passages by their kinds, each in several orders.
+
+A file has the passages of a question as contexts, each with its kind. `passages` in a study makes contexts of them: for
+each set that it names, the passages of these kinds, and for each order, these in that order.
+"""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import AfterValidator, Field, field_validator
+
+from swaymeter.data.options import Options
+from swaymeter.data.records import OWN_KINDS, Condition, OwnKind, Passage, Question, QuestionContext
+
+Order = Literal["given", "right_first", "right_last", "wrong_first", "wrong_last", "rotations", "reversed", "random"]
+Form = Literal["plain", "numbered", "titled", "cited"]
+EVERY = "all"
+"""The set of all passages of a question; before a kind, all of that kind."""
+
+FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
+    "right_first": ("supporting", True), "right_last": ("supporting", False),
+    "wrong_first": ("conflicting", True), "wrong_last": ("conflicting", False),
+}  # fmt: skip
+"""The kind that an order puts first (True) or last; the others stay in their order."""
+
+FORMS: Mapping[Form, str] = {
+    "plain": "{text}",
+    "numbered": "[{number}] {text}",
+    "titled": "{title}\n{text}",
+    "cited": "[{number}] {title} ({source}, {date})\n{text}",
+}
+"""How a passage is written by each form."""
+
+SLOTS = ("number", "text", "title", "source", "date", "score")
+_SLOT = re.compile("{(" + "|".join(SLOTS) + ")}")
+_PART = re.compile(rf"(?:(\d+|{EVERY})\s+)?({'|'.join(OWN_KINDS)})")
+
+
+class SetPart(NamedTuple):
+    """How many passages of a kind are in a set; None for all of them, of which there is one at least."""
+
+    kind: OwnKind
+    number: int | None
+
+
+def parts_of(name: str) -> tuple[SetPart, ...]:
+    """The parts of a set such as "supporting+3 irrelevant"; none of the set of all. ValueError for another text."""
+    if name.strip() == EVERY:
+        return ()
+    parts = []
+    for text in name.split("+"):
+        found = _PART.fullmatch(text.strip())
+        if found is None or found[1] == "0":
+            raise ValueError(
+                f"{name!r} is no set of passages; write kinds with + between them, such as supporting+conflicting or "
+                f"supporting+3 irrelevant (of {', '.join(OWN_KINDS)}), or {EVERY}"
+            )
+        parts.append(SetPart(found[2], None if found[1] == EVERY else int(found[1] or 1)))  # type: ignore[arg-type]
+    if twice := [kind for kind, count in Counter(part.kind for part in parts).items() if count > 1]:
+        raise ValueError(f"{name!r} names {twice[0]} twice; write how many, such as 2 {twice[0]}")
+    return tuple(parts)
+
+
+def _of_a_passage(template: str) -> str:
+    if template.count("{text}") != 1:
+        raise ValueError(
+            f"{template!r} has no slot {{text}}, or more than one; write one, such as [{{number}}] {{text}}"
+        )
+    return template
+
+
+class PassagesPart(Options):
+    """How contexts are made of several passages: the contexts of the file are the passages then."""
+
+    sets: tuple[str, ...] = (EVERY,)
+    """The sets: kinds with + between them, each with how many (1 where nothing is said, or all), such as `supporting`,
+    `supporting+conflicting`, `supporting+3 irrelevant`, `all conflicting`; or `all` passages of a question. Those of a
+    kind are taken in the file's order. A question that has too few is not asked with that set."""
+    orders: tuple[Order, ...] = ("given",)
+    """The orders of each set: given, as the file has them; reversed; right_first, right_last, wrong_first and
+    wrong_last, the supporting or the conflicting ones first or last; rotations, every one that begins with another
+    passage and goes on as given; random, one by `seed`. An order that is there already is not asked again."""
+    form: Form = "plain"
+    """How a passage is written: plain, its text; numbered, with [1] before it; titled, below its title; cited, below
+    its number, title, source and date. What a passage has not is left out."""
+    template: Annotated[str | None, AfterValidator(lambda text: text and _of_a_passage(text))] = None
+    """A form of your own, with the slots {number}, {text}, {title}, {source}, {date} and {score}."""
+    separator: str = "\n\n"
+    """What stands between two passages."""
+    most: int = Field(default=50, ge=1, le=1000)
+    """The most passages of a context: further ones are left out, in the order that is asked."""
+    seed: int = 1
+    """The seed of the order `random`."""
+
+    @field_validator("sets")
+    @classmethod
+    def _can_be_read(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
+        if not sets:
+            raise ValueError(f"no set is named; leave `sets` out for {EVERY}")
+        for name in sets:
+            parts_of(name)
+        return tuple(dict.fromkeys(" ".join(name.split()) for name in sets))
+
+    @field_validator("orders")
+    @classmethod
+    def _some(cls, orders: tuple[Order, ...]) -> tuple[Order, ...]:
+        if not orders:
+            raise ValueError("no order is named; leave `orders` out for the given one")
+        return tuple(dict.fromkeys(orders))
+
+
+class MadeOfSets(NamedTuple):
+    """Questions with their contexts of several passages, and how many questions each set leaves out."""
+
+    questions: list[Question]
+    lacking: Mapping[str, int]
+    without_any: list[Question]
+
+
+def in_sets(questions: Sequence[Question], options: PassagesPart) -> MadeOfSets:
+    """The questions with a context for each set and order in place of each passage; those of no set are apart."""
+    made, without, lacking = list[Question](), list[Question](), Counter[str]()
+    for question in questions:
+        passages = [passage for context in question.contexts for passage in context.passages]
+        contexts: dict[tuple[int, ...], QuestionContext] = {}
+        for name in options.sets:
+            chosen = _chosen(passages, parts_of(name))
+            lacking[name] += not chosen
+            for order, places in _orders(passages, chosen, options, question.question_id):
+                if places not in contexts:
+                    contexts[places] = _context(question, [passages[at] for at in places], name, order, options)
+        if contexts:
+            made.append(replace(question, contexts=tuple(contexts.values())))
+        else:
+            without.append(question)
+    return MadeOfSets(made, {name: count for name, count in lacking.items() if count}, without)
+
+
+def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
+    """The places of a set's passages, in the file's order; none where there are too few of a kind."""
+    if not parts:
+        return [*range(len(passages))]
+    chosen: list[int] = []
+    for kind, count in parts:
+        of_kind = [at for at, passage in enumerate(passages) if passage.kind == kind]
+        if len(of_kind) < (count or 1):
+            return []
+        chosen += of_kind[:count]
+    return sorted(chosen)
+
+
+def _orders(
+    passages: Sequence[Passage], chosen: Sequence[int], options: PassagesPart, question: str
+) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """Each order by its name; one that puts a kind first or last only where that is there, with others."""
+    if not chosen:
+        return
+    for order in options.orders if len(chosen) > 1 else ("given",):
+        if order in FIRST_OR_LAST:
+            kind, first = FIRST_OR_LAST[order]
+            of_kind = [at for at in chosen if passages[at].kind == kind]
+            others = [at for at in chosen if passages[at].kind != kind]
+            if of_kind and others:
+                yield order, tuple((of_kind + others if first else others + of_kind)[: options.most])
+        elif order == "rotations":
+            for start in range(len(chosen)):
+                yield f"rotation {start + 1}", tuple([*chosen[start:], *chosen[:start]][: options.most])
+        else:
+            places = [*chosen]
+            if order == "reversed":
+                places.reverse()
+            elif order == "random":
+                random.Random(f"{options.seed} {question}").shuffle(places)
+            yield order, tuple(places[: options.most])
+
+
+def _context(
+    question: Question, passages: Sequence[Passage], name: str, order: str, options: PassagesPart
+) -> QuestionContext:
+    kinds = {passage.kind for passage in passages}
+    condition = _condition(kinds)
+    telling = "supporting" if condition == "supporting" else "conflicting" if "conflicting" in kinds else None
+    stated = [form for passage in passages if passage.kind == telling for form in passage.answers]
+    if telling is None:
+        stated = [form for passage in passages for form in passage.answers]
+    identity = name if len(passages) == 1 else f"{name}, {order.replace('_', ' ')}"
+    return QuestionContext(
+        identity, condition, tuple(passages), tuple(dict.fromkeys(stated)), name, order, written(passages, options)
+    )
+
+
+def _condition(kinds: set[OwnKind | None]) -> Condition:
+    """What several passages are together: what says most of the answer decides."""
+    if {"supporting", "conflicting"} <= kinds:
+        return "mixed"
+    by_weight: tuple[OwnKind, ...] = ("supporting", "conflicting", "unknown", "irrelevant", "neutral")
+    return next((kind for kind in by_weight if kind in kinds), "unknown")
+
+
+def written(passages: Sequence[Passage], options: PassagesPart) -> str:
+    """The text of the prompt: each passage in its form, numbered from 1 on in the order in which they stand."""
+    form = options.template or FORMS[options.form]
+    return options.separator.join(_written(passage, number, form) for number, passage in enumerate(passages, 1))
+
+
+def _written(passage: Passage, number: int, form: str) -> str:
+    """A passage in a form; a line of which nothing is known, and brackets with nothing in them, are left out."""
+    values = {name: getattr(passage, name, None) for name in SLOTS} | {"number": number}
+    lines = []
+    for line in form.split("\n"):
+        slots = _SLOT.findall(line)
+        if slots and all(values[slot] is None for slot in slots):
+            continue
+        lines.append(line if not slots else _filled(line, values))
+    return "\n".join(lines)
+
+
+def _filled(line: str, values: Mapping[str, object]) -> str:
+    """The line with its slots filled, all at once, and without the marks around what is not known."""
+    if any(values[slot] is None for slot in _SLOT.findall(line)):
+        line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
+        line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))
+        line = re.sub(r"\s*\(\s*\)", "", line).rstrip()
+    return _SLOT.sub(lambda slot: str(values[slot[1]]), line)

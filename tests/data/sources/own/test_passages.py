@@ -1,0 +1,119 @@
+"""Contexts of several passages, made of a question's own passages by sets and orders."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from swaymeter.data.records import Question
+from swaymeter.data.sources.own.passages import PassagesPart, in_sets, parts_of
+from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions
+
+RIGHT = {"text": "It opens at nine.", "kind": "supporting", "title": "Hours", "source": "wiki", "date": "2026-01-02"}
+WRONG = {"text": "It opens at ten.", "kind": "conflicting", "answer": "ten", "title": "Old hours"}
+OTHER = [{"text": f"It has {n} doors.", "kind": "irrelevant", "score": n / 2} for n in (3, 4)]
+
+
+def read(folder: Path, *contexts: dict[str, Any], **passages: Any) -> ReadQuestions:
+    file = folder / "mine.jsonl"
+    row = {"id": "q", "question": "When does the Vell Library open?", "answer": "nine", "contexts": contexts}
+    file.write_text(json.dumps(row) + "\n")
+    return read_questions(OwnQuestions(file=str(file), passages=passages))
+
+
+def one(folder: Path, *contexts: dict[str, Any], **passages: Any) -> Question:
+    (question,) = read(folder, *contexts, **passages).questions
+    return question
+
+
+def test_sets_and_orders(tmp_path: Path) -> None:
+    sets = ["supporting", "conflicting", "supporting+conflicting", "supporting + 2 irrelevant", "all"]
+    question = one(tmp_path, WRONG, RIGHT, *OTHER, sets=sets, orders=["given", "right_first", "wrong_first"])
+    found = {case.context_id: (case.condition, case.answers, len(case.passages)) for case in question.contexts}
+    assert found == {
+        "supporting": ("supporting", ("nine",), 1),
+        "conflicting": ("conflicting", ("ten",), 1),
+        "supporting+conflicting, given": ("mixed", ("ten",), 2),  # wrong first: as given, and so not asked twice
+        "supporting+conflicting, right first": ("mixed", ("ten",), 2),
+        "supporting + 2 irrelevant, given": ("supporting", ("nine",), 3),
+        "all, given": ("mixed", ("ten",), 4),
+        "all, right first": ("mixed", ("ten",), 4),
+    }
+    right_first = next(case for case in question.contexts if case.context_id == "all, right first")
+    assert [passage.kind for passage in right_first.passages] == ["supporting", "conflicting", *["irrelevant"] * 2]
+    assert right_first.text == "It opens at nine.\n\nIt opens at ten.\n\nIt has 3 doors.\n\nIt has 4 doors."
+    assert (right_first.evidence_set, right_first.passage_order) == ("all", "right_first")
+
+
+def test_every_rotation_reversed_and_random(tmp_path: Path) -> None:
+    def orders(*names: str, **more: Any) -> list[str]:
+        cases = one(tmp_path, WRONG, RIGHT, *OTHER, orders=names, **more).contexts
+        letters = {"It opens at ten.": "w", "It opens at nine.": "r", "It has 3 doors.": "3", "It has 4 doors.": "4"}
+        return ["".join(letters[passage.text] for passage in case.passages) for case in cases]
+
+    assert orders("rotations", "reversed") == ["wr34", "r34w", "34wr", "4wr3", "43rw"]
+    assert orders("wrong_last", most=3) == ["r34"]
+    drawn = [orders("random", seed=seed)[0] for seed in range(40)]
+    assert orders("random", seed=3)[0] == drawn[3]
+    assert {text[0] for text in drawn} == {*"wr34"}
+
+
+def test_forms_leave_out_what_is_not_known(tmp_path: Path) -> None:
+    def text(**options: Any) -> str:
+        return one(tmp_path, RIGHT, WRONG, OTHER[0], **options).contexts[0].text or ""
+
+    assert text(form="numbered").startswith("[1] It opens at nine.\n\n[2] It opens")
+    assert text(form="titled", separator="\n--\n") == (
+        "Hours\nIt opens at nine.\n--\nOld hours\nIt opens at ten.\n--\nIt has 3 doors."
+    )
+    assert text(form="cited") == (
+        "[1] Hours (wiki, 2026-01-02)\nIt opens at nine.\n\n[2] Old hours\nIt opens at ten.\n\n[3]\nIt has 3 doors."
+    )
+    assert text(template="{score}: {text}").endswith("1.5: It has 3 doors.")
+
+
+def test_slots_in_a_text_stay_text(tmp_path: Path) -> None:
+    hostile = {**RIGHT, "text": "It opens at nine. {title} {number} ()"}
+    assert one(tmp_path, hostile, form="numbered").contexts[0].text == "[1] It opens at nine. {title} {number} ()"
+
+
+def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
+    found = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
+    assert [case.context_id for case in found.questions[0].contexts] == ["supporting"]
+    assert found.about_sets().endswith("not asked with it: supporting+conflicting: 1; 2 supporting: 1")
+    nothing = read(tmp_path, RIGHT, sets=["conflicting"])
+    assert not nothing.questions
+    assert "too few for every one of the sets conflicting" in (nothing.rejected[0].detail or "")
+
+
+def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
+    many = [{"text": f"It has {n} lamps.", "kind": "irrelevant"} for n in range(60)]
+    (case,) = one(tmp_path, *many, RIGHT).contexts
+    assert (len(case.passages), case.condition, case.answers) == (50, "irrelevant", ())
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"sets": ["supportive"]}, "'supportive' is no set of passages; write kinds with + between them"),
+        ({"sets": ["0 irrelevant"]}, "is no set of passages"),
+        ({"sets": ["supporting+supporting"]}, "names supporting twice; write how many, such as 2 supporting"),
+        ({"sets": []}, "no set is named"),
+        ({"orders": []}, "no order is named"),
+        ({"orders": ["best"]}, "given"),
+        ({"template": "[{number}]"}, "has no slot {text}"),
+    ],
+)
+def test_what_cannot_be_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=re.escape(said)):
+        PassagesPart(**options)
+
+
+def test_all_of_a_kind(tmp_path: Path) -> None:
+    assert parts_of("all irrelevant") == (("irrelevant", None),)
+    question = one(tmp_path, RIGHT, *OTHER, sets=["supporting+all irrelevant"])
+    assert len(in_sets([question], PassagesPart()).questions[0].contexts[0].passages) == 3
