@@ -14,7 +14,7 @@ from pydantic.dataclasses import dataclass
 
 from swaymeter.data.catalog.reading import ENTRY, Text, entries, mapping, validated
 
-AnswerForm = Literal["default", "published"]
+AnswerForm = Literal["default", "published", "strict", "abstain", "cite", "conflict_aware", "role"]
 Prompts = TypeVar("Prompts")
 
 
@@ -132,8 +132,8 @@ def models() -> Mapping[str, CatalogModel]:
 
 @cache
 def prompts(form: AnswerForm = "default") -> AnswerPrompts:
-    """The prompts for short answers; published: in the form of DynamicQA's, in our own words."""
-    return _prompts("answers" if form == "default" else "published_answers", AnswerPrompts)
+    """The prompts for short answers, by their form; published: in the form of DynamicQA's, in our own words."""
+    return _prompts("answers" if form == "default" else f"{form}_answers", AnswerPrompts)
 
 
 @cache

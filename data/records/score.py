@@ -12,7 +12,10 @@ class Score:
 
     relation: Annotated[str, Meaning("the relation's name")]
     variant: Annotated[str, Meaning("which of what is compared: its key in `variants`")]
-    model: Annotated[str, Meaning("the model's name: a catalog alias, a hub id or a folder's name")]
+    model: Annotated[
+        str, Meaning("the model's name: a catalog alias, a hub id or a folder's name; with how it is asked behind a ·, "
+        "where that is done in several ways")
+    ]  # fmt: skip
     model_revision: Annotated[str, Meaning("what tells this copy of the weights from another: a digest or a commit")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     device: Annotated[str, Meaning("where the model ran: cpu, cuda:0, or cuda:0+cuda:1 where it is spread")]
@@ -26,7 +29,9 @@ class Variant:
     """What is compared: a model in a dtype, and how it is asked."""
 
     variant: Annotated[str, Meaning("its key: model and dtype")]
-    model: Annotated[str, Meaning("the model's name in the study")]
+    model: Annotated[str, Meaning("what scores call it")]
+    asked_model: Annotated[str, Meaning("the model's name in the study")]
+    prompt_name: Annotated[str | None, Meaning("the name of its prompt; NULL where there is one alone")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     label: Annotated[str | None, Meaning("what the study calls the model; NULL where it has no label")]
     prompt: Annotated[str | None, Meaning("how questions are put, as JSON; NULL of a study without questions")]

@@ -24,7 +24,8 @@ class StepId:
     """What identifies a step in its study.
 
     subject: the relation, class, partition or list that it is about. group: what it makes, for scores the measure whose
-    pass it is. part: which piece of the subject, such as the title of a page.
+    pass it is. part: which piece of the subject, such as the title of a page. way: how the model is asked, where that
+    is done in several ways.
     """
 
     stage: Stage
@@ -33,11 +34,17 @@ class StepId:
     part: str = ""
     model: str = ""
     dtype: str = ""
+    way: str = ""
 
     def __str__(self) -> str:
         """The name of its task run."""
-        model = f"{self.model} ({self.dtype})" if self.model else ""
+        model = f"{in_way(self.model, self.way)} ({self.dtype})" if self.model else ""
         return " · ".join(part for part in (self.stage, self.subject, self.part, self.group, model) if part)
+
+
+def in_way(model: str, way: str) -> str:
+    """What a model is called that is asked in a way; its own name where there is one way alone."""
+    return f"{model} · {way}" if way else model
 
 
 def no_progress(done: int, total: int) -> None:
@@ -132,9 +139,11 @@ class StepKind:
     version: int = 1
     resource: Resource = "compute"
 
-    def id(self, subject: str, part: str = "", *, group: str = "", model: str = "", dtype: str = "") -> StepId:
+    def id(
+        self, subject: str, part: str = "", *, group: str = "", model: str = "", dtype: str = "", way: str = ""
+    ) -> StepId:
         """What identifies the step of this kind about a subject."""
-        return StepId(self.stage, subject, group or self.group, part, model, dtype)
+        return StepId(self.stage, subject, group or self.group, part, model, dtype, way)
 
     def made(self, role: str) -> str:
         """Which of the names in `makes` an output goes by; ValueError for one that is not made."""

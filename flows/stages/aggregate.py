@@ -42,7 +42,8 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     annotations = _annotations(graph) if study.questions is not None else ()
     variants = {
         variant.key: {
-            "variant": variant.key, "model": variant.model.name, "dtype": variant.dtype, "label": variant.model.label,
+            "variant": variant.key, "model": variant.name, "dtype": variant.dtype, "label": variant.label,
+            "asked_model": variant.model.name, "prompt_name": variant.prompt or None,
             "prompt": json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True) if study.questions
             else None,
         }

@@ -1,7 +1,7 @@
 """What a study file and this machine decide, resolved once: all that follows reads the plan, and asks nobody."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from swaymeter.data.sources.own.facts import ContextRow, rows_by_relation
 from swaymeter.data.sources.source import Group
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node, State
-from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.graph.step import StepId, in_way
 from swaymeter.flows.study.places import folder_of
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
@@ -46,7 +46,8 @@ class Variant:
     """What is compared: a model in a dtype, and how it is asked.
 
     place: in the study file. dtype: that it computes in; as the study has it where that is not known. passes: over its
-    prompts. refusal: why it cannot be asked.
+    prompts; those about queries and contexts are the same in every way, and are of the first one alone. refusal: why it
+    cannot be asked. prompt: the name of its prompt, where the study has several.
     """
 
     model: ModelPart
@@ -56,16 +57,36 @@ class Variant:
     passes: tuple[Pass, ...]
     identity: ModelIdentity | None = None
     refusal: SwaymeterError | None = None
+    prompt: str = ""
+
+    @property
+    def way(self) -> str:
+        """How the model is asked; empty where there is one way alone."""
+        return self.prompt
+
+    @property
+    def name(self) -> str:
+        """What scores call it: the model's name, with the way where there are several."""
+        return in_way(self.model.name, self.way)
+
+    @property
+    def label(self) -> str | None:
+        """What the page calls it; None: its name."""
+        return in_way(self.model.label, self.way) if self.model.label else None
 
     @property
     def key(self) -> str:
         """What tells it from others: in `variants`, and beside every score."""
-        return f"{self.model.name}/{self.dtype}"
+        return f"{self.name}/{self.dtype}"
 
     @property
     def called(self) -> str:
         """What people read of it: the model's label in place of its name."""
-        return f"{self.model.label or self.model.name}/{self.model.dtype}"
+        return f"{self.label or self.name}/{self.model.dtype}"
+
+    def is_of(self, step: StepId) -> bool:
+        """Whether a step asks it."""
+        return (self.model.name, self.model.dtype, self.way) == (step.model, step.dtype, step.way)
 
     @cached_property
     def at_hand(self) -> Unloaded | None:
@@ -98,7 +119,7 @@ class Plan:
 
     def variant(self, step: StepId) -> Variant:
         """That which a step is about."""
-        return next(v for v in self.variants if (v.model.name, v.model.dtype) == (step.model, step.dtype))
+        return next(variant for variant in self.variants if variant.is_of(step))
 
     def called(self, step: StepId) -> str:
         """What people read of the variant of a step; empty where it is about none."""
@@ -131,7 +152,7 @@ def plan_of(study: Study, workspace: Workspace) -> Plan:
         parameters,
         grouped,
         {name: _or_refusal(declaration, name, parameters) for name in parameters},
-        tuple(_variant(study, place, grouped, parameters) for place in range(len(study.models))),
+        tuple(_variants(study, grouped, parameters)),
         {relation: _relation(study, relation) for relation in facts.relations} if facts else {},
     )
 
@@ -147,7 +168,20 @@ def workspace_of(study: Study, folder: str | None = None) -> Workspace:
     return workspace
 
 
+def _variants(study: Study, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[Variant]:
+    """Each model in each way."""
+    for place, model in enumerate(study.models):
+        first = _variant(study, place, grouped, parameters)
+        ways = tuple(study.prompts or ("",))
+        yield replace(first, prompt=ways[0], prompts=study.answer_prompts(model, ways[0]))
+        about_questions = tuple(each for each in first.passes if each.leading.about == "questions")
+        for prompt in ways[1:]:
+            prompts = study.answer_prompts(model, prompt)
+            yield replace(first, prompt=prompt, prompts=prompts, passes=about_questions)
+
+
 def _variant(study: Study, place: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
+    """A model, asked as the study says of all."""
     model = study.models[place]
     prompts, identity = study.answer_prompts(model), _or_refusal(_identity, model)
     dtype = _or_refusal(_resolved_dtype, model)

@@ -62,8 +62,9 @@ def refusals(
 def asked_variants(graph: Graph, plan: Plan, selected: Collection[StepId], *, force: bool = False) -> list[Variant]:
     """The variants of the study that the selected steps ask."""
     scores = (node for node in graph if node.id in selected and node.id.stage == "score")
-    names = {(node.id.model, node.id.dtype) for node in scores if force or node.state != "done"}
-    return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype) in names]
+    asked = [node.id for node in scores if force or node.state != "done"]
+    names = {(step.model, step.dtype, step.way) for step in asked}
+    return [variant for variant in plan.variants if (variant.model.name, variant.model.dtype, variant.way) in names]
 
 
 def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = False) -> Iterator[str]:
@@ -72,8 +73,10 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
     from swaymeter.tasks.models.size import why_not_here
 
     runner, unreached = plan.study.execution.runner, list[str]()
-    variants = list(variants)
+    of_models = dict[int, Variant]()
     for variant in variants:
+        of_models.setdefault(variant.place, variant)
+    for variant in of_models.values():
         number, model = variant.place, variant.model
         if served := model.served:
             try:
@@ -89,7 +92,7 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
             )
         elif reason := why_not_here(model.name, model.dtype, model.device):
             yield f"models.{number}: {reason}"
-    if len(unreached) == len(variants):
+    if len(unreached) == len(of_models):
         yield from unreached
 
 

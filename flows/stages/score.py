@@ -33,7 +33,9 @@ def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
         for relation in built.questions:
             scores += passes_of(graph, plan, variant, relation, {"questions": built.questions[relation]})
         for partition, node in built.waiting.items():
-            unknown = SCORES.id(partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype)
+            unknown = SCORES.id(
+                partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype, way=variant.way
+            )
             graph.wait(SCORES, unknown, node)
     return scores
 
@@ -60,7 +62,9 @@ def _add(
     available: Mapping[str, Reference],
 ) -> Node:
     model, study = variant.model, plan.study
-    identity = SCORES.id(relation, part, group=group.leading.name, model=model.name, dtype=model.dtype)
+    identity = SCORES.id(
+        relation, part, group=group.leading.name, model=model.name, dtype=model.dtype, way=variant.way
+    )
     inputs = {name: available[name] for name in (*INPUTS[group.leading.about], *group.needs)}
     declared, refusal = dict[str, Mapping[str, Any]](), variant.refusal
     for name in group.measures:
@@ -82,10 +86,12 @@ def _add(
     per_query = study.contexts.sample if group.leading.about == "contexts" else None
     if per_query is not None:
         common["per_query"] = asdict(per_query)
+    if variant.way:
+        common["way"] = variant.way
     computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
     arguments = Score(
         group.leading.name, computed, common["revision"], study.seed, plan.parameters, declared, variant.prompts,
-        variant.key, per_query,
+        variant.key, variant.name, per_query,
     )  # fmt: skip
     return graph.add(
         SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
@@ -126,17 +132,18 @@ def reliability(
             node = prompts_of(graph, plan, fetched, relation, seed)
             prompts[seed] = {"queries": node.output("queries"), "contexts": node.output("contexts")}
         for variant in plan.variants:
-            model = variant.model
+            if not any(MEASURES[name].about != "questions" for each in variant.passes for name in each.measures):
+                continue
             of_seeds = {
                 study.seed: {
                     role: score
                     for (identity, role), score in own.items()
-                    if (identity.subject, identity.model, identity.dtype) == (relation, model.name, model.dtype)
+                    if identity.subject == relation and variant.is_of(identity)
                 }
             }
             for seed in study.further_seeds:
                 of_seed = plan.further_seeds[seed]
-                same = of_seed.variants[variant.place]
+                same = next(other for other in of_seed.variants if other.key == variant.key)
                 scored = passes_of(graph, of_seed, same, relation, prompts[seed], part_of(seed))
                 of_seeds[seed] = {score.role: score for score in scored}
             compared.append(_compared(graph, measures, variant, relation, prompts, of_seeds))
@@ -160,7 +167,8 @@ def _compared(
     model = variant.model
     outputs = {"reliability": Output(tables.RELIABILITY, ("reliability", relation, model.name), "reliability")}
     return graph.add(
-        RELIABILITY, RELIABILITY.id(relation, model=model.name, dtype=model.dtype), outputs, inputs=inputs,
+        RELIABILITY, RELIABILITY.id(relation, model=model.name, dtype=model.dtype, way=variant.way), outputs,
+        inputs=inputs,
         parameters={"model": model.name, "dtype": variant.dtype, "seeds": [*prompts], "measures": measures},
         arguments=(tuple(measures), tuple(prompts)),
     ).output("reliability")  # fmt: skip

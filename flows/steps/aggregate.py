@@ -14,7 +14,7 @@ from swaymeter.data.records.tables import RECORD_TABLES, RUNS, VARIANTS
 from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.graph.step import Run, Step, in_way
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
 from swaymeter.tasks.statistics.frames import categorical
@@ -178,6 +178,7 @@ def _runs(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
             continue
         made_from, about = artifact.made_from, check.about or {}
         model, dtype = (made_from["parameters"][name] for name in ("model", "dtype"))
+        model = in_way(model, made_from["parameters"].get("way", ""))
         rows.append(
             {
                 "relation": made_from["subject"][0],

@@ -54,6 +54,12 @@ def _prompt(study: Study) -> dict[str, str]:
     of_models = {
         f"chat_template of {model.name}": model.chat_template for model in study.models if model.chat_template
     }
+    if study.prompts:
+        changed = {name: ", ".join(part.own_texts()) for name, part in study.prompts.items()}
+        forms = {name: f"form {part.form}" for name, part in study.prompts.items()}
+        own = {name: str(texts[name]) for name in prompt.own_texts()}
+        named = {f"prompt {name}": forms[name] + (f", with its own {of}" if of else "") for name, of in changed.items()}
+        return {**named, **own, **of_models}
     if prompt.form == "default":
         return {name: str(texts[name]) for name in prompt.own_texts()} | of_models
     of_catalog = texts == catalog.prompts(prompt.form).content

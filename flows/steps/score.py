@@ -23,8 +23,8 @@ class Score:
     """What a step asks of which model, and how questions are put to it.
 
     revision: of the model; parameters: of its measures and of those that they need, by name; declarations: of what it
-    computes, as the run found them; variant: its key; per_query: the sample of contexts that each query
-    is asked with, None where every context stands before every query.
+    computes, as the run found them; variant, called: its key, and what scores call it; per_query: the sample of
+    contexts that each query is asked with, None where every context stands before every query.
     """
 
     measure_pass: str
@@ -35,6 +35,7 @@ class Score:
     declarations: Mapping[str, Mapping[str, Any]]
     answer_prompts: AnswerPrompts
     variant: str
+    called: str
     per_query: PerQuery | None = None
 
 
@@ -52,6 +53,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     inputs = Inputs(
         relation=step.id.subject,
         variant=arguments.variant,
+        called=arguments.called,
         seed=arguments.seed,
         dataset_version=content_key(digests)[:12],
         queries=prompts.get("queries", ()),

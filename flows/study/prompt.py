@@ -1,11 +1,14 @@
 """The section `prompt`: how questions are put to the models."""
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import yaml
-from pydantic import AfterValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
@@ -48,7 +51,8 @@ class PromptPart(Options):
     form: AnswerForm = "default"
     """Whose texts these are by default: default, ours; published, the form of DynamicQA's prompts in words of our own:
     answers of one word, one instruction whether there is a context or not, which page a question is about before every
-    question, and no generation prompt."""
+    question, and no generation prompt; strict, abstain, cite, conflict_aware and role, ways to ask that are compared
+    under `prompts`."""
     file: NamedPath | None = None
     """A YAML file with keys of this section, such as the published wording; keys of the study's own come before its."""
     system: System | None = None
@@ -113,3 +117,32 @@ class PromptPart(Options):
         if not isinstance(content, dict) or {"form", "file"} & content.keys():
             raise refused([Problem(("file",), f"{self.file} must hold keys of `prompt`, and neither form nor file")])
         return PromptPart.model_validate(content).model_dump(exclude={"form"}, exclude_none=True)
+
+
+TEXTS = frozenset({
+    "system", "system_with_context", "with_context", "without_context", "plain_with_context", "plain_without_context",
+})  # fmt: skip
+"""The keys of a prompt that are its wording."""
+
+
+def _named(content: Any) -> Any:
+    """Prompts by their names: those of a list, and those of which nothing is said, are forms of the catalog."""
+    if isinstance(content, list | tuple):
+        if twice := [name for name, count in Counter(map(str, content)).items() if count > 1]:
+            raise ValueError(f"{twice[0]} is named twice; name it once")
+        content = dict.fromkeys(map(str, content))
+    if not isinstance(content, Mapping):
+        raise ValueError("expected names with keys of `prompt`, or a list of forms, such as [default, strict]")
+    if not content:
+        raise ValueError("may not be empty; name at least 1, or leave it out")
+    known = get_args(AnswerForm)
+    for name, keys in content.items():
+        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}", str(name)):
+            raise ValueError(f"{name!r} cannot be a name; use at most 40 letters, digits, dashes and underscores")
+        if keys is None and name not in known:
+            raise ValueError(f"{name} is no form; name one of {', '.join(known)}, or write keys of `prompt` below it")
+    return {str(name): {"form": name} if keys is None else keys for name, keys in content.items()}
+
+
+Prompts = Annotated[dict[str, PromptPart], BeforeValidator(_named)]
+"""Several prompts, by their names."""

@@ -11,7 +11,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.options import Options, Problem, Shown, refused
 from swaymeter.data.sources.access import Access
 from swaymeter.flows.study.places import RunnerName
-from swaymeter.flows.study.prompt import PromptPart
+from swaymeter.flows.study.prompt import TEXTS, PromptPart, Prompts
 from swaymeter.flows.study.sections import (
     ContextsPart,
     ExecutionPart,
@@ -58,6 +58,9 @@ class Study(Options):
     """DynamicQA-style questions."""
     prompt: PromptPart = PromptPart()
     """How questions are put to the models."""
+    prompts: Prompts | None = None
+    """Several ways to put questions, each a name with keys of `prompt`; or a list of forms, such as [default, strict].
+    Every model is asked in each of them, and they are compared as models are. null: `prompt` alone."""
     models: tuple[ModelPart, ...]
     """The models that are asked."""
     execution: ExecutionPart = ExecutionPart()
@@ -90,6 +93,9 @@ class Study(Options):
         if self.seeds and not {*MEASURES_OF_SEEDS} & self.requested().keys():
             wrong = "nothing is compared between seeds; name susceptibility under `measures`, or `seed` alone"
             raise refused([Problem(("seeds",), wrong)])
+        if self.prompts and (texts := sorted(TEXTS & self.prompt.own_texts().keys())):
+            wrong = "is a text, and `prompts` has texts of its own; write it there"
+            raise refused([Problem(("prompt", texts[0]), wrong)])
         refuses = self.facts.refuses if self.facts else {}
         if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
             raise refused([Problem(("seeds",), refuses["seeds"])])
@@ -132,9 +138,13 @@ class Study(Options):
         measures = {name: self.parameters(name) for name in MEASURES_OF_SEEDS if name in self.requested()}
         return self.model_copy(update={"seed": seed, "seeds": None, "measures": measures})
 
-    def answer_prompts(self, model: ModelPart) -> AnswerPrompts:
-        """How questions are put to a model: as the study says of all, and of this one."""
+    def answer_prompts(self, model: ModelPart, prompt: str = "") -> AnswerPrompts:
+        """How questions are put to a model: as the study says of all, in one of its prompts, and of this model."""
         prompts = self.prompt.answer_prompts()
+        if prompt:
+            assert self.prompts is not None
+            prompts = replace(self.prompts[prompt].answer_prompts(), **self.prompt.own_texts())
+            prompts = replace(prompts, **self.prompts[prompt].own_texts())
         return replace(prompts, chat_template=model.chat_template or prompts.chat_template)
 
     def requested(self) -> dict[str, Measure]:

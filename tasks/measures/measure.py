@@ -113,7 +113,7 @@ class Inputs:
     where models are loaded, as a study names it; batch_size: prompts that are answered at once, None for as many as are
     worth it; rejected: the questions that the stored rows are not of, by their ids, and why; answer_prompts: how
     questions are put; per_query: what each query's own sample of the contexts has, None where every context stands
-    before every query; variant: the key of what is asked.
+    before every query; variant, called: the key of what is asked, and what scores call it, "" for the model's name.
     """
 
     relation: str
@@ -131,6 +131,7 @@ class Inputs:
     answer_prompts: AnswerPrompts = field(default_factory=catalog.prompts)
     per_query: PerQuery | None = None
     variant: str = ""
+    called: str = ""
 
     @property
     def start_token(self) -> bool:

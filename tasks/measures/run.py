@@ -228,8 +228,9 @@ def _store(inputs: Inputs, model: Any, rows: Sequence[Row], part: TableArtifact,
     made_by: dict[str, Any] = {}
     if model is not None:
         common |= {
-            "variant": inputs.variant, "model": model.name, "model_revision": model.revision, "dtype": model.dtype,
-            "device": model.placement, "dataset_version": inputs.dataset_version, "stand_in": None,
+            "variant": inputs.variant, "model": inputs.called or model.name, "model_revision": model.revision,
+            "dtype": model.dtype, "device": model.placement, "dataset_version": inputs.dataset_version,
+            "stand_in": None,
         }  # fmt: skip
         made_by = {name: getattr(model, name) for name in ("parameters", "hardware", "reading")}
     try:

@@ -64,6 +64,31 @@ Entailment = Annotated[
 KeyFrom = Annotated[
     str, typer.Option("--key-from", help="The environment variable that holds the key of the model servers.")
 ]
+Prompt = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prompt",
+        help="A way to ask: default, strict, abstain, cite, conflict_aware, role, or a YAML file of keys of `prompt`; "
+        "repeated, each is asked and they are compared.",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="The contexts of a question are passages, and these are asked together: supporting+conflicting, "
+        "supporting+3 irrelevant, all; may be repeated.",
+    ),
+]
+Order = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--order", help="The order of a set's passages: given, right_first, wrong_first, rotations, random; repeatable."
+    ),
+]
+PassageForm = Annotated[
+    str, typer.Option("--passages-as", help="How each passage of a set is written: plain, numbered, titled or cited.")
+]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
 
@@ -81,6 +106,10 @@ def audit(
     thinking: Thinking = "off",
     baseline: Baseline = False,
     entailment: Entailment = None,
+    prompt: Prompt = None,
+    set_: Set = None,
+    order: Order = None,
+    passages_as: PassageForm = "plain",
     key_from: KeyFrom = "",
     as_json: options.AsJson = False,
     junit: JUnit = None,
@@ -105,6 +134,7 @@ def audit(
     study = view.write_study(
         file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, columns=columns,
         thinking=thinking, baseline=baseline, entailment=entailment, key_from=key_from,
+        prompts=view.prompts_of(prompt or ()), passages=view.passages_of(set_ or (), order or (), passages_as),
     )  # fmt: skip
     selected = Selected.of(str(study))
     selected.check_models("run")
@@ -133,7 +163,7 @@ def audit(
         view.show(out, found.measured)
         comparison.show(out, found.differences)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
-    of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named))
+    of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
     for line in filter(None, (*view.about_answers(found), *of_rows)):
         print_line(line, console)
     checks.refuse_unmet(outcome)

@@ -11,12 +11,16 @@ from typing import Any, NamedTuple, get_args
 
 import pandas as pd
 import yaml
+from pydantic import ValidationError
 from rich.console import Console
 
+from swaymeter.data.catalog.language_models import AnswerForm
 from swaymeter.data.errors import InputError, UsageError
+from swaymeter.data.options import problems
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
+from swaymeter.data.sources.own.passages import PassagesPart
 from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import not_usable, read_questions
 from swaymeter.data.storage.writing import write_file
@@ -110,6 +114,44 @@ def columns_of(maps: Iterable[str]) -> dict[str, str]:
         raise UsageError(f"--map: {error}") from None
 
 
+def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
+    """The prompts of the option --prompt, by name: a form, or a file, which is called as it is without its ending.
+
+    UsageError for one that is neither, or is there twice.
+    """
+    prompts: dict[str, dict[str, str]] = {}
+    for text in named:
+        is_form, path = text in get_args(AnswerForm), Path(text).expanduser()
+        if not is_form and not path.is_file():
+            raise UsageError(
+                f"--prompt {text}: there is no such file, and no such form; name a YAML file, or one of "
+                f"{', '.join(get_args(AnswerForm))}"
+            )
+        name = text if is_form else re.sub("[^A-Za-z0-9_-]+", "-", path.stem).strip("-")[:40] or "prompt"
+        if name in prompts:
+            raise UsageError(f"--prompt {text}: another one is called {name}, too; name it once, or rename the file")
+        prompts[name] = {"form": name} if is_form else {"file": str(path.absolute())}
+    return prompts
+
+
+def passages_of(sets: Sequence[str], orders: Sequence[str], form: str) -> dict[str, Any] | None:
+    """How contexts are made of several passages, of the options --set, --order and --passages-as; None without them.
+
+    UsageError for a set, an order or a form that cannot be.
+    """
+    chosen = {"sets": [*sets], "orders": [*orders], "form": "" if form == "plain" else form}
+    chosen = {name: value for name, value in chosen.items() if value}
+    if not chosen:
+        return None
+    try:
+        PassagesPart.model_validate(chosen)
+    except ValidationError as error:
+        options = {"sets": "--set", "orders": "--order", "form": "--passages-as"}
+        wrong = problems(error, PassagesPart.model_fields)[0]
+        raise UsageError(f"{options.get(str(wrong.place[0]), '--set')}: {wrong.message}") from None
+    return chosen
+
+
 def questions_file(file: str) -> Path:
     """The file of questions that a command names, or the bundled one; UsageError where there is none."""
     path = Path(file).expanduser()
@@ -134,6 +176,8 @@ def write_study(
     baseline: bool = False,
     entailment: str | None = None,
     key_from: str = "",
+    prompts: Mapping[str, Any] = {},
+    passages: Mapping[str, Any] | None = None,
 ) -> Path:
     """Writes the study of an audit into its workspace, and gives its path.
 
@@ -149,8 +193,9 @@ def write_study(
         "workspace": str(folder),
         "questions": {
             "source": "file", "file": str(path.absolute()), "columns": dict(columns), "per_partition": questions,
-            "baseline": baseline,
+            "baseline": baseline, "passages": passages,
         },
+        "prompts": dict(prompts) or None,
         "models": _models(models, key_from),
         "measures": {
             "answers": {

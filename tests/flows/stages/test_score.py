@@ -1,6 +1,12 @@
 import json
+import re
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from swaymeter.data import catalog
+from swaymeter.data.errors import UsageError
 from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import prepare, selected
 
@@ -28,3 +34,34 @@ def test_a_pass_that_asks_a_server_takes_no_device(tmp_path: Path) -> None:
     steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
     asked = {(one.id.model == "there", one.resource, one.device) for one in steps if one.id.group == "answers"}
     assert asked == {(False, "compute", "cpu"), (True, "server", "")}
+
+
+def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
+    prompts = {"strict": None, "mine": {"with_context": "{context} ? {question}"}}
+    study = prepare(selected(tmp_path, measures={"answers": {}, "whose_answer": {}, "persuasion": {}}, prompts=prompts))
+    steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
+    texts = {one.id.way: one.arguments.answer_prompts.with_context for one in steps if one.id.group == "answers"}
+    assert texts == {"strict": catalog.prompts("strict").with_context, "mine": "{context} ? {question}"}
+    assert {one.id.way for one in steps if one.id.group == "persuasion"} == {"mine"}, "the first has the queries"
+    name = study.study.models[0].name
+    database = study.graph.nodes[StepId("aggregate", "study", "database")].step
+    assert database is not None
+    assert {of["variant"]: of["prompt_name"] for of in database.arguments.variants} == {
+        f"{name} · {way}/float32": way for way in prompts
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"prompts": ["strict", "strict"]}, "strict is named twice"),
+        ({"prompts": ["stern"]}, "stern is no form; name one of default, published, strict"),
+        ({"prompts": {"a/b": {}}}, "'a/b' cannot be a name"),
+        ({"prompts": {"mine": {"with_context": "{question}"}}}, "must have the slot {context} exactly once"),
+        ({"prompts": ["strict"], "prompt": {"system": "Be brief."}}, "system: is a text, and `prompts` has texts"),
+        ({"prompts": []}, "may not be empty"),
+    ],
+)
+def test_prompts_that_cannot_be(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        selected(tmp_path, **changes)

@@ -286,3 +286,22 @@ def test_two_runs_say_how_they_were_asked_and_why_no_bias(swaymeter: Command, tm
     assert f"{left_out} in B: context_bias, conflicting" in ended.out
     assert len(json.loads(swaymeter("compare", first, second, "--json").out)["not_the_same"]) == 2
     assert "not the same" not in swaymeter("compare", first, first).out
+
+
+def test_prompts_are_forms_or_files(tmp_path: Path) -> None:
+    file = tmp_path / "my prompt!.yaml"
+    file.write_text('system: "Be brief."\n')
+    assert audit.prompts_of(["strict", str(file)]) == {"strict": {"form": "strict"}, "my-prompt": {"file": str(file)}}
+    for wrong, said in ((["stern"], "no such form"), (["cite", "cite"], "another one is called cite")):
+        with pytest.raises(UsageError, match=said):
+            audit.prompts_of(wrong)
+
+
+def test_sets_and_orders_of_an_audit(tmp_path: Path) -> None:
+    asked = {"sets": ["supporting"], "orders": ["rotations"], "form": "cited"}
+    assert audit.passages_of(["supporting"], ["rotations"], "cited") == asked
+    assert audit.passages_of([], [], "plain") is None
+    wrong = ((["right"], [], "plain"), "--set: 'right' is no set"), (([], ["best"], "plain"), "--order: ")
+    for options, said in wrong:
+        with pytest.raises(UsageError, match=said):
+            audit.passages_of(*options)
