@@ -63,7 +63,8 @@ def side_by_side(frames: Frames, quantities: Mapping[str, str], of: str, item: s
         cells = by_group.setdefault(key, dict(zip(_GROUP, key, strict=True)) | {of: int(row["most"])})
         n = f"; n = {row['n']:,}" if row["n"] < row["most"] else ""
         cells[quantities[row["quantity"]]] = f"{estimate(row)}{n}"
-    shown = pd.DataFrame(by_group.values(), columns=[*_GROUP, of, *quantities.values()]).fillna("")
+    shown = pd.DataFrame(by_group.values(), columns=[*_GROUP, of, *quantities.values()]).astype(object)
+    shown = shown.fillna("")
     columns = {f"published {quantities[name]}": quantity for name, quantity in printed.items()}
     shown = contexts_in_words(with_published(shown, frames[RUNS], (item,), **columns))
     in_turn = [column for name in quantities.values() for column in (name, f"published {name}") if column in shown]
