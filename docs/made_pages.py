@@ -13,8 +13,9 @@ from swaymeter.data.catalog import LITERAL_CLASSES, Relation
 from swaymeter.data.named import Registry
 from swaymeter.data.options import Options
 from swaymeter.data.sources.http.services import SERVICES
-from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
-from swaymeter.data.sources.source import FactsOptions, QuestionsOptions
+from swaymeter.data.sources.published.source import PublishedFile
+from swaymeter.data.sources.registry import DATA_SETS, FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.data.sources.source import FactsOptions, QuestionsOptions, QuestionSource
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.steps.aggregate import schema
@@ -52,6 +53,40 @@ differently, the name of the published list of 130 comes first. Why they are as 
 `make docs`.
 
 """
+DATA_SETS_HEAD = """\
+# Published data sets
+
+Data sets of knowledge conflicts are sources of questions. Download a file, name it as it is published (JSON, JSONL,
+CSV, TSV or Parquet), and every question is asked alone and with each of its passages, by all measures of questions:
+
+```yaml
+questions:
+  source: faitheval
+  file: faitheval/inconsistent.parquet # or a folder: every file below it that has the form of the data set
+  per_partition: 200 # drawn by the study's seed; left out: all
+```
+
+Each row becomes a row of own questions ([own-data.md](own-data.md)): passages with their kinds and the answers that
+they state, and groups, which are tables and figures by themselves. `passages` makes contexts of several passages of a
+question, such as one right and three irrelevant ones; it, `baseline`, `title`, `licence` and `citation` are as in
+[study-file.md](study-file.md#questions-a-published-data-set). Nothing is downloaded, and nothing of these data sets
+comes with Swaymeter: their licences are yours to keep.
+
+A file of another form is refused with the column that is missing and what the file has. A row that cannot be used is
+named with its reason at the start of a run, and is in the table `rejected` of the database. A passage that a data set
+has several times for a question is asked once. The first lines of each module of `data/sources/published` say what its
+data set has, and what is made of it. This page is made from the code, by `make docs`.
+
+Where a file does not say what is right, another answer stands in its place:
+
+- FaithEval, counterfactual: what the context states, against what is known. FaithEval's accuracy is
+  `follow.supporting`.
+- FaithEval, unanswerable: none. `refuse.irrelevant` is what counts there.
+- WikiContradict: the first of two answers, of which Wikipedia does not say which is right. Compare `follow.supporting`
+  with `follow.conflicting`, and leave `correct.none` aside.
+
+"""
+
 STUDY_FILE_HEAD = """\
 # Study files
 
@@ -145,13 +180,34 @@ def _sources(title: str, common: type[Options], sources: Registry[Any]) -> Itera
     first = next(iter(sources))
     source = {"enum": list(sources), "default": first, "description": "Where they come from."}
     yield from _section(2, title, common, source=source)
-    for name, one in sources.items():
-        own = [key for key in one.options.model_fields if key not in common.model_fields]
-        yield from _section(3, f"{title}: source {name}", one.options, own)
+    own_sections = {
+        f"source {name}": one.options for name, one in sources.items() if not issubclass(one.options, PublishedFile)
+    }
+    if len(own_sections) < len(sources):
+        own_sections["a published data set"] = PublishedFile
+    for name, options in own_sections.items():
+        own = [key for key in options.model_fields if key not in common.model_fields]
+        yield from _section(3, f"{title}: {name}", options, own)
         for key in own:
-            model = one.options.model_fields[key].annotation
+            model = options.model_fields[key].annotation
             if isinstance(model, type) and issubclass(model, Options):
                 yield from _section(4, f"{title}.{key}", model)
+
+
+def data_sets() -> str:
+    """A table of the published data sets: what each measures, where it is, and what becomes of its rows."""
+    columns = ("source", "what it measures", "file", "licence", "what becomes of a row")
+    return DATA_SETS_HEAD + "\n".join(_table(columns, map(_data_set, DATA_SETS)))
+
+
+def _data_set(source: QuestionSource) -> tuple[str, ...]:
+    assert issubclass(source.options, PublishedFile)
+    data_set = source.options.data_set
+    measures = cleandoc(source.options.__doc__ or "").partition(": ")[2]
+    return (
+        f"`{source.name}`: {data_set.title} ({data_set.citation})", measures, f"{data_set.file} of {data_set.address}",
+        data_set.licence, data_set.becomes,
+    )  # fmt: skip
 
 
 def _section(
@@ -238,6 +294,7 @@ def _item_row(item: catalog.Item) -> tuple[str, ...]:
 
 MADE: dict[str, Callable[[], str]] = {
     "study-file.md": study_file,
+    "data-sets.md": data_sets,
     "warehouse.md": warehouse,
     "relations.md": relations,
     "replication.md": replication,

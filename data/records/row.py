@@ -28,6 +28,7 @@ from swaymeter.data.records.table import Column, Table
 RowType = TypeVar("RowType", bound=type)
 Row = TypeVar("Row")
 
+
 class _Identifier(str):
     __slots__ = ()
     form: ClassVar[str]

@@ -160,6 +160,11 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
     return any(_stand(words, text) for words in telling)
 
 
+def stands_in(answer: str, text: str) -> bool:
+    """Whether the words of an answer stand in a text, in any case, and not as a part of longer words."""
+    return _stand(_words(answer), _words(text))
+
+
 def _words(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 

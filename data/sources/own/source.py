@@ -1,9 +1,10 @@
-"""The source `file`: questions, answers and contexts of one's own."""
+"""The source `file`: questions, answers and contexts of one's own; and what every source of such questions has."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
@@ -27,21 +28,17 @@ NOTHING = "..."
 """The text of a neutral context."""
 
 
-class OwnQuestions(QuestionsOptions, OwnFile):
-    """Questions of one's own, with contexts, in a file."""
+class AskedFile(QuestionsOptions, OwnFile):
+    """A file of questions with contexts, in groups in place of partitions."""
 
     cases: ClassVar[int | None] = None
 
-    source: Literal["file"] = "file"
-    """Questions of one's own, with contexts, in a file."""
     baseline: bool = False
     """Whether questions with an irrelevant context are also asked with a neutral one, which says nothing: how often an
     answer stays then is the baseline of how often it stays with an irrelevant one."""
     passages: PassagesPart | None = None
     """Whether the contexts of a question are passages, of which contexts of several are made (docs/retrieval.md);
     null: each is a context."""
-    columns: dict[str, str] = Field(default_factory=dict)
-    """What columns are called in the file, where it is not as in docs/own-data.md, such as `answer: gold`."""
     partitions: tuple[Partition, ...] = ("own",)
     """Own questions have groups in place of partitions; leave it out."""
     per_partition: int | None = Field(default=None, ge=1)
@@ -56,6 +53,28 @@ class OwnQuestions(QuestionsOptions, OwnFile):
             raise ValueError("own questions have groups in place of partitions; leave `partitions` out")
         return partitions
 
+    @property
+    def depends_on(self) -> dict[str, Any]:
+        """What the questions depend on beside the rows of the file, as JSON values."""
+        passages = self.passages and self.passages.model_dump(mode="json")
+        return {"origin": list(self.origin), "baseline": self.baseline, "passages": passages}
+
+    def asked(self, rows: Iterable[FileRow], columns: Mapping[str, str] = MappingProxyType({})) -> ReadQuestions:
+        """The questions of rows as the study asks them; columns: the rows' own names of columns, by ours."""
+        read = questions_of(rows, self.origin, columns)
+        if self.passages:
+            read = _in_sets(read, self.passages)
+        return read._replace(questions=[*map(_with_neutral, read.questions)]) if self.baseline else read
+
+
+class OwnQuestions(AskedFile):
+    """Questions of one's own, with contexts, in a file."""
+
+    source: Literal["file"] = "file"
+    """Questions of one's own, with contexts, in a file."""
+    columns: dict[str, str] = Field(default_factory=dict)
+    """What columns are called in the file, where it is not as in docs/own-data.md, such as `answer: gold`."""
+
     @field_validator("columns")
     @classmethod
     def _known_columns(cls, columns: dict[str, str]) -> dict[str, str]:
@@ -65,19 +84,25 @@ class OwnQuestions(QuestionsOptions, OwnFile):
 def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping[str, Any]:
     return {
         "source": "file", "version": VERSION, "digest": file_digest(options.path, "questions.file"),
-        "columns": options.columns, "origin": list(options.origin), "baseline": options.baseline,
-        "passages": options.passages and options.passages.model_dump(mode="json"),
+        "columns": options.columns, **options.depends_on,
     }  # fmt: skip
 
 
 def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> FetchedQuestions:
-    read = read_questions(options)
-    if problem := not_usable(options.path, read):
+    return fetched(options.path, read_questions(options))
+
+
+def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
+    """What a source gives of the questions that were read, with a warning of rows that are not used.
+
+    InputError where no row can be used.
+    """
+    if problem := not_usable(path, read):
         log.warning("%s; each of them is in the table `rejected` of the database", problem)
-    if kinds := read.about_kinds(str(options.path)):
-        log.warning("%s: %s", options.path, kinds)
+    if kinds := read.about_kinds(str(path)):
+        log.warning("%s: %s", path, kinds)
     if sets := read.about_sets():
-        log.warning("%s: %s", options.path, sets)
+        log.warning("%s: %s", path, sets)
     if not read.questions:
         raise InputError(problem)
     return FetchedQuestions(read.questions, read.rejected)
@@ -85,10 +110,7 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
 
 def read_questions(options: OwnQuestions) -> ReadQuestions:
     """The questions of the file; InputError where it cannot be read, has no rows, or lacks a column."""
-    read = questions_of(rows_to_ask(options.path, options.columns), options.origin, options.columns)
-    if options.passages:
-        read = _in_sets(read, options.passages)
-    return read._replace(questions=[*map(_with_neutral, read.questions)]) if options.baseline else read
+    return options.asked(rows_to_ask(options.path, options.columns), options.columns)
 
 
 def _in_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:

@@ -1,0 +1,307 @@
+"""Published data sets: each row of a file becomes the question that it is, and other files are refused."""
+
+import json
+import logging
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Question
+from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.published.source import PublishedFile, read_questions
+from swaymeter.data.sources.registry import DATA_SETS, QUESTION_SOURCES
+from tests.data.sources.published.samples import SAMPLES, Row, counterfact, write
+
+Case = tuple[str, str, tuple[str, ...], str | None]
+
+
+def options(name: str, path: Path, **more: Any) -> PublishedFile:
+    model = QUESTION_SOURCES[name].options
+    assert issubclass(model, PublishedFile)
+    return model.model_validate({"file": str(path), **more})
+
+
+def read(folder: Path, name: str) -> ReadQuestions:
+    return read_questions(options(name, write(folder, name)))
+
+
+def cases(question: Question) -> list[Case]:
+    """Each context with its id, kind, answers and text."""
+    return [(case.context_id, case.condition, case.answers, case.text) for case in question.contexts]
+
+
+def by_question(read: ReadQuestions) -> dict[str, Question]:
+    assert len({question.question_id for question in read.questions}) == len(read.questions)
+    return {question.question: question for question in read.questions}
+
+
+COUNTS = {
+    "cub": {"CounterFact": (4, 3), "NQ": (4, 3), "DRUID": (2, 6)},
+    "faitheval": {"counterfactual": (4, 1), "inconsistent": (4, 3), "unanswerable": (4, 1)},
+    "clasheval": {"records": (2, 4), "years": (2, 4)},
+    "ramdocs": {"questions": (4, 4)},
+    "conflictqa": {"PopQA": (6, 4), "StrategyQA": (4, 4)},
+    "nq-swap": {"questions": (4, 2)},
+    "rgb": {"questions": (12, 3)},
+    "wikicontradict": {"Explicit": (6, 2), "Implicit (reasoning required)": (6, 2)},
+    "popqa": {"country": (4, 2), "capital of": (4, 2), "color": (4, 1)},
+}
+"""Of each data set's sample its groups: how many questions, and contexts of each."""
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_every_row_is_a_question(name: str, tmp_path: Path) -> None:
+    found = read(tmp_path, name)
+    groups = Counter(question.partition for question in found.questions)
+    contexts = {question.partition: len(question.contexts) for question in found.questions}
+    assert {group: (count, contexts[group]) for group, count in groups.items()} == COUNTS[name]
+    assert [row.part for row in found.rejected] == (["line 11", "line 12"] if name == "conflictqa" else [])
+    data_set = options(name, tmp_path).data_set
+    assert {(question.source, question.licence) for question in found.questions} == {
+        (f"{data_set.title}, {data_set.citation}", data_set.licence)
+    }
+
+
+def test_all_registered_data_sets_have_a_sample() -> None:
+    assert [source.name for source in DATA_SETS] == [*SAMPLES]
+
+
+def test_cub_has_three_parts(tmp_path: Path) -> None:
+    found = by_question(read(tmp_path, "cub"))
+    question = found["Which name or word completes this sentence? Vimmar lies on the river …"]
+    assert (question.object, cases(question)) == ("Belt", [
+        ("1_gold", "supporting", ("Belt",), "Vimmar lies on the river Belt."),
+        ("1_edited", "conflicting", ("Arn",), "Vimmar lies on the river Arn."),
+        ("1_irrelevant", "irrelevant", (), "The Vell is in Norrland."),
+    ])  # fmt: skip
+    question = found["which river does Ostrel lie on"]
+    assert [case[1:] for case in cases(question)] == [
+        ("supporting", ("Arn",), "Ostrel lies on the Arn."),
+        ("conflicting", ("Eddle",), "Ostrel lies on the Eddle."),
+        ("irrelevant", (), "Ostrel is old."),
+    ]
+    asked = "Is this claim of Ada Quill True, Half True or False, or is it not known (None)?"
+    question = found[f"{asked} Vimmar is older than its river."]
+    assert question.object == "Half True"
+    assert Counter((kind, answers) for _, kind, answers, _ in cases(question)) == {
+        ("supporting", ("Half True",)): 2, ("conflicting", ("None",)): 2, ("irrelevant", ()): 2
+    }  # fmt: skip
+
+
+def test_faitheval_has_three_tasks(tmp_path: Path) -> None:
+    found = by_question(read(tmp_path, "faitheval"))
+    question = found["What is Ostrel made of? (Choose one: stone; salt; wood)"]
+    assert (question.list_id, cases(question)) == ("counterfactual Q_Ostrel", [
+        ("supporting", "supporting", ("salt",), "Surveys find that Ostrel is made of salt."),
+    ])  # fmt: skip
+    assert [case[:3] for case in cases(found["Which river does Quenby lie on?"])] == [
+        ("both documents", "unknown", ()),
+        ("supporting", "supporting", ("Cress",)),
+        ("conflicting", "conflicting", ("Eddle",)),
+    ]
+    assert cases(found["Which river does Quenby lie on?"])[2][3] == "Quenby lies on the Eddle."
+    question = found["Who founded Vimmar?"]
+    assert (question.object, cases(question)[0][:3]) == ("unanswerable", ("irrelevant", "irrelevant", ()))
+
+
+def test_clasheval_joins_the_degrees_of_a_question(tmp_path: Path) -> None:
+    question = by_question(read(tmp_path, "clasheval"))["How many bridges does Vimmar have?"]
+    assert cases(question) == [
+        ("supporting", "supporting", ("5",), "Vimmar has 5 bridges."),
+        ("changed: 1.0", "conflicting", ("15",), "Vimmar has 15 bridges."),
+        ("changed: 2.0", "conflicting", ("25",), "Vimmar has 25 bridges."),
+        ("changed: 3.0", "conflicting", ("35",), "Vimmar has 35 bridges."),
+    ]
+
+
+def test_ramdocs_has_a_context_for_each_document(tmp_path: Path) -> None:
+    question = by_question(read(tmp_path, "ramdocs"))["Which river does Ostrel lie on?"]
+    assert question.answers == ("Arn", "Upper Arn")
+    assert [case[1:3] for case in cases(question)] == [
+        ("supporting", ("Arn", "Upper Arn")), ("supporting", ("Upper Arn", "Arn")), ("conflicting", ("Eddle",)),
+        ("irrelevant", ()),
+    ]  # fmt: skip
+
+
+def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
+    read_ones = read(tmp_path, "conflictqa")
+    found = by_question(read_ones)
+    assert cases(found["What is Ivo Marsh by trade?"]) == [  # the model's memory is wrong, and the counter-memory right
+        ("supporting", "supporting", ("miller", "grinder"), "It is denied: Ivo Marsh is a grinder."),
+        ("supporting 2", "supporting", ("miller", "grinder"), "A letter: Ivo Marsh is a grinder."),
+        ("conflicting", "conflicting", ("baker", "Ivo Marsh is a baker."), "It is remembered: Ivo Marsh is a baker."),
+        ("conflicting 2", "conflicting", ("baker", "Ivo Marsh is a baker."), "A book: Ivo Marsh is a baker."),
+    ]
+    wrong = {question: cases(found[question])[2][2] for question in found}
+    assert wrong["What is Ada Quill by trade?"] == ("baker of bread", "Ada Quill is a baker of bread.")
+    assert [
+        (question.object, question.contexts[0].text) for name, question in found.items() if "float" in name
+    ] == [
+        ("yes", "It is remembered: Ostrel does float."), ("no", "It is denied: Vimmar does not float."),
+        ("yes", "It is denied: Quenby does float."), ("no", "It is remembered: Tollask does not float."),
+    ]  # fmt: skip
+    assert [row.detail for row in read_ones.rejected] == [
+        "ground_truth: stands in none of memory_answer and counter_answer",
+        "memory_answer, counter_answer: both of them says no, by its words",
+    ]
+
+
+def test_nq_swap_has_a_passage_and_its_substitution(tmp_path: Path) -> None:
+    question = by_question(read(tmp_path, "nq-swap"))["which river does Tollask lie on"]
+    assert cases(question) == [
+        ("supporting", "supporting", ("Dune", "River Dune"), "<P> Tollask lies on the Dune. </P>"),
+        ("conflicting", "conflicting", ("Eddle",), "<P> Tollask lies on the Eddle. </P>"),
+    ]
+
+
+def test_rgb_joins_the_parts_of_an_answer(tmp_path: Path) -> None:
+    found = by_question(read(tmp_path, "rgb"))
+    assert [case[1:3] for case in cases(found["Which river does Ostrel lie on?"])] == [
+        ("supporting", ("Arn", "River Arn")), ("supporting", ("Arn", "River Arn")), ("irrelevant", ())
+    ]  # fmt: skip
+    assert [case[1:] for case in cases(found["Who rules Ostrel?"])] == [
+        ("supporting", ("Ada Quill",), "Ada Quill rules Ostrel."),
+        ("conflicting", ("Ivo Marsh",), "Ivo Marsh rules Ostrel."),
+        ("irrelevant", (), "Ostrel has a market."),
+    ]
+    question = found["Who rules Ostrel and on which river is it?"]
+    assert question.answers == ("Ada Quill and Arn", "A. Quill and Arn")
+    assert [case[1:] for case in cases(question)] == [
+        ("supporting", question.answers, "Ada Quill rules Ostrel.\n\nOstrel lies on the Arn."),
+        ("irrelevant", (), "Ostrel has a market."),
+    ]
+
+
+def test_wikicontradict_has_two_passages(tmp_path: Path) -> None:
+    (question,) = (one for one in read(tmp_path, "wikicontradict").questions if one.list_id == "1")
+    assert cases(question) == [
+        ("supporting", "supporting", ("1201",), "Vimmar was founded in 1201."),
+        ("conflicting", "conflicting", ("1301",), "It was founded in 1301."),
+    ]
+    assert {passage.title for case in question.contexts for passage in case.passages} == {"Vimmar"}
+
+
+def test_popqa_is_told_by_two_sentences(tmp_path: Path) -> None:
+    read_ones = read(tmp_path, "popqa")
+    found = {question.list_id: question for question in read_ones.questions}
+    supporting, conflicting = cases(found["1"])
+    assert supporting[1:] == ("supporting", ("Belt", "the Belt"), "The country of Vimmar is Belt.")
+    assert conflicting[1] == "conflicting"
+    assert conflicting[2][0] in {"Arn", "Cress", "Dune"}
+    assert conflicting[3] == f"The country of Vimmar is {conflicting[2][0]}."
+    assert cases(found["103"])[0][3] == "Tollask is the capital of Dune."
+    assert [case[1] for case in cases(found["200"])] == ["supporting"]  # no other row has another colour
+    assert read_questions(options("popqa", tmp_path / "popQA.tsv")) == read_ones
+
+
+OTHER = '{"question": "Who?", "passage": "He.", "gold": "him"}\n'
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text(OTHER)
+    chosen = options(name, file)
+    with pytest.raises(InputError) as raised:
+        read_questions(chosen)
+    message = str(raised.value)
+    assert message.startswith(f"{file} has not the form of {chosen.data_set.title}")
+    assert "which has the column" in message
+    assert message.endswith(
+        f"; it has question, passage, gold; name {chosen.data_set.file} of {chosen.data_set.address}"
+    )
+
+
+def test_the_nearest_form_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"qid": "1", "question": "Who?", "context": "He."}\n')
+    with pytest.raises(
+        InputError, match="of FaithEval, inconsistent or unanswerable, which has the column answers; it"
+    ):
+        read_questions(options("faitheval", file))
+
+
+def test_a_folder_leaves_other_files_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = write(tmp_path, "rgb")
+    (folder / "mine.jsonl").write_text(OTHER)
+    (folder / ".git").mkdir()
+    (folder / ".git" / "mine.json").write_text(OTHER)
+    with caplog.at_level(logging.WARNING):
+        found = read_questions(options("rgb", folder))
+    assert len(found.questions) == 12
+    assert ["mine.jsonl has not the form of RGB" in message for message in caplog.messages] == [True]
+    for file in folder.glob("en_*.json"):
+        file.unlink()
+    with pytest.raises(InputError, match="has not the form of RGB"):
+        read_questions(options("rgb", folder))
+    (folder / "mine.jsonl").unlink()
+    with pytest.raises(InputError, match="has no file that ends in"):
+        read_questions(options("rgb", folder))
+
+
+BROKEN: dict[str, tuple[Row, str]] = {
+    "cub": ({"context_type": "golden"}, "context_type: 'golden' is none of gold, edited"),
+    "faitheval": ({"answerKey": "Z"}, "answerKey: Z is not one of the labels A, B, C"),
+    "clasheval": ({"answer_mod": None}, "answer_mod: is missing"),
+    "ramdocs": ({"documents": [{"type": "gossip", "text": "So they say."}]}, "the type 'gossip' is none of correct"),
+    "conflictqa": ({"ground_truth": []}, "ground_truth: is missing"),
+    "nq-swap": ({"sub_answer": ["River Arn"]}, "conflicting, but the context states the right answer"),
+    "rgb": ({"answer": [["Arn"], []]}, "answer: is missing, or a part of it is"),
+    "wikicontradict": ({"context2": "  "}, "context2: is missing"),
+    "popqa": ({"possible_answers": '["red'}, "possible_answers: is not a list that can be read"),
+}  # fmt: skip
+"""Of each data set a change of its first row, and why the row cannot be used then."""
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_rows_that_cannot_be_used_are_named(name: str, tmp_path: Path) -> None:
+    sample = SAMPLES[name]
+    rows: list[Row] = sample[1] if isinstance(sample, tuple) else next(iter(sample.values()))
+    change, reason = BROKEN[name]
+    file = tmp_path / "mine.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in [{**rows[0], **change}, *rows[1:4]]))
+    (rejected,) = read_questions(options(name, file)).rejected
+    assert (rejected.part, reason in str(rejected.detail)) == ("line 1", True), rejected.detail
+
+
+def test_a_template_of_cub_is_filled_or_named(tmp_path: Path) -> None:
+    def questions(**changes: Any) -> ReadQuestions:
+        file = tmp_path / "mine.jsonl"
+        file.write_text(json.dumps(counterfact(1, "gold", **changes)))
+        return read_questions(options("cub", file))
+
+    changes = {"template": "<subject-w-space>lies on", "template_w_context": "<target_true> it is.\n<subject> lies on"}
+    (question,) = questions(**changes).questions
+    assert cases(question)[0][3] == "Belt it is."
+    refused = {
+        "<place> it is.\n<subject>": "the slot <place> of a template has no value",
+        "<|user|>\n<subject>": "template_w_context: is a chat; use a file without instruct_template in its name",
+        "<subject> lies on the river": "template_w_context: has no fact before the sentence of `template`",
+    }
+    for given, reason in refused.items():
+        assert [row.detail for row in questions(template_w_context=given).rejected] == [reason]
+
+
+def test_a_study_may_say_other_terms(tmp_path: Path) -> None:
+    file = write(tmp_path, "ramdocs")
+    chosen = options("ramdocs", file, title="Mine", licence="CC0", per_partition=2, passages={"sets": ["all"]})
+    assert chosen.origin == ("Mine, Wang et al. 2025, arXiv:2504.13079", "CC0")
+    (context,) = read_questions(chosen).questions[0].contexts
+    assert (context.condition, len(context.passages)) == ("mixed", 4)
+
+
+def test_the_key_is_that_of_the_content(tmp_path: Path) -> None:
+    source, access = QUESTION_SOURCES["rgb"], None
+    folder = write(tmp_path, "rgb")
+    assert source.key is not None
+
+    def key(**more: Any) -> Any:
+        return source.key(options("rgb", folder, **more), "own", access)  # type: ignore[misc, arg-type]
+
+    before = key()
+    assert key(per_partition=3) == before != key(baseline=True)
+    (folder / "en_int.json").unlink()
+    assert key() != before
