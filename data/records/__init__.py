@@ -16,6 +16,7 @@ from swaymeter.data.records.facts import (
     ShardCount,
     Triple,
 )
+from swaymeter.data.records.passages import OWN_KINDS, OwnKind, Passage
 from swaymeter.data.records.prompts import CONTEXT_KINDS, Context, ContextKind, Query, QueryType, is_relevant
 from swaymeter.data.records.questions import (
     ALONE,
@@ -23,16 +24,13 @@ from swaymeter.data.records.questions import (
     CONDITIONS,
     CONFLICTING,
     OWN_CONDITIONS,
-    OWN_KINDS,
     PARTITIONS,
     SLOT,
     SUPPORTING,
     Annotation,
     AnnotationChoice,
     Condition,
-    OwnKind,
     Partition,
-    Passage,
     Question,
     QuestionContext,
     both_contexts,

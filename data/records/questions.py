@@ -2,9 +2,11 @@
 
 import builtins
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
+from swaymeter.data.errors import InputError
+from swaymeter.data.records.passages import PLAIN, SEPARATOR, Passage, text_of
 from swaymeter.data.records.row import Meaning, RelationName, WikidataId, table
 
 Partition = Literal["static", "temporal", "disputable", "own"]
@@ -16,11 +18,9 @@ Condition = Literal[
 """What stands before a question: nothing, one of DynamicQA's two contexts, or a context of one's own by its kind; mixed
 has passages that support the right answer and others that conflict with it."""
 
-OwnKind = Literal["supporting", "conflicting", "irrelevant", "neutral", "unknown"]
 AnnotationChoice = Literal["accept", "change", "discard", "misinformation", "incomplete"]
 
 PARTITIONS: tuple[Partition, ...] = ("static", "temporal", "disputable")
-OWN_KINDS: tuple[OwnKind, ...] = ("supporting", "conflicting", "irrelevant", "neutral", "unknown")
 OWN_CONDITIONS: tuple[Condition, ...] = ("supporting", "conflicting", "mixed", "irrelevant", "neutral", "unknown")
 """The conditions of one's own questions with a context."""
 
@@ -33,19 +33,6 @@ CONFLICTING: frozenset[Condition] = frozenset({"counter_memory", "conflicting"})
 
 ANNOTATION_CHOICES: tuple[AnnotationChoice, ...] = ("accept", "change", "discard", "misinformation", "incomplete")
 SLOT = "[ENTITY]"
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A piece of a context, as a search gives it; what is not known of it is NULL."""
-
-    text: Annotated[str, Meaning("its text")]
-    kind: Annotated[OwnKind | None, Meaning("what it says of the question's answer")] = None
-    answers: Annotated[tuple[str, ...], Meaning("the answers that it states, in all their forms")] = ()
-    title: Annotated[str | None, Meaning("its title")] = None
-    source: Annotated[str | None, Meaning("where it comes from")] = None
-    date: Annotated[str | None, Meaning("when it was written, as its source has it")] = None
-    score: Annotated[float | None, Meaning("how well it fits the question, as the search has it")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +50,39 @@ class QuestionContext:
         None
     )
     passage_order: Annotated[str | None, Meaning("how these were put in order; NULL where it was given")] = None
+    form: Annotated[str, Meaning("how each passage is written: a text with slots such as {number} and {text}")] = PLAIN
+    separator: Annotated[str, Meaning("what stands between two passages")] = SEPARATOR
     written: Annotated[
         str | None, Meaning("the text of the prompt; NULL: its passages with a blank line between two")
     ] = None
 
+    def __post_init__(self) -> None:
+        """Writes the passages; InputError where they were written otherwise."""
+        is_plain = (self.form, self.separator) == (PLAIN, SEPARATOR)
+        text = None if is_plain else text_of(self.passages, self.form, self.separator)
+        if self.written not in (None, text):
+            raise InputError(
+                f"the text of the context {self.context_id} is not what its passages give, {self.written[:80]!r}; "
+                "build the questions again"
+            )
+        object.__setattr__(self, "written", text)
+
     @builtins.property
     def text(self) -> str | None:
         """The text of the prompt; None where nothing stands before the question."""
-        if self.written is not None:
-            return self.written
-        return "\n\n".join(passage.text for passage in self.passages) if self.passages else None
+        if not self.passages:
+            return None
+        return text_of(self.passages) if self.written is None else self.written
+
+    @builtins.property
+    def is_numbered(self) -> bool:
+        """Whether each passage is written with its number."""
+        return "{number}" in self.form
+
+    def without(self, number: int) -> "QuestionContext":
+        """The context without its passage of this number, from 1 on; of the last one nothing is left."""
+        left = (*self.passages[: number - 1], *self.passages[number:])
+        return replace(self, passages=left, written=None)
 
 
 ALONE = QuestionContext("none", "none")

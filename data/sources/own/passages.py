@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from swaymeter.data.options import Options
 from swaymeter.data.records import OWN_KINDS, Condition, OwnKind, Passage, Question, QuestionContext
+from swaymeter.data.records.passages import PLAIN, SEPARATOR
 
 Order = Literal["given", "right_first", "right_last", "wrong_first", "wrong_last", "rotations", "reversed", "random"]
 Form = Literal["plain", "numbered", "titled", "cited"]
@@ -28,15 +29,13 @@ FIRST_OR_LAST: Mapping[Order, tuple[OwnKind, bool]] = {
 """The kind that an order puts first (True) or last; the others stay in their order."""
 
 FORMS: Mapping[Form, str] = {
-    "plain": "{text}",
+    "plain": PLAIN,
     "numbered": "[{number}] {text}",
     "titled": "{title}\n{text}",
     "cited": "[{number}] {title} ({source}, {date})\n{text}",
 }
 """How a passage is written by each form."""
 
-SLOTS = ("number", "text", "title", "source", "date", "score")
-_SLOT = re.compile("{(" + "|".join(SLOTS) + ")}")
 _PART = re.compile(rf"(?:(\d+|{EVERY})\s+)?({'|'.join(OWN_KINDS)})")
 
 
@@ -89,7 +88,7 @@ class PassagesPart(Options):
     its number, title, source and date. What a passage has not is left out."""
     template: Annotated[str | None, AfterValidator(lambda text: text and _of_a_passage(text))] = None
     """A form of your own, with the slots {number}, {text}, {title}, {source}, {date} and {score}."""
-    separator: str = "\n\n"
+    separator: str = SEPARATOR
     """What stands between two passages."""
     most: int = Field(default=50, ge=1, le=1000)
     """The most passages of a context: further ones are left out, in the order that is asked."""
@@ -189,8 +188,9 @@ def _context(
         stated = [form for passage in passages for form in passage.answers]
     identity = name if len(passages) == 1 else f"{name}, {order.replace('_', ' ')}"
     return QuestionContext(
-        identity, condition, tuple(passages), tuple(dict.fromkeys(stated)), name, order, written(passages, options)
-    )
+        identity, condition, tuple(passages), tuple(dict.fromkeys(stated)), name, order,
+        options.template or FORMS[options.form], options.separator,
+    )  # fmt: skip
 
 
 def _condition(kinds: set[OwnKind | None]) -> Condition:
@@ -199,30 +199,3 @@ def _condition(kinds: set[OwnKind | None]) -> Condition:
         return "mixed"
     by_weight: tuple[OwnKind, ...] = ("supporting", "conflicting", "unknown", "irrelevant", "neutral")
     return next((kind for kind in by_weight if kind in kinds), "unknown")
-
-
-def written(passages: Sequence[Passage], options: PassagesPart) -> str:
-    """The text of the prompt: each passage in its form, numbered from 1 on in the order in which they stand."""
-    form = options.template or FORMS[options.form]
-    return options.separator.join(_written(passage, number, form) for number, passage in enumerate(passages, 1))
-
-
-def _written(passage: Passage, number: int, form: str) -> str:
-    """A passage in a form; a line of which nothing is known, and brackets with nothing in them, are left out."""
-    values = {name: getattr(passage, name, None) for name in SLOTS} | {"number": number}
-    lines = []
-    for line in form.split("\n"):
-        slots = _SLOT.findall(line)
-        if slots and all(values[slot] is None for slot in slots):
-            continue
-        lines.append(line if not slots else _filled(line, values))
-    return "\n".join(lines)
-
-
-def _filled(line: str, values: Mapping[str, object]) -> str:
-    """The line with its slots filled, all at once, and without the marks around what is not known."""
-    if any(values[slot] is None for slot in _SLOT.findall(line)):
-        line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
-        line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))
-        line = re.sub(r"\s*\(\s*\)", "", line).rstrip()
-    return _SLOT.sub(lambda slot: str(values[slot[1]]), line)

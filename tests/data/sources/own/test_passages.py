@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
 from swaymeter.data.sources.own.passages import PassagesPart, in_sets, parts_of
 from swaymeter.data.sources.own.rows import ReadQuestions
@@ -117,3 +119,18 @@ def test_all_of_a_kind(tmp_path: Path) -> None:
     assert parts_of("all irrelevant") == (("irrelevant", None),)
     question = one(tmp_path, RIGHT, *OTHER, sets=["supporting+all irrelevant"])
     assert len(in_sets([question], PassagesPart()).questions[0].contexts[0].passages) == 3
+
+
+def test_a_context_without_a_passage_is_numbered_anew(tmp_path: Path) -> None:
+    (case,) = one(tmp_path, RIGHT, WRONG, OTHER[0], form="numbered").contexts
+    assert case.without(1).text == "[1] It opens at ten.\n\n[2] It has 3 doors."
+    assert case.without(3).text == "[1] It opens at nine.\n\n[2] It opens at ten."
+    assert case.is_numbered
+    assert case.without(1).without(1).without(1).text is None
+
+
+def test_a_text_that_its_passages_do_not_give_is_refused(tmp_path: Path) -> None:
+    (case,) = one(tmp_path, RIGHT, WRONG, form="numbered").contexts
+    assert replace(case) == case
+    with pytest.raises(InputError, match=r"is not what its passages give, '\[1\] It opens"):
+        replace(case, passages=case.passages[:1])

@@ -1,0 +1,63 @@
+"""Passages: the pieces that a context is made of, and how several of them are written as one text."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from swaymeter.data.records.row import Meaning
+
+OwnKind = Literal["supporting", "conflicting", "irrelevant", "neutral", "unknown"]
+
+OWN_KINDS: tuple[OwnKind, ...] = ("supporting", "conflicting", "irrelevant", "neutral", "unknown")
+
+PLAIN = "{text}"
+"""The form of a passage that is its text alone."""
+
+SEPARATOR = "\n\n"
+"""What stands between two passages where nobody says otherwise."""
+
+_SLOTS = ("number", "text", "title", "source", "date", "score")
+_SLOT = re.compile("{(" + "|".join(_SLOTS) + ")}")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a context, as a search gives it; what is not known of it is NULL."""
+
+    text: Annotated[str, Meaning("its text")]
+    kind: Annotated[OwnKind | None, Meaning("what it says of the question's answer")] = None
+    answers: Annotated[tuple[str, ...], Meaning("the answers that it states, in all their forms")] = ()
+    title: Annotated[str | None, Meaning("its title")] = None
+    source: Annotated[str | None, Meaning("where it comes from")] = None
+    date: Annotated[str | None, Meaning("when it was written, as its source has it")] = None
+    score: Annotated[float | None, Meaning("how well it fits the question, as the search has it")] = None
+
+
+def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEPARATOR) -> str:
+    """The passages as one text: each in the form, numbered from 1 on in the order in which they stand.
+
+    form: a text with the slots {number}, {text}, {title}, {source}, {date} and {score}; a line of which nothing is
+    known, and brackets with nothing in them, are left out.
+    """
+    return separator.join(_written(passage, number, form) for number, passage in enumerate(passages, 1))
+
+
+def _written(passage: Passage, number: int, form: str) -> str:
+    values = {name: getattr(passage, name, None) for name in _SLOTS} | {"number": number}
+    lines = []
+    for line in form.split("\n"):
+        slots = _SLOT.findall(line)
+        if slots and all(values[slot] is None for slot in slots):
+            continue
+        lines.append(line if not slots else _filled(line, values))
+    return "\n".join(lines)
+
+
+def _filled(line: str, values: Mapping[str, object]) -> str:
+    """The line with its slots filled, all at once, and without the marks around what is not known."""
+    if any(values[slot] is None for slot in _SLOT.findall(line)):
+        line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
+        line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))
+        line = re.sub(r"\s*\(\s*\)", "", line).rstrip()
+    return _SLOT.sub(lambda slot: str(values[slot[1]]), line)
