@@ -70,8 +70,9 @@ Each row becomes a row of own questions ([own-data.md](own-data.md)): passages w
 they state, and groups, which are tables and figures by themselves. `passages` makes contexts of several passages of a
 question, such as one right and three irrelevant ones; it, `baseline`, `title`, `licence` and `citation` are as in
 [study-file.md](study-file.md#questions-a-published-data-set). RGB has up to a hundred passages for a question:
-`passages: {sets: [supporting, conflicting, irrelevant]}` asks with the first of each kind. Nothing is downloaded, and nothing of these data sets
-comes with Swaymeter: their licences are yours to keep.
+`passages: {sets: [supporting, conflicting, irrelevant]}` asks with the first of each kind.
+
+Nothing is downloaded, and nothing of these data sets comes with Swaymeter: their licences are yours to keep.
 
 A file of another form is refused with the column that is missing and what the file has. A row that cannot be used is
 named with its reason at the start of a run, and is in the table `rejected` of the database. A passage that a data set
