@@ -20,6 +20,7 @@ from swaymeter.tasks.models.network import Engine
 if TYPE_CHECKING:
     import torch
 
+    from swaymeter.tasks.models.generation.decoding import Decoding
     from swaymeter.tasks.models.next_token.distributions import Distributions
 
 Capability = Literal[
@@ -73,6 +74,9 @@ class SampleOptions(TypedDict, total=False):
     thoughts before it, None where models are not let think; temperature, top_p, top_k: see generation/sampling.py;
     batch_size: prompts that are answered at once, None for the device's default; form: of the prompts, which decides
     whether an answer ends with its line, None for the model's own; header: what the text of an answer is without.
+    decoding: what each step's distribution is combined to, None for the model's own; without: what a decoding contrasts
+    with, for each prompt the same without its context, None for one that has no context, which is answered as usual.
+    Where there is no decoding, it is not read.
     """
 
     samples: int
@@ -85,11 +89,13 @@ class SampleOptions(TypedDict, total=False):
     batch_size: int | None
     form: Literal["chat", "plain"] | None
     header: str
+    decoding: "Decoding | None"
+    without: Sequence[Tokens | None] | None
 
 
 DEFAULT_OPTIONS: SampleOptions = {
     "samples": 10, "max_new_tokens": 20, "max_thoughts": None, "temperature": 0.5, "top_p": 1.0, "top_k": 0, "seed": 0,
-    "batch_size": None, "form": None, "header": "",
+    "batch_size": None, "form": None, "header": "", "decoding": None, "without": None,
 }  # fmt: skip
 
 

@@ -1,15 +1,18 @@
 """How the tokens of trees are read: in cache slots, each key computed once, or plainly, every prompt completely."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
-from swaymeter.tasks.models.generation.slots import Slots
+from swaymeter.tasks.models.generation.slots import New, Slots
+from swaymeter.tasks.models.generation.slots import read as read_slots
 from swaymeter.tasks.models.generation.tree import Node, Tree
 from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
@@ -26,51 +29,122 @@ _SHARE = 8  # a prefix of at least an eighth of the prompts is worth a prefill o
 _LEAST = 4  # prompts, and tokens
 
 
+class Read(NamedTuple):
+    """What a pass gives: the logits after every prompt, (n, V), and without the context, (m, V), after some of them.
+
+    contrasted: the places of these among the prompts, in rising order.
+    """
+
+    logits: torch.Tensor
+    without: torch.Tensor
+    contrasted: list[int]
+
+
 @dataclass(frozen=True)
 class PlainReader:
     """Every prompt with the tokens of its answers so far, read completely at every step."""
 
     model: Network
 
-    def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
-        """The logits after the prompts of trees with new slots: (n, V)."""
-        return read_plain(self.model, [tree.prompt for tree in trees], to_come=trees[0].points.shape[1])
+    def prefill(self, trees: Sequence[Tree]) -> Read:
+        """After the prompts of trees with new slots."""
+        return self._read([tree.prompt for tree in trees], [tree.without for tree in trees], trees[0])
 
-    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
-        """The logits after all live nodes of some prefilled trees: (n, V); a tree's nodes are consecutive."""
-        return read_plain(self.model, [node.prompt for node in nodes], to_come=nodes[0].tree.points.shape[1])
+    def decode(self, nodes: Sequence[Node]) -> Read:
+        """After all live nodes of some prefilled trees; a tree's nodes are consecutive."""
+        return self._read([node.prompt for node in nodes], [node.without for node in nodes], nodes[0].tree)
+
+    def _read(self, prompts: Sequence[Tokens], without: Sequence[Tokens | None], tree: Tree) -> Read:
+        twins = {place: twin for place, twin in enumerate(without) if twin is not None}
+        logits = read_plain(self.model, [*prompts, *twins.values()], to_come=tree.points.shape[1])
+        return Read(logits[: len(prompts)], logits[len(prompts) :], list(twins))
 
 
 class SlotReader:
-    """In cache slots; prefixes that many prompts share are prefilled once."""
+    """In cache slots; prefixes that many prompts share are prefilled once.
 
-    def __init__(self, model: Network, prompts: Sequence[Tokens], slots: int, slot_tokens: int) -> None:
-        self._prefixes = shared_prefixes(prompts)[-(slots // 4) :] if slots >= 4 else []  # the longest of many
-        self._first = slots  # the slots of the prefixes are behind those of the prompts
-        self._slots = Slots(model, slots + len(self._prefixes), slot_tokens)
-        self._known = False
+    without: prompts without their contexts, where answers contrast the two. They have slots of their own, and one that
+    belongs to several prompts is prefilled once.
+    """
 
-    def prefill(self, trees: Sequence[Tree]) -> torch.Tensor:
+    def __init__(
+        self,
+        model: Network,
+        prompts: Sequence[Tokens],
+        slots: int,
+        slot_tokens: int,
+        *,
+        without: Sequence[Tokens] = (),
+        slot_tokens_without: int = 0,
+    ) -> None:
+        self._model = model
+        self._own = _Prompts(model, prompts, slots, slot_tokens)
+        self._without = _Prompts(model, without, slots, slot_tokens_without)
+        self._held: dict[tuple[int, ...], int] = {}  # in which slot a prompt without its context still lies
+
+    def prefill(self, trees: Sequence[Tree]) -> Read:
         """As PlainReader."""
-        if self._prefixes and not self._known:
-            numbers = range(self._first, self._first + len(self._prefixes))
-            self._slots.prefill(numbers, self._prefixes, [0] * len(self._prefixes))
-            self._known = True
-        starts = [0] * len(trees)
-        for number, prefix in enumerate(self._prefixes):
-            length = len(prefix)
-            begun = ((place, tree.prompt) for place, tree in enumerate(trees))
-            alike = [place for place, of in begun if len(of) > length and tuple(of[:length]) == prefix]
-            if alike:
-                self._slots.copy(self._first + number, [trees[place].slot for place in alike], len(prefix))
-                starts = [length if place in alike else start for place, start in enumerate(starts)]
-        return self._slots.prefill([tree.slot for tree in trees], [tree.prompt for tree in trees], starts)
+        own = self._own.entering([tree.slot for tree in trees], [tree.prompt for tree in trees])
+        of_tree = {place: tuple(tree.without) for place, tree in enumerate(trees) if tree.without is not None}
+        taken = {tree.slot for tree in trees}
+        self._held = {twin: slot for twin, slot in self._held.items() if slot not in taken}
+        slots: dict[tuple[int, ...], list[int]] = {}
+        for place, twin in of_tree.items():
+            slots.setdefault(twin, []).append(trees[place].slot)
+        first = [of_twin[0] for of_twin in slots.values()]
+        logits = read_slots(self._model, [*own, *self._without.entering(first, list(slots), self._held)])
+        for twin, (source, *others) in slots.items():
+            self._held[twin] = source
+            if others:
+                self._without.slots.copy(source, others, len(twin))
+        rows = dict(zip(slots, range(len(trees), len(logits)), strict=True))
+        return Read(logits[: len(trees)], logits[[rows[twin] for twin in of_tree.values()]], list(of_tree))
 
-    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
+    def decode(self, nodes: Sequence[Node]) -> Read:
         """As PlainReader."""
         for tree in dict.fromkeys(node.tree for node in nodes):
             tree.place()
-        return self._slots.decode(nodes)
+        twins = {place: node for place, node in enumerate(nodes) if node.tree.without is not None}
+        news = [*self._own.slots.decoded(nodes), *self._without.slots.decoded(list(twins.values()), without=True)]
+        logits = read_slots(self._model, news)
+        return Read(logits[: len(nodes)], logits[len(nodes) :], list(twins))
+
+
+class _Prompts:
+    """Cache slots for prompts like these, and behind them those of the prefixes that many of them share."""
+
+    def __init__(self, model: Network, prompts: Sequence[Tokens], slots: int, slot_tokens: int) -> None:
+        prefixes = shared_prefixes(prompts)[-(slots // 4) :] if slots >= 4 else []  # the longest of many
+        self._model = model
+        self._prefixes = dict(zip(prefixes, range(slots, slots + len(prefixes)), strict=True))
+        self.slots = Slots(model, slots + len(prefixes), slot_tokens)
+        self._known = False
+
+    def entering(
+        self,
+        slots: Sequence[int],
+        prompts: Sequence[Tokens],
+        held: Mapping[tuple[int, ...], int] = MappingProxyType({}),
+    ) -> list[New]:
+        """The tokens of prompts with new slots, but for those that are copied: shared prefixes, and prompts held."""
+        if prompts and self._prefixes and not self._known:
+            beginnings = self.slots.prefilled(
+                list(self._prefixes.values()), list(self._prefixes), [0] * len(self._prefixes)
+            )
+            read_slots(self._model, beginnings)
+            self._known = True
+        starts = [0] * len(prompts)
+        for prefix, source in self._prefixes.items():
+            length = len(prefix)
+            alike = [place for place, of in enumerate(prompts) if len(of) > length and tuple(of[:length]) == prefix]
+            if alike:
+                self.slots.copy(source, [slots[place] for place in alike], length)
+                starts = [length if place in alike else start for place, start in enumerate(starts)]
+        for place, prompt in enumerate(prompts):
+            if tuple(prompt) in held:
+                starts[place] = len(prompt) - 1  # its last token is read again, for the logits after it
+                self.slots.copy(held[tuple(prompt)], [slots[place]], starts[place])
+        return self.slots.prefilled(slots, prompts, starts)
 
 
 def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, to_come: int = 0) -> str:
@@ -102,7 +176,7 @@ def _of_probe(model: Network, probe: Probe) -> torch.Tensor:
         reader.decode(nodes)
         for node, tail in zip(nodes, probe.tails * len(trees), strict=True):
             node.tokens = tail
-        return reader.decode(nodes)
+        return reader.decode(nodes).logits
 
 
 def shared_prefixes(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import torch
@@ -18,7 +18,8 @@ from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models.capabilities import DEFAULT_OPTIONS, Answer, SampledAnswers, SampleOptions, Tokens
 from swaymeter.tasks.models.generation.answers import Ends, Thoughts
-from swaymeter.tasks.models.generation.readers import PLAIN, PlainReader, SlotReader, engine_of_answers, rounding
+from swaymeter.tasks.models.generation.decoding import Contrast, Decoding, name_of
+from swaymeter.tasks.models.generation.readers import PLAIN, PlainReader, Read, SlotReader, engine_of_answers, rounding
 from swaymeter.tasks.models.generation.sampling import Sampling, step
 from swaymeter.tasks.models.generation.tree import Node, Tree
 from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
@@ -39,8 +40,8 @@ def sample_answers(
     """Samples answers to every prompt, in the order of the prompts.
 
     prompts: the token ids of each; identities: a tuple for each, as its draws depend on nothing else but the seed and
-    the model's name. UsageError for a parameter that is not valid, ScoreError where a prompt does not fit the context
-    window, or the model gives a NaN.
+    the model's name. UsageError for a parameter that is not valid, ScoreError where a prompt, also one without its
+    context, does not fit the context window, or the model gives a NaN.
     """
     asked: SampleOptions = {**DEFAULT_OPTIONS, **options}
     samples, max_new_tokens, max_thoughts = asked["samples"], asked["max_new_tokens"], asked["max_thoughts"]
@@ -52,32 +53,35 @@ def sample_answers(
             raise UsageError(f"{name} is {value}; it must be at least 1")
     if len(prompts) != len(identities):
         raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
+    twins = _without_contexts(asked, len(prompts))
     if not prompts:
         return []
     first = max_thoughts or max_new_tokens
     points = []  # the random numbers of each sample, (samples + 1, steps): NaN for the greedy answer, the last row
-    for prompt, identity in zip(prompts, identities, strict=True):
-        check_length(model, f"{identity}", len(prompt), reserved_tokens=max_new_tokens + (max_thoughts or 0))
+    for prompt, twin, identity in zip(prompts, twins, identities, strict=True):
+        for read in (prompt,) if twin is None else (prompt, twin):
+            check_length(model, f"{identity}", len(read), reserved_tokens=max_new_tokens + (max_thoughts or 0))
         steps, seed, of = first + max_new_tokens, asked["seed"], (model.name, *identity)
         drawn = [typed_generator(seed, *of, sample).random(steps) for sample in range(samples)]
         points.append(np.array([*drawn, np.full(steps, np.nan)]))
     ends, thoughts = Ends(model, asked["form"] or prompt_form(model), asked["header"]), Thoughts(model, prompts[0])
     further = Thoughts(model, ())  # those that a reply begins with behind its thoughts
-    decode = partial(_decoded, model, sampling=sampling, at_once=at_once)
+    decode = partial(_decoded, model, sampling=sampling, contrast=asked["decoding"], at_once=at_once)
     replies = decode(
-        prompts, identities, [of_prompt[:, :first] for of_prompt in points], thoughts if max_thoughts else ends
+        prompts, twins, identities, [of_prompt[:, :first] for of_prompt in points], thoughts if max_thoughts else ends
     )
     behind: dict[tuple[int, tuple[int, ...]], list[int]] = {}
     for number, of_prompt in enumerate(replies):
         for member, reply in enumerate(of_prompt):
             thought, is_finished = thoughts.split(reply.token_ids)
-            length = len(prompts[number]) + len(thought) + max_new_tokens
+            length = max(len(prompts[number]), len(twins[number] or ())) + len(thought) + max_new_tokens
             if not is_finished or (thought and model.context_window and length > model.context_window):
                 of_prompt[member] = thoughts.unfinished(reply, thought)
             elif thought or max_thoughts:
                 behind.setdefault((number, thought), []).append(member)
     answers = decode(
         [(*prompts[number], *thought) for number, thought in behind],
+        [None if (twin := twins[number]) is None else (*twin, *thought) for number, thought in behind],
         [identities[number] for number, _ in behind],
         [points[number][members, first:] for (number, _), members in behind.items()],
         ends,
@@ -94,32 +98,53 @@ def sample_answers(
     return [SampledAnswers(tuple(of_prompt[:samples]), of_prompt[samples]) for of_prompt in replies]
 
 
+def _without_contexts(asked: SampleOptions, prompts: int) -> Sequence[Tokens | None]:
+    """For each prompt the same without its context, None where there is nothing to contrast."""
+    decoding, without = asked["decoding"], asked["without"]
+    if decoding is None:
+        return [None] * prompts
+    if without is None or len(without) != prompts:
+        raise UsageError(
+            f"the decoding {name_of(decoding)} needs, for {prompts} prompts, as many without their contexts, not "
+            f"{0 if without is None else len(without)}; give None for a prompt that has no context"
+        )
+    return without
+
+
 def _decoded(
     model: Network,
     prompts: Sequence[Tokens],
+    twins: Sequence[Tokens | None],
     identities: Sequence[tuple[str, ...]],
     points: Sequence[NDArray[np.float64]],
     ends: Ends | Thoughts,
     *,
     sampling: Sampling,
+    contrast: Decoding | None,
     at_once: int,
 ) -> list[list[Answer]]:
-    """The answers to each prompt, as many as it has rows of points, (answers, steps), NaN for greedy ones."""
+    """The answers to each prompt, as many as it has rows of points, (answers, steps), NaN for greedy ones.
+
+    twins: the prompts without their contexts, None where an answer is the model's own.
+    """
     if not prompts:
         return []
-    trees = [Tree(number, list(prompt), points[number]) for number, prompt in enumerate(prompts)]
+    trees = [Tree(number, prompt, points[number], twins[number]) for number, prompt in enumerate(prompts)]
     most, answers = points[0].shape[1], max(map(len, points))
-    slot_tokens = max(map(len, prompts)) + most * answers
+    without = [twin for twin in twins if twin is not None]
+    # Of the slots of prompts, and of those of prompts without their contexts.
+    room = tuple(max(map(len, some)) + most * answers if some else 0 for some in (prompts, without))
     at_once = min(at_once, len(trees), model.engine.prompts_at_once or at_once)
-    engine_name = engine_of_answers(model, prompts, to_come=most)
+    engine_name = engine_of_answers(model, [*prompts, *without], to_come=most)
     if engine_name != PLAIN:  # as many as the budget allows, a fifth of it left for shared prefixes
         config, size = model.model.config.get_text_config(), model.model.dtype.itemsize
-        sums_and_logits = answers * int(config.vocab_size) * (8 + 2 * size)  # and as much for a step
-        slot = slot_tokens * cache_per_token(config) * size + sums_and_logits
+        # Sums and logits, and as much for a step.
+        of_step = answers * int(config.vocab_size) * (8 + (4 if without else 2) * size)
+        slot = sum(room) * cache_per_token(config) * size + of_step
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
     trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
-    decoding = _Decoding(model, engine_name, identities, sampling, most, ends)
-    ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, slot_tokens)}
+    decoding = _Decoding(model, engine_name, identities, sampling, contrast, most, ends)
+    ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, *room)}
     return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
 
 
@@ -131,23 +156,28 @@ class _Decoding:
     engine: str
     identities: Sequence[tuple[str, ...]]
     sampling: Sampling
+    contrast: Decoding | None
     most: int
     ends: Ends | Thoughts
 
-    def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int) -> Iterator[Tree]:
+    def finished(self, trees: Sequence[Tree], slots: int, slot_tokens: int, slot_tokens_without: int) -> Iterator[Tree]:
         """The trees, each when all its answers have ended. Where memory runs out, fewer are decoded at once."""
         waiting, growing = deque(trees), list[Tree]()
         halving = Halving(self.model, "prompts are answered", slots)
         while waiting:
             (slots,) = halving.amounts
             with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
-                prompts = [tree.prompt for tree in waiting]
-                plain = self.engine == PLAIN
-                reader = PlainReader(self.model) if plain else SlotReader(self.model, prompts, slots, slot_tokens)
+                reader: PlainReader | SlotReader = PlainReader(self.model)
+                if self.engine != PLAIN:
+                    without = [tree.without for tree in waiting if tree.without is not None]
+                    reader = SlotReader(
+                        self.model, [tree.prompt for tree in waiting], slots, slot_tokens,
+                        without=without, slot_tokens_without=slot_tokens_without,
+                    )  # fmt: skip
                 yield from self._finished(reader, waiting, growing, slots)
             if halving.ran_out:
                 (self.model.engine.prompts_at_once,) = halving.amounts
-                waiting.extendleft(Tree(tree.number, tree.prompt, tree.points) for tree in reversed(growing))
+                waiting.extendleft(tree.anew() for tree in reversed(growing))
                 growing.clear()
             release_memory(self.model.device)
 
@@ -160,11 +190,11 @@ class _Decoding:
             if waiting and (len(free) >= max(1, slots // 8) or not growing):
                 entering = self._entering(waiting, free)
                 growing += entering
-                logits = reader.prefill(entering)
+                read = reader.prefill(entering)
                 for tree in entering:
-                    sums = torch.zeros(logits.shape[1], device=logits.device)
+                    sums = torch.zeros(read.logits.shape[1], device=read.logits.device)
                     tree.live = [Node(tree, list(range(len(tree.points))), sums=sums)]
-                self._step(logits, [node for tree in entering for node in tree.live])
+                self._step(read, [node for tree in entering for node in tree.live])
             else:
                 growing.sort(key=lambda tree: tree.slot)
                 nodes = [node for tree in growing for node in tree.live]
@@ -180,17 +210,17 @@ class _Decoding:
         free.sort(reverse=True)
         entering: list[Tree] = []
         tokens = 0
-        while waiting and free and (not entering or tokens + len(waiting[0].prompt) <= most):
+        while waiting and free and (not entering or tokens + waiting[0].read_tokens <= most):
             tree = waiting.popleft()
             tree.slot = free.pop()
-            tokens += len(tree.prompt)
+            tokens += tree.read_tokens
             entering.append(tree)
         return entering
 
-    def _step(self, logits: torch.Tensor, nodes: list[Node]) -> None:
+    def _step(self, read: Read, nodes: list[Node]) -> None:
         """All answers of these nodes get one more token: some end, and nodes split where answers differ."""
         parts: list[dict[int, _Part]] = [{} for _ in nodes]
-        for number, member, token, log_prob in self._chosen(logits, nodes):
+        for number, member, token, log_prob in self._chosen(read, nodes):
             parts[number].setdefault(token, _Part(log_prob, [])).members.append(member)
         ended: list[tuple[Node, dict[int, _Part]]] = []
         for node, of_node in zip(nodes, parts, strict=True):
@@ -208,20 +238,22 @@ class _Decoding:
                 ended.append((node, over))
         if not ended:
             return
-        counts = torch.tensor([len(node.tokens) + 1 for node, _ in ended], device=logits.device)
+        counts = torch.tensor([len(node.tokens) + 1 for node, _ in ended], device=read.logits.device)
         means = torch.stack([node.sums for node, _ in ended]) / counts[:, None]
         for (node, over), mean in zip(ended, means.cpu().numpy(), strict=True):
             for token, part in over.items():
                 answer = self.ends.answer((*node.tokens, token), (*node.log_probs, part.log_prob), mean)
                 node.tree.ended.update(dict.fromkeys(part.members, answer))
 
-    def _chosen(self, logits: torch.Tensor, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
+    def _chosen(self, read: Read, nodes: list[Node]) -> Iterator[tuple[int, int, int, float]]:
         """For every answer its node's place, its number, its next token, and that token's log-probability."""
         answers = [(place, member) for place, node in enumerate(nodes) for member in node.members]
         points = np.array([nodes[place].tree.points[member, len(nodes[place].tokens)] for place, member in answers])
         places, sums = [place for place, _ in answers], [node.sums for node in nodes]
         # Plain reading has been compared, and its rounding is known, since these logits were read.
-        drawn = step(logits, places, points, self.sampling, sums=sums, rounding=rounding(self.model))
+        contrast = self._contrast(read.without, read.contrasted)
+        options: dict[str, Any] = {"sums": sums, "rounding": rounding(self.model), "contrast": contrast}
+        drawn = step(read.logits, places, points, self.sampling, **options)
         if drawn.broken:
             self._raise_broken([nodes[place] for place in drawn.broken])
         unsure: dict[int, list[int]] = {}
@@ -229,8 +261,9 @@ class _Decoding:
             if not drawn.sure[number]:
                 unsure.setdefault(place, []).append(number)
         for place, numbers in unsure.items():
-            alone = read_plain(self.model, [nodes[place].prompt])
-            again = step(alone, [0] * len(numbers), points[numbers], self.sampling)
+            alone, without = read_plain(self.model, [nodes[place].prompt]), nodes[place].without
+            contrast = None if without is None else self._contrast(read_plain(self.model, [without]), [0])
+            again = step(alone, [0] * len(numbers), points[numbers], self.sampling, contrast=contrast)
             if again.broken:
                 self._raise_broken([nodes[place]])
             for number, token, log_prob in zip(numbers, again.tokens, again.log_probs, strict=True):
@@ -238,8 +271,14 @@ class _Decoding:
         for (place, member), token, log_prob in zip(answers, drawn.tokens, drawn.log_probs, strict=True):
             yield place, member, token, log_prob
 
+    def _contrast(self, without: torch.Tensor, rows: Sequence[int]) -> Contrast | None:
+        return Contrast(self.contrast, without, rows) if self.contrast is not None and rows else None
+
     def _raise_broken(self, nodes: Sequence[Node]) -> None:
-        tree = first_broken(nodes, lambda node: is_broken(self.model, node.prompt)).tree
+        def breaks_alone(node: Node) -> bool:
+            return any(is_broken(self.model, prompt) for prompt in (node.prompt, node.without) if prompt is not None)
+
+        tree = first_broken(nodes, breaks_alone).tree
         prompt = shortened(str(self.model.tokenizer.decode(list(tree.prompt))))
         raise ScoreError(
             f"{no_distribution(self.model)} while it answers {' / '.join(self.identities[tree.number])}, "

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from swaymeter.data.errors import UsageError
+from swaymeter.tasks.models.generation.decoding import Contrast
 from swaymeter.tasks.models.next_token.distributions import normaliser_of
 
 _ENTRIES_AT_ONCE = {"cpu": 1 << 18, "cuda": 1 << 24}
@@ -41,14 +42,20 @@ class Sampling:
 
 
 def draw(
-    logits: torch.Tensor, rows: torch.Tensor, points: torch.Tensor, sampling: Sampling, *, rounding: float = 0.0
+    logits: torch.Tensor,
+    rows: torch.Tensor,
+    points: torch.Tensor,
+    sampling: Sampling,
+    *,
+    rounding: float | torch.Tensor = 0.0,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The token drawn at each point from a row of logits, (k,), and whether rounding of these cannot change it, (k,).
 
     logits: (n, V) float32; rows: (k,) the row of each point; points: (k,) float64 in [0, 1); rounding: the largest
-    error of a logit. Probabilities are float32, their sums float64.
+    error of a logit, or of those of each row, (n,) float64. Probabilities are float32, their sums float64.
     """
-    weights, whole = _weights(logits, sampling, rounding)
+    errors = torch.as_tensor(rounding, dtype=torch.float64, device=logits.device).expand(len(logits))
+    weights, whole = _weights(logits, sampling, errors)
     lacking = -weights.shape[1] % _BLOCK
     padded = torch.nn.functional.pad(weights, (0, lacking)) if lacking else weights
     blocks = padded.view(len(weights), -1, _BLOCK)
@@ -65,11 +72,11 @@ def draw(
     drawn = torch.minimum(drawn, last)
     above = upper.gather(1, drawn)
     margin = torch.minimum(above - aimed, aimed - (above - inside.gather(1, drawn))) / total
-    sure = whole[rows] & (margin.squeeze(1) >= rounding / (2 * sampling.temperature))
+    sure = whole[rows] & (margin.squeeze(1) >= errors[rows] / (2 * sampling.temperature))
     return (block * _BLOCK + drawn).squeeze(1), sure
 
 
-def _weights(logits: torch.Tensor, sampling: Sampling, rounding: float) -> tuple[torch.Tensor, torch.Tensor]:
+def _weights(logits: torch.Tensor, sampling: Sampling, errors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Weights with the temperature (n, V), 0 outside the top; and whether rounding cannot change the top: (n,)."""
     whole = torch.ones(len(logits), dtype=torch.bool, device=logits.device)
     weights = (logits - logits.amax(dim=1, keepdim=True)).div_(sampling.temperature).exp_()
@@ -77,17 +84,17 @@ def _weights(logits: torch.Tensor, sampling: Sampling, rounding: float) -> tuple
         largest = logits.topk(sampling.top_k + 1, dim=1).values
         least, runner_up = largest[:, -2:].unbind(dim=1)
         weights.masked_fill_(logits < least.unsqueeze(1), 0.0)
-        whole &= least - runner_up >= 2 * rounding
+        whole &= least - runner_up >= 2 * errors
     if sampling.top_p < 1:
         ordered, order = weights.double().sort(dim=1, descending=True, stable=True)
         before = (ordered.cumsum(dim=1) - ordered) / ordered.sum(dim=1, keepdim=True)
         in_nucleus = before < sampling.top_p
         weights = torch.zeros_like(weights).scatter_(1, order, ordered.where(in_nucleus, 0.0).float())
-        at_the_cut = ((before - sampling.top_p).abs() <= rounding / sampling.temperature) & (ordered > 0)
+        at_the_cut = ((before - sampling.top_p).abs() <= errors.unsqueeze(1) / sampling.temperature) & (ordered > 0)
         last = in_nucleus.sum(dim=1, keepdim=True) - 1
         first_out = ordered.gather(1, (last + 1).clamp(max=ordered.shape[1] - 1))
         apart = ordered.gather(1, last).log() - first_out.log()
-        swapped = (apart.squeeze(1) < 2 * rounding / sampling.temperature) & (last.squeeze(1) + 1 < ordered.shape[1])
+        swapped = (apart.squeeze(1) < 2 * errors / sampling.temperature) & (last.squeeze(1) + 1 < ordered.shape[1])
         whole &= ~(at_the_cut.any(dim=1) | swapped)
     return weights, whole
 
@@ -113,21 +120,27 @@ def step(
     *,
     sums: Sequence[torch.Tensor] = (),
     rounding: float = 0.0,
+    contrast: Contrast | None = None,
 ) -> Step:
     """One step of answers, a few distributions at a time: they stay in a processor's cache, or use little of a GPU.
 
     logits: (n, V) after each node, in any dtype; nodes: (k,) the node of each answer; points: (k,) the uniform number
     of each answer, NaN for the most probable token; sums: of the nodes' distributions, (V,) float32 each, to which
-    these are added; rounding: the largest error of a logit.
+    these are added; rounding: the largest error of a logit; contrast: of the nodes that have one, whose distribution
+    is then the combined one in all of this.
     """
     device = logits.device
     node_of, point_of = torch.tensor(list(nodes)), torch.from_numpy(points)
     tokens = torch.zeros(len(node_of), dtype=torch.int64, device=device)
     sure = torch.ones(len(node_of), dtype=torch.bool, device=device)
     some = max(1, _ENTRIES_AT_ONCE[logits.device.type] // logits.shape[1])
+    chosen_logits = torch.zeros(len(node_of), device=device)
     normalisers = []
     for start in range(0, len(logits), some):
         part = logits[start : start + some].float()
+        errors = torch.full((len(part),), rounding, dtype=torch.float64, device=device)
+        if contrast is not None:
+            part, errors = contrast.combined(part, start, rounding)
         normaliser = normaliser_of(part)
         normalisers.append(normaliser)
         if not torch.isfinite(normaliser).all():
@@ -145,11 +158,11 @@ def step(
             if greedy:
                 best = part[of].topk(2, dim=1)
                 tokens[place] = best.indices[:, 0]
-                sure[place] = best.values[:, 0] - best.values[:, 1] >= 2 * rounding
+                sure[place] = best.values[:, 0] - best.values[:, 1] >= 2 * errors[of]
             else:
-                tokens[place], sure[place] = draw(part, of, point_of[chosen].to(device), sampling, rounding=rounding)
+                tokens[place], sure[place] = draw(part, of, point_of[chosen].to(device), sampling, rounding=errors)
+            chosen_logits[place] = part[of, tokens[place]]
     normaliser = torch.cat(normalisers)
-    of = node_of.to(device)
-    log_probs = logits[of, tokens].float() - normaliser[of]
+    log_probs = chosen_logits - normaliser[node_of.to(device)]
     broken = (~torch.isfinite(normaliser)).nonzero().squeeze(1)
     return Step(tokens.tolist(), log_probs.tolist(), sure.tolist(), broken.tolist())

@@ -33,37 +33,51 @@ _MASK = 1 << 26  # entries of a call's mask, so that one long prompt does not ma
 
 
 class Slots:
-    """Cache slots for prompts of at most `slot_tokens` tokens, their answers included."""
+    """Cache slots for prompts of at most `slot_tokens` tokens, their answers included; `read` fills them."""
 
     def __init__(self, model: Network, slots: int, slot_tokens: int) -> None:
-        self._model, self._shape = model, (slots, -(-slot_tokens // _STEP) * _STEP)
-        self._at_once = _AT_ONCE[torch.device(model.device).type]
+        self._shape = slots, -(-slot_tokens // _STEP) * _STEP
         self._layers: dict[int, Keys] = {}
-        self._positions = np.zeros(self._shape, dtype=np.int64)
+        self.positions = np.zeros(self._shape, dtype=np.int64)
+        self.at_once = _AT_ONCE[torch.device(model.device).type]
 
-    def prefill(self, slots: Sequence[int], prompts: Sequence[Tokens], starts: Sequence[int]) -> torch.Tensor:
-        """Prefills prompts, from `starts` on, what their slots hold already: the logits after each, (n, V)."""
+    def prefilled(self, slots: Sequence[int], prompts: Sequence[Tokens], starts: Sequence[int]) -> "list[New]":
+        """The tokens of prompts from `starts` on, what their slots hold already; read for the logits after each."""
         news = []
         for slot, prompt, start in zip(slots, prompts, starts, strict=True):
             places = np.arange(start, len(prompt))
             seen = np.arange(len(prompt)) <= places[:, None]
-            news.append(_New(slot, list(prompt[start:]), places, places, seen))
-        return self._read(news, (np.cumsum([len(new.tokens) for new in news]) - 1).tolist())
+            news.append(New(self, slot, list(prompt[start:]), places, places, seen, ends=1))
+        return news
 
-    def decode(self, nodes: Sequence[Node]) -> torch.Tensor:
-        """Reads the last token of every node, those of a slot one after the other: the logits after it, (n, V)."""
+    def decoded(self, nodes: Sequence[Node], *, without: bool = False) -> "list[New]":
+        """The last token of every node, those of a slot one after the other.
+
+        without: these are slots of prompts without their contexts, behind which tokens lie as behind the prompt itself.
+        """
         news = []
         for slot, group in itertools.groupby(nodes, key=lambda node: node.tree.slot):
             of_slot = list(group)
-            start = len(of_slot[0].tree.prompt)
-            places = np.array([node.places[-1] for node in of_slot])
+            tree = of_slot[0].tree
+            start = len(tree.without or ()) if without else len(tree.prompt)
+            held = [node.places + (start - len(tree.prompt)) for node in of_slot]
             positions = np.array([start + len(node.tokens) - 1 for node in of_slot])
-            seen = np.zeros((len(of_slot), 1 + max(int(node.places.max()) for node in of_slot)), dtype=bool)
+            seen = np.zeros((len(of_slot), 1 + max(int(places.max()) for places in held)), dtype=bool)
             seen[:, :start] = True
-            for row, node in enumerate(of_slot):
-                seen[row, node.places] = True
-            news.append(_New(slot, [node.tokens[-1] for node in of_slot], places, positions, seen))
-        return self._read(news, list(range(len(nodes))))
+            for row, places in enumerate(held):
+                seen[row, places] = True
+            last = np.array([places[-1] for places in held])
+            tokens = [node.tokens[-1] for node in of_slot]
+            news.append(New(self, slot, tokens, last, positions, seen, ends=len(tokens)))
+        return news
+
+    def layer(self, layer: int, keys: torch.Tensor, values: torch.Tensor) -> Keys:
+        """A layer of them, made like new keys and values where it is the first time."""
+        if layer not in self._layers:
+            slots, slot_tokens = self._shape
+            whole = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
+            self._layers[layer] = (whole[0], whole[1])
+        return self._layers[layer]
 
     @torch.inference_mode()
     def copy(self, source: int, targets: Sequence[int], tokens: int) -> None:
@@ -71,41 +85,48 @@ class Slots:
         for layer in self._layers.values():
             for whole in layer:
                 whole[list(targets), :, :tokens] = whole[source, :, :tokens]
-        self._positions[list(targets), :tokens] = self._positions[source, :tokens]
-
-    @torch.inference_mode()
-    def _read(self, news: Sequence["_New"], ends: list[int]) -> torch.Tensor:
-        """One pass over new tokens; ends: the tokens after which logits are returned."""
-        for new in news:
-            self._positions[new.slot, new.places] = new.positions
-        tokens, positions = (np.concatenate([getattr(new, name) for new in news]) for name in ("tokens", "positions"))
-        device = self._model.device
-        forward_pass = _Pass(self._layers, self._shape, _calls(news, self._at_once, self._positions))
-        with _own_attention(self._model, forward_pass):
-            out = self._model.model(
-                input_ids=torch.from_numpy(tokens).unsqueeze(0).to(device),
-                position_ids=torch.from_numpy(positions).unsqueeze(0).to(device),
-                past_key_values=forward_pass,
-                use_cache=True,
-                logits_to_keep=ends,  # a tensor would be moved to another GPU than the states of a spread model
-            )
-        if not forward_pass.windows:
-            raise NotImplementedError("its attention cannot be replaced")
-        if has_sliding_window(self._model) and forward_pass.windows == {None}:
-            raise NotImplementedError("its attention does not receive its window")
-        logits: torch.Tensor = out.logits[0]
-        return logits
+        self.positions[list(targets), :tokens] = self.positions[source, :tokens]
 
 
 @dataclass(frozen=True, eq=False)
-class _New:
-    """New tokens of a slot: n tokens, their places there, positions in the text, and what each attends to: (n, _)."""
+class New:
+    """New tokens of a slot: n tokens, their places there, positions in the text, and what each attends to: (n, _).
 
+    ends: the last of them after which logits are returned.
+    """
+
+    of: Slots
     slot: int
     tokens: list[int]
     places: NDArray[np.int64]
     positions: NDArray[np.int64]
     seen: NDArray[np.bool_]
+    ends: int
+
+
+@torch.inference_mode()
+def read(model: Network, news: Sequence[New]) -> torch.Tensor:
+    """One pass over new tokens, those of the same Slots together: the logits after their ends, (n, V)."""
+    for new in news:
+        new.of.positions[new.slot, new.places] = new.positions
+    tokens, positions = (np.concatenate([getattr(new, name) for new in news]) for name in ("tokens", "positions"))
+    stops = np.cumsum([len(new.tokens) for new in news]).tolist()
+    forward_pass = _Pass(_calls(news))
+    with _own_attention(model, forward_pass):
+        out = model.model(
+            input_ids=torch.from_numpy(tokens).unsqueeze(0).to(model.device),
+            position_ids=torch.from_numpy(positions).unsqueeze(0).to(model.device),
+            past_key_values=forward_pass,
+            use_cache=True,
+            # A tensor would be moved to another GPU than the states of a spread model.
+            logits_to_keep=[end for new, stop in zip(news, stops, strict=True) for end in range(stop - new.ends, stop)],
+        )
+    if not forward_pass.windows:
+        raise NotImplementedError("its attention cannot be replaced")
+    if has_sliding_window(model) and forward_pass.windows == {None}:
+        raise NotImplementedError("its attention does not receive its window")
+    logits: torch.Tensor = out.logits[0]
+    return logits
 
 
 class _Indices(NamedTuple):
@@ -121,7 +142,9 @@ class _Indices(NamedTuple):
 class _Call:
     """A call of attention for a few slots: its tokens of the pass, and (rows, columns, places) what each has seen."""
 
-    def __init__(self, news: Sequence[_New], start: int, positions: NDArray[np.int64]) -> None:
+    def __init__(self, news: Sequence[New], start: int) -> None:
+        self.of = news[0].of
+        positions = self.of.positions
         counts = [len(new.tokens) for new in news]
         slots = [new.slot for new in news]
         rows, columns = len(news), max(counts)
@@ -164,14 +187,15 @@ class _Call:
         return self._masks[key]
 
 
-def _calls(news: Sequence[_New], at_once: int, positions: NDArray[np.int64]) -> list[_Call]:
+def _calls(news: Sequence[New]) -> list[_Call]:
     calls, start = list[_Call](), 0
-    together: list[_New] = []
+    together: list[New] = []
     for new in [*news, None]:
         more = [*together, *([new] if new else ())]
         entries = len(more) * max(len(one.tokens) for one in more) * max(len(one.seen[0]) for one in more)
-        if together and (new is None or len(together) == at_once or entries > _MASK):
-            calls.append(_Call(together, start, positions))
+        full = together and (len(together) == together[0].of.at_once or entries > _MASK)
+        if full or (together and (new is None or new.of is not together[0].of)):
+            calls.append(_Call(together, start))
             together, start = [], calls[-1].tokens.stop
         if new is not None:
             together.append(new)
@@ -195,22 +219,18 @@ def _own_attention(model: Network, forward_pass: "_Pass") -> Iterator[None]:
 class _Pass:
     """The KV cache that the model gets in a pass."""
 
-    def __init__(self, layers: dict[int, Keys], shape: tuple[int, int], calls: Sequence[_Call]) -> None:
-        self._layers, self._shape, self._calls = layers, shape, calls
-        self._layer: Keys | None = None
+    def __init__(self, calls: Sequence[_Call]) -> None:
+        self._calls = calls
+        self._keys: dict[Slots, Keys] = {}
         self.windows: set[int | None] = set()
 
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Writes the new keys and values, (1, heads, n, size), to their places in the slots."""
-        if layer_idx not in self._layers:
-            slots, slot_tokens = self._shape
-            layer = [new.new_zeros((slots, new.shape[1], slot_tokens, new.shape[3])) for new in (keys, values)]
-            self._layers[layer_idx] = (layer[0], layer[1])
-        self._layer = self._layers[layer_idx]
-        for whole, new in zip(self._layer, (keys, values), strict=True):
-            for call in self._calls:
+        self._keys = {of: of.layer(layer_idx, keys, values) for of in dict.fromkeys(call.of for call in self._calls)}
+        for call in self._calls:
+            for whole, new in zip(self._keys[call.of], (keys, values), strict=True):
                 at = call.on(new.device)
                 whole[at.slot, :, at.place] = new[0, :, call.tokens].transpose(0, 1)
         return keys, values
@@ -220,13 +240,12 @@ class _Pass:
 
     def attend(self, query: torch.Tensor, scaling: float | None, window: int | None) -> torch.Tensor:
         """Attention of the new tokens, query (1, heads, n, size), to their slots: (1, n, heads, size of a value)."""
-        assert self._layer is not None
         self.windows.add(window)
-        keys, values = self._layer
         _, heads, _, size = query.shape
-        shared = heads // keys.shape[1]
         outputs = []
         for call in self._calls:
+            keys, values = self._keys[call.of]
+            shared = heads // keys.shape[1]
             rows, columns, places = call.seen.shape
             padded = query.new_zeros((rows, columns, heads, size))
             at = call.on(query.device)

@@ -30,17 +30,24 @@ class Node:
         """All tokens before the next one."""
         return [*self.tree.prompt, *self.tokens]
 
+    @property
+    def without(self) -> list[int] | None:
+        """The same without the context; None where there is nothing to contrast with."""
+        return None if self.tree.without is None else [*self.tree.without, *self.tokens]
+
 
 @dataclass(eq=False)
 class Tree:
     """The answers to the prompt of that number in a cache slot; live: nodes still decoded; ended: answers by number.
 
-    points: (answers, steps) uniform numbers, NaN for greedy answers.
+    points: (answers, steps) uniform numbers, NaN for greedy answers; without: the prompt without its context, whose own
+    slot has the same number, where a decoding contrasts the two.
     """
 
     number: int
     prompt: Sequence[int]
     points: NDArray[np.float64]
+    without: Sequence[int] | None = None
     slot: int = 0
     live: list[Node] = field(default_factory=list)
     ended: dict[int, Answer] = field(default_factory=dict)
@@ -49,6 +56,15 @@ class Tree:
 
     def __post_init__(self) -> None:
         self._free = itertools.count(len(self.prompt))
+
+    def anew(self) -> "Tree":
+        """The same prompt, none of whose answers has begun."""
+        return Tree(self.number, self.prompt, self.points, self.without)
+
+    @property
+    def read_tokens(self) -> int:
+        """The tokens that are read before its answers begin."""
+        return len(self.prompt) + len(self.without or ())
 
     def place(self) -> None:
         """Gives the last tokens of the live nodes places that no live node still attends to: the lowest ones."""

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from swaymeter.tasks.models.generation import readers
 from swaymeter.tasks.models.generation.readers import SLOTS, rounding
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.generation.slots import Slots
 from swaymeter.tasks.models.network import Verdict
 from swaymeter.tasks.models.next_token import plain
 from swaymeter.tasks.models.next_token.plain import PADDED
@@ -22,16 +22,14 @@ NOISE = 5e-3
 
 def _noisy(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
     """From now on logits are off, as they are between batches, and more than that."""
-    generator = torch.Generator().manual_seed(seed)
-    for name in ("prefill", "decode"):
-        exact = getattr(Slots, name)
+    generator, exact = torch.Generator().manual_seed(seed), readers.read_slots
 
-        def off(self: Slots, *asked: Any, exact: Any = exact) -> torch.Tensor:
-            logits = exact(self, *asked)
-            noise: torch.Tensor = logits + NOISE * (2 * torch.rand(logits.shape, generator=generator) - 1)
-            return noise
+    def off(*asked: Any) -> torch.Tensor:
+        logits = exact(*asked)
+        noise: torch.Tensor = logits + NOISE * (2 * torch.rand(logits.shape, generator=generator) - 1)
+        return noise
 
-        monkeypatch.setattr(Slots, name, off)
+    monkeypatch.setattr(readers, "read_slots", off)
 
 
 def test_rounding_is_of_the_ways_that_answers_are_read_by() -> None:

@@ -116,9 +116,9 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
     slots = readers.SlotReader
 
     class Counted(slots):  # type: ignore[misc, valid-type]
-        def __init__(self, model: LanguageModel, prompts: Any, count: int, room: int) -> None:
+        def __init__(self, model: LanguageModel, prompts: Any, count: int, room: int, **more: Any) -> None:
             made.append(count)
-            super().__init__(model, prompts, count, room)
+            super().__init__(model, prompts, count, room, **more)
 
     model = tiny_language_model()
     engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
