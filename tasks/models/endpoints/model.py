@@ -116,8 +116,16 @@ class ServedModel:
     def sample_answers(
         self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], **options: Unpack[SampleOptions]
     ) -> list[SampledAnswers]:
-        """The answers to every prompt; draws are the server's own, by a seed from the identity of what is drawn."""
+        """The answers to every prompt; draws are the server's own, by a seed from the identity of what is drawn.
+
+        UsageError for a decoding: a server draws its answers itself, from the model's own distribution.
+        """
         asked_for: SampleOptions = {**DEFAULT_OPTIONS, **options}
+        if asked_for["decoding"] is not None:
+            raise UsageError(
+                f"the answers of {self.name} cannot be decoded otherwise, as its server draws them itself; "
+                "ask for the decoding greedy, or read this model from its weights"
+            )
         samples = asked_for["samples"]
         if len(prompts) != len(identities):
             raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")

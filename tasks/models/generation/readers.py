@@ -80,21 +80,22 @@ class SlotReader:
         self._model = model
         self._own = _Prompts(model, prompts, slots, slot_tokens)
         self._without = _Prompts(model, without, slots, slot_tokens_without)
-        self._held: dict[tuple[int, ...], int] = {}  # in which slot a prompt without its context still lies
+        self._held: dict[int, tuple[int, ...]] = {}  # the prompt without its context that lies in a slot
 
     def prefill(self, trees: Sequence[Tree]) -> Read:
         """As PlainReader."""
         own = self._own.entering([tree.slot for tree in trees], [tree.prompt for tree in trees])
         of_tree = {place: tuple(tree.without) for place, tree in enumerate(trees) if tree.without is not None}
-        taken = {tree.slot for tree in trees}
-        self._held = {twin: slot for twin, slot in self._held.items() if slot not in taken}
+        for tree in trees:
+            self._held.pop(tree.slot, None)
+        held = {twin: slot for slot, twin in self._held.items()}
         slots: dict[tuple[int, ...], list[int]] = {}
         for place, twin in of_tree.items():
             slots.setdefault(twin, []).append(trees[place].slot)
         first = [of_twin[0] for of_twin in slots.values()]
-        logits = read_slots(self._model, [*own, *self._without.entering(first, list(slots), self._held)])
+        logits = read_slots(self._model, [*own, *self._without.entering(first, list(slots), held)])
         for twin, (source, *others) in slots.items():
-            self._held[twin] = source
+            self._held |= dict.fromkeys((source, *others), twin)
             if others:
                 self._without.slots.copy(source, others, len(twin))
         rows = dict(zip(slots, range(len(trees), len(logits)), strict=True))

@@ -20,6 +20,7 @@ from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
 from swaymeter.tasks.models.endpoints.model import ServedModel
 from swaymeter.tasks.models.endpoints.probe import Found, probe
+from swaymeter.tasks.models.generation.decoding import ContextAware
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
@@ -111,6 +112,14 @@ def test_samples(tmp_path: Path, dialect: str) -> None:
         assert (token, pytest.approx(log_prob)) == (steps[-1].argmax(), steps[-1].max())
         text += chr(token)
     np.testing.assert_allclose(along, np.exp(steps[:2]).mean(axis=0), atol=1e-6)
+
+
+def test_a_server_decodes_its_answers_itself(tmp_path: Path) -> None:
+    with made_up() as server:
+        model, before = served_by(server, tmp_path), posts(server)
+        with pytest.raises(UsageError, match="ask for the decoding greedy, or read this model from its weights"):
+            model.sample_answers([tokens_of("Who?")], [("q",)], decoding=ContextAware(), without=[None])
+        assert posts(server) == before
 
 
 def test_messages(tmp_path: Path) -> None:
