@@ -29,7 +29,7 @@ class ContextAware:
 
     weight: alpha of the paper, at least 0, which gives the model's own distribution; the paper takes 1 where contexts
     conflict with what a model knows, and 0.5 for summaries. UsageError for other weights. No departure from the paper.
-    Source: Shi et al. 2024 (NAACL), section 2.2.
+    Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights.
     """
 
     weight: float = 1.0
@@ -54,7 +54,7 @@ class AdaptiveContextAware:
     UsageError for a least weight below 0 or another base. The authors' code takes natural logarithms, so that weights
     lie in [0, 0.69]; with base 2 they lie in [0, 1].
     Departure: that code raises probabilities below 1e-9 to this value before it computes the divergence; here it is
-    exact. Source: Wang et al. 2025 (NAACL), section 3, and github.com/HanNight/AdaCAD.
+    exact. Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD.
     """
 
     least: float = 0.0
@@ -97,7 +97,7 @@ class EntropyConstrained:
 
     weight: alpha of the paper, at least 0; ratio: its lambda, in (0, 1). UsageError for other values. As the authors'
     code computes it, with its defaults, 1 and 0.25; no departure from it.
-    Source: Yuan et al. 2024 (Findings of ACL), section 3, and github.com/Stacy027/COIECD.
+    Source: Yuan et al. 2024 (Findings of ACL) and github.com/Stacy027/COIECD.
     """
 
     weight: float = 1.0
