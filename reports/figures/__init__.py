@@ -10,6 +10,7 @@ from swaymeter.reports.figures import (
     distributions,
     effects,
     entropy,
+    front,
     how_known,
     labels,
     persuasion,
@@ -19,6 +20,7 @@ from swaymeter.reports.figures import (
 from swaymeter.reports.figures.figure import Figure
 
 FIGURES: Registry[Figure] = Registry("figure", (
+    front.FRONT,
     labels.BY_TYPE,
     labels.BY_SET,
     labels.BY_STRENGTH,

@@ -8,12 +8,14 @@ from swaymeter.reports.tables import (
     of_models,
     of_queries,
     of_questions,
+    of_variants,
 )
 from swaymeter.reports.tables.table import Filled, Table, filled
 
 __all__ = ["TABLES", "Filled", "Table", "filled"]
 
 TABLES: Registry[Table] = Registry("table", (
+    of_variants.WHAT_MAKES_IT_FOLLOW,
     of_models.AT_A_GLANCE,
     of_models.SIDE_BY_SIDE,
     of_models.DIFFERENCES,

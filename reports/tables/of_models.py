@@ -16,7 +16,13 @@ from swaymeter.reports.style import CONDITION_NAMES
 from swaymeter.reports.tables.table import Table
 
 QUANTITIES = {
+    "follows_right": "follows right passages",
+    "resists_wrong": "resists wrong passages",
+    "abstains": "declines where nothing supports an answer",
     "follows": "states the context's answer",
+    "prefers_right": "states the right one of two answers",
+    "prefers_wrong": "states the wrong one of two answers",
+    "names_both": "states both of two answers",
     "keeps": "stays as without the context",
     "correct": "states the original answer, without a context",
     "refuses": "declines or says nothing",

@@ -17,9 +17,9 @@ class Table:
 
     name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
     reads, first that without which it is empty. rows: (frames) -> its rows, else those of the first query; a frame may
-    be empty. note: (frames) -> what the caption adds. folded: whether the page folds it. leads: whether it stands with
-    what was found. items: what of the papers it shows, by the keys of papers.yaml, as in liu-table-1; the caption ends
-    with them.
+    be empty. lead, note: (frames) -> what stands before the caption, and behind it. folded: whether the page folds it.
+    leads: whether it stands with what was found. items: what of the papers it shows, by the keys of papers.yaml, as in
+    liu-table-1; the caption ends with them.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Table:
     caption: str
     queries: tuple[str, ...]
     rows: Callable[[Frames], pd.DataFrame] | None = None
+    lead: Callable[[Frames], str] = lambda frames: ""
     note: Callable[[Frames], str] = lambda frames: ""
     folded: bool = False
     leads: bool = False
@@ -60,4 +61,5 @@ def filled(table: Table, frames: Frames) -> Filled:
     columns = [name for name in rows if str(name).startswith("published")]
     printed = printed_of(table.items, names, known, listed=not columns)
     rows = rows.drop(columns=[name for name in columns if (rows[name].fillna("") == "").all()])
-    return Filled(table, table.caption + table.note(known) + as_in(table.items) + printed.note, rows, printed)
+    lead = f"{lead} " if (lead := table.lead(known)) else ""
+    return Filled(table, lead + table.caption + table.note(known) + as_in(table.items) + printed.note, rows, printed)

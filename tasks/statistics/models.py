@@ -1,6 +1,15 @@
 """Models side by side: what each does on the items of a study, and how every two of them differ on the same items.
 
-    follows              the greedy answer states the answer of a context that states one   1 or 0
+    follows              the greedy answer states the answer of a context that states one,  1 or 0
+                         and not both of two that conflict
+    prefers_right        with a mixed context, it states the right answer alone             1 or 0
+    prefers_wrong        likewise, that of a conflicting passage alone                      1 or 0
+    names_both           likewise, both                                                     1 or 0
+    follows_right        with a supporting or a mixed context, it states the right answer   1 or 0
+                         and no conflicting one
+    resists_wrong        with a conflicting or a mixed context, it does not state the       1 or 0
+                         wrong answer alone
+    abstains             with an irrelevant or a neutral context, it declines, or is empty  1 or 0
     keeps                the greedy answer stays what it was, with an irrelevant context,    1 or 0
                          a neutral one, which says nothing, or one of an unknown kind
     correct              the greedy answer without a context states the original answer      1 or 0
@@ -20,9 +29,11 @@ What they are not: shares of all questions. A model that knows other facts is as
 of two models is over those that count for both.
 Source: Wu, Wu and Zou 2024, ClashEval, Table 2 and its released code; docs/measures.md says where this differs.
 
-Groups: the condition of a question, the type of a query. Unit of analysis: an answer to a question under a condition,
-so that a question counts as often as it has contexts of it; a query. Intervals and tests take subjects as independent
-(a question where none is named), of queries entities, whatever their relations. p_adjusted is over all verdicts.
+follows_right, resists_wrong and abstains are of one's own questions and take all conditions together: what a variant is
+chosen by. Groups of the others: the condition of a question, the type of a query. Unit of analysis: an answer to a
+question under a condition, so that a question counts as often as it has contexts of it; a query. Intervals and tests
+take subjects as independent (a question where none is named), of queries entities, whatever their relations. p_adjusted
+is over all verdicts.
 
 verdict:
     larger, smaller  the interval of the difference is on one side of 0, and p_adjusted at most 0.05
@@ -47,7 +58,12 @@ from swaymeter.tasks.statistics.summary import MODEL, Mean
 
 MODEL_QUERIES = ("answers_of_questions", "susceptibility_of_queries")
 """What the statistics of models read."""
-SHARES = ("follows", "keeps", "correct", "refuses", "context_bias", "prior_bias", "binary_utilisation")
+CHOSEN_BY = ("follows_right", "resists_wrong", "abstains")
+"""What says which variant to take; over all conditions."""
+SHARES = (
+    "follows", "prefers_right", "prefers_wrong", "names_both", *CHOSEN_BY, "keeps", "correct", "refuses",
+    "context_bias", "prior_bias", "binary_utilisation",
+)  # fmt: skip
 UNITS = {
     **dict.fromkeys(SHARES, SHARE), "continuous_utilisation": "", "coherent_persuasion": "nats",
     "coherent_persuasion_unchanged": "nats", "susceptibility": "nats",
@@ -74,7 +90,10 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     undecided = _is_disputable(judged)
     alone, verdict = judged["condition"] == "none", judged["verdict"].astype(object)
     stated = judged["states_answer"].fillna(value=False).astype(bool)
-    yield "follows", _sorted(judged.assign(value=verdict.isin(("context", "both")).astype(float))[~alone & stated])
+    mixed = judged["condition"] == "mixed"
+    follows = judged.assign(value=verdict.isin(("context", "both")).astype(float))
+    yield "follows", _sorted(follows[~alone & ~mixed & stated])
+    yield from _chosen_by(judged, verdict)
     unrelated = judged["condition"].isin(UNRELATED) & judged["outcome"].notna()  # NULL: none without it to compare with
     yield "keeps", _sorted(judged.assign(value=judged["outcome"].isin(STAYED).astype(float))[unrelated])
     yield "correct", _sorted(judged.assign(value=verdict.isin(("original", "both")).astype(float))[alone & ~undecided])
@@ -95,6 +114,22 @@ def items(frames: Frames) -> Iterator[tuple[str, Frame]]:
     queries = frames["susceptibility_of_queries"].rename(columns={"query_id": "item", "susceptibility": "value"})
     entity = queries["entity"].astype(str)  # whatever its relations: a name stands in every set of contexts
     yield "susceptibility", _sorted(queries.assign(condition=ALL, cluster=entity))
+
+
+def _chosen_by(judged: Frame, verdict: Any) -> Iterator[tuple[str, Frame]]:
+    """What answers to one's own questions do with right and wrong passages; verdict: of each row, as objects."""
+    condition = judged["condition"].astype(object)
+    mixed, right = condition == "mixed", condition == "supporting"
+    for name, of in (("prefers_right", "original"), ("prefers_wrong", "context"), ("names_both", "both")):
+        yield name, _sorted(judged.assign(value=(verdict == of).astype(float))[mixed])
+    over_all = judged.assign(condition=ALL)
+    # With a supporting context there is one side to look for, and its answer is the context's.
+    states_right = (right & verdict.isin(("context", "both"))) | (mixed & (verdict == "original"))
+    yield "follows_right", _sorted(over_all.assign(value=states_right.astype(float))[right | mixed])
+    resists = over_all.assign(value=(verdict != "context").astype(float))
+    yield "resists_wrong", _sorted(resists[mixed | (condition == "conflicting")])
+    unsupported = condition.isin(("irrelevant", "neutral"))
+    yield "abstains", _sorted(over_all.assign(value=(verdict == "refusal").astype(float))[unsupported])
 
 
 def _is_disputable(judged: Frame) -> Any:
@@ -168,5 +203,5 @@ def _verdict(row: Row, p: float | None, margin: float) -> str | None:
     return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
 
 
-MEANS = Statistic("model_means", 10, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 9, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 11, Summary, MODEL_QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 10, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)

@@ -13,6 +13,7 @@ import pandas as pd
 import pyarrow as pa
 
 from swaymeter.data.randomness import generator
+from swaymeter.data.records import Passage, QuestionContext, as_row
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Units
 from swaymeter.reports.card import NotRun, StudyCard
@@ -131,6 +132,9 @@ FIXED = {
     ).assign(model=MODEL, dtype="float32"),
     "readings": pd.DataFrame(
         [{"model": MODEL, "dtype": "float32", "reading": "not by padded batches: it changes answers by 0.15 nats"}]
+    ),
+    "variants_in_short": pd.DataFrame(
+        [{"model": MODEL, "dtype": "float32", "tokens_an_answer": 4.5, "seconds_a_prompt": 0.25}]
     ),
     "served_models": pd.DataFrame(columns=["model", "dtype", "server"]),
     "runs_in_short": pd.DataFrame([{"model": MODEL, "dtype": "float32", "measure": "persuasion", "rows": 24}]),
@@ -304,7 +308,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
 
 
 def _context(name: str, condition: str, text: str, answers: list[str]) -> Row:
-    return {"context_id": name, "condition": condition, "passages": [{"text": text}], "answers": answers}
+    return as_row(QuestionContext(name, condition, (Passage(text),), tuple(answers)))  # type: ignore[arg-type]
 
 
 def _contexts_of(question: Row) -> Iterable[tuple[str, str]]:

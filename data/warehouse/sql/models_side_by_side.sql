@@ -5,7 +5,8 @@ SELECT
     n, items AS clusters, mean, low, high, interval_over, unit
 FROM summaries
 WHERE grouped_by = ['condition'] AND quantity IN (
-    'follows', 'keeps', 'correct', 'refuses', 'context_bias', 'prior_bias', 'binary_utilisation', 'continuous_utilisation',
+    'follows', 'prefers_right', 'prefers_wrong', 'names_both', 'follows_right', 'resists_wrong', 'abstains', 'keeps',
+    'correct', 'refuses', 'context_bias', 'prior_bias', 'binary_utilisation', 'continuous_utilisation',
     'coherent_persuasion', 'coherent_persuasion_unchanged', 'susceptibility'
 )
 ORDER BY ALL

@@ -13,9 +13,10 @@ from swaymeter.reports.estimates import estimate, number, plural, told_apart
 from swaymeter.tasks.statistics.models import UNRELATED
 
 QUANTITIES: Mapping[str, str] = {
-    "follow": "follows", "keep": "keeps", "correct": "correct", "refuse": "refuses", "context_bias": "context_bias",
-    "prior_bias": "prior_bias", "persuasion": "coherent_persuasion",
-    "unchanged": "coherent_persuasion_unchanged",
+    "follow_right": "follows_right", "resist_wrong": "resists_wrong", "abstain": "abstains", "follow": "follows",
+    "prefer_right": "prefers_right", "prefer_wrong": "prefers_wrong", "name_both": "names_both", "keep": "keeps",
+    "correct": "correct", "refuse": "refuses", "context_bias": "context_bias", "prior_bias": "prior_bias",
+    "persuasion": "coherent_persuasion", "unchanged": "coherent_persuasion_unchanged",
 }  # fmt: skip
 """What a threshold can name, and the quantities of swaymeter.tasks.statistics.models."""
 IN_NATS = ("persuasion", "unchanged")
@@ -113,7 +114,8 @@ class Threshold:
     def check(self, conditions: Set[str]) -> None:
         """UsageError where no question can have it; conditions: those of the file's contexts."""
         of_quantity: Set[str] = {
-            "follow": conditions - {"irrelevant", "neutral"}, "keep": conditions & {*UNRELATED}, "correct": {"none"},
+            "follow": conditions - {"irrelevant", "neutral", "mixed"}, **_of_passages(conditions),
+            "keep": conditions & {*UNRELATED}, "correct": {"none"},
             "refuse": conditions | {"none"}, "context_bias": conditions & {"conflicting"},
             "prior_bias": conditions & {"supporting"},
         }.get(self.quantity, conditions)  # fmt: skip
@@ -144,6 +146,16 @@ class Threshold:
         if self.quantity in ("context_bias", "prior_bias"):
             return "no question counts for it: it is of those that a model answers right, or wrong, without a context"
         return "no answer of that kind could be judged"
+
+
+def _of_passages(conditions: Set[str]) -> Mapping[str, Set[str]]:
+    """The groups of the quantities by which variants are chosen, and of mixed contexts."""
+    of_all = {
+        "follow_right": {"supporting", "mixed"}, "resist_wrong": {"conflicting", "mixed"},
+        "abstain": {"irrelevant", "neutral"},
+    }  # fmt: skip
+    groups: dict[str, Set[str]] = {name: {"all"} if conditions & of else set() for name, of in of_all.items()}
+    return groups | dict.fromkeys(("prefer_right", "prefer_wrong", "name_both"), conditions & {"mixed"})
 
 
 Judged = Sequence[tuple[Threshold, Measured, str]]

@@ -260,7 +260,7 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
         "10", "100.0%", "0.0%", "+100.0 points [52.1, 100.0]", "larger",
     ]  # fmt: skip
-    assert f"{LEFT_OUT}: 2 of 12 in A not asked in B: follows, conflicting; correct, none" in ended.out
+    assert f"{LEFT_OUT}: 2 of 12 in A not asked in B: follows, conflicting; resists_wrong, all; correct" in ended.out
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
     changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
     assert "│ follows, conflicting" not in changed.out  # other contexts under the same ids

@@ -1,0 +1,21 @@
+-- What each variant takes: tokens of a greedy answer, its thoughts counted, and seconds a prompt, with all its answers.
+-- unit: seconds_a_prompt = s
+WITH greedy AS (
+    SELECT model, dtype, avg(len(token_ids) + len(thought_ids)) AS tokens_an_answer, count(*) AS answers
+    FROM answers
+    WHERE sample IS NULL
+    GROUP BY model, dtype
+),
+spent AS (
+    SELECT variant, sum(seconds) / nullif(sum(prompts), 0) AS seconds_a_prompt
+    FROM runs
+    WHERE measure = 'answers'
+    GROUP BY variant
+)
+SELECT
+    greedy.model, greedy.dtype, v.asked_model, v.prompt_name, greedy.answers, greedy.tokens_an_answer,
+    spent.seconds_a_prompt
+FROM greedy
+JOIN variants AS v USING (model, dtype)
+LEFT JOIN spent ON spent.variant = v.variant
+ORDER BY ALL

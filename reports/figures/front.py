@@ -1,0 +1,69 @@
+"""The variants by how often they follow right passages and resist wrong ones, with the front that no other beats."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import pandas as pd
+from matplotlib.figure import Figure as Canvas
+
+from swaymeter.reports import variants
+from swaymeter.reports.estimates import plural
+from swaymeter.reports.figures.figure import Drawing, Figure
+from swaymeter.reports.frames import Frames
+from swaymeter.reports.models import RUNS, Model
+from swaymeter.reports.style import INK, blank
+
+_ENDS = ("mean", "low", "high")
+_HUE = "C0"
+
+
+def _draw(model: Model, frames: Frames) -> Drawing | None:
+    known = variants.variants_of(frames)
+    if len(known) < 2:
+        return None
+    best = variants.front(known)
+    rows = pd.DataFrame(
+        {
+            "number": number, "model": variant.model.name, "dtype": variant.model.dtype,
+            **{f"{name}_{end}": variant.means[name][end] for name in (variants.FOLLOWS, variants.RESISTS)
+               for end in _ENDS},
+            "not_beaten": variant in best,
+        }
+        for number, variant in enumerate(known, 1)
+    )  # fmt: skip
+    named = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(known, 1))
+    questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in known)
+    caption = (
+        f"Each number is a variant: {named}. To the right, how often its greedy answer states the right answer, and no "
+        "wrong one, where a right passage is there; upward, how often it does not state the wrong answer alone, where "
+        "a wrong passage is there; both with 95% intervals over questions. Filled marks are not beaten: no other "
+        f"variant is at least as good in both and better in one; the line joins them. n = "
+        f"{plural(questions, 'question')}."
+    )
+    line = [known.index(variant) for variant in best]
+    return Drawing(caption, rows, rows.drop(columns="number"), partial(_paint, rows, line))
+
+
+def _paint(rows: pd.DataFrame, best: Sequence[int]) -> Canvas:
+    canvas, ((axes,),) = blank(1, 1, 4.6)
+    x, y = (100 * rows[f"{name}_mean"] for name in (variants.FOLLOWS, variants.RESISTS))
+    line = rows.iloc[list(best)]
+    axes.plot(100 * line[f"{variants.FOLLOWS}_mean"], 100 * line[f"{variants.RESISTS}_mean"], "-", color=INK, lw=0.8)
+    for at in range(len(rows)):
+        row = rows.iloc[at]
+        for name, draw in ((variants.FOLLOWS, axes.hlines), (variants.RESISTS, axes.vlines)):
+            other = (y if draw == axes.hlines else x).iloc[at]
+            if pd.notna(row[f"{name}_low"]):
+                draw(other, 100 * row[f"{name}_low"], 100 * row[f"{name}_high"], color=_HUE, lw=0.7, alpha=0.5)
+        fill, place = ("full" if row["not_beaten"] else "none"), (x.iloc[at], y.iloc[at])
+        axes.plot(*place, "o", color=_HUE, markersize=6, fillstyle=fill)
+        axes.annotate(str(row["number"]), place, (5, 4), textcoords="offset points", fontsize=8)
+    axes.set(xlabel="follows right passages (%)", ylabel="resists wrong passages (%)", xlim=(-3, 103), ylim=(-3, 103))
+    return canvas
+
+
+FRONT = Figure(
+    "front-of-variants", "Which variants follow right passages and resist wrong ones?",
+    "Scatter plot of variants by the share of right passages followed and the share of wrong passages resisted",
+    (variants.MEANS, RUNS), _draw, measures=("whose_answer",), expected=lambda frames: False, of_models=True,
+)

@@ -1,0 +1,140 @@
+"""Which variant to take: what each does with right and wrong passages, which no other beats, and one sentence on it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.reports.estimates import estimate
+from swaymeter.reports.frames import Frames, records, where
+from swaymeter.reports.models import Model, models
+
+FOLLOWS, RESISTS = "follows_right", "resists_wrong"
+SHOWN: Mapping[str, str] = {
+    FOLLOWS: "follows right passages", RESISTS: "resists wrong passages", "correct": "right without a passage",
+    "abstains": "declines where nothing supports an answer",
+}  # fmt: skip
+"""The quantities that variants are chosen by, in words."""
+_HEADS = dict(zip(SHOWN, ("follows right", "resists wrong", "right alone", "declines"), strict=True))
+MEANS, DIFFERENCES, SPENT = "models_side_by_side", "model_differences", "variants_in_short"
+
+
+class Variant(NamedTuple):
+    """A variant with the rows of its means, by quantity; one that was not measured is not there."""
+
+    model: Model
+    means: Mapping[str, Mapping[str, Any]]
+
+    def share(self, quantity: str) -> float:
+        """The mean of a quantity that was measured."""
+        return float(self.means[quantity]["mean"])
+
+
+def variants_of(frames: Frames) -> list[Variant]:
+    """Every variant of which both quantities that decide were measured, in the order of the page."""
+    rows = frames[MEANS]
+    over_all = rows[rows["group"].isin(("all", "none"))]
+    found = []
+    for model in models(over_all):
+        of_model = where(over_all, model=model.name, dtype=model.dtype)
+        means = {row["quantity"]: row for row in records(of_model) if row["quantity"] in SHOWN}
+        if {FOLLOWS, RESISTS} <= means.keys():
+            found.append(Variant(model, means))
+    return found
+
+
+def front(variants: Sequence[Variant]) -> list[Variant]:
+    """The variants that no other beats: none has as much of both and more of one; by how far they follow."""
+    points = [(variant.share(FOLLOWS), variant.share(RESISTS)) for variant in variants]
+    kept = [
+        variant
+        for variant, point in zip(variants, points, strict=True)
+        if not any(other != point and other[0] >= point[0] and other[1] >= point[1] for other in points)
+    ]
+    return sorted(kept, key=lambda variant: -variant.share(FOLLOWS))
+
+
+def advice(frames: Frames) -> str:
+    """Which variant to take for what, or that none is shown to differ; empty where there are not two to choose from.
+
+    The best of a quantity is the one with the highest mean, if it is shown to be better than one other at least; those
+    that are not shown to be worse than it are named, too.
+    """
+    variants = variants_of(frames)
+    if len(variants) < 2:
+        return ""
+    best = {quantity: _best(quantity, variants, frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS)}
+    firsts = {names[0] for names in best.values() if names}
+    if not firsts:
+        few = min(int(variant.means[name]["clusters"]) for variant in variants for name in best)
+        return (
+            f"None of the {len(variants)} variants is shown to follow right passages, or to resist wrong ones, more "
+            f"than another, on {few} questions: take the one that costs least, or ask more questions."
+        )
+    if len(firsts) == 1 and all(best.values()):
+        (first,) = firsts
+        rest = " and ".join(_said(name, variants, first) for name in best)
+        return f"Take {first}: it {rest}.{_also(best[FOLLOWS], best[RESISTS])}"
+    to = {FOLLOWS: "To follow right passages", RESISTS: "To resist wrong ones"}
+    said = [
+        f"{to[quantity]}, take {names[0]}, which {_said(quantity, variants, names[0])}{_others(names)}"
+        if names
+        else f"{to[quantity]}, none is shown to be better than another"
+        for quantity, names in best.items()
+    ]
+    return f"{'. '.join(said)}."
+
+
+def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
+    """The best one by its name and those not shown to be worse; none where it is not shown to beat any other."""
+    first = max(variants, key=lambda variant: variant.share(quantity))
+    known = where(differences, quantity=quantity)
+    worse = set[str]()
+    for row in records(known):
+        pair = Model(str(row["model"]), str(row["dtype"])), Model(str(row["against_model"]), str(row["against_dtype"]))
+        beaten = {"larger": (pair[0], pair[1]), "smaller": (pair[1], pair[0])}.get(str(row["verdict"]))
+        if beaten and beaten[0] == first.model:
+            worse.add(str(beaten[1]))
+    alike = [str(other.model) for other in variants if other is not first and str(other.model) not in worse]
+    return [str(first.model), *alike] if worse else []
+
+
+def _said(quantity: str, variants: Sequence[Variant], name: str) -> str:
+    variant = next(each for each in variants if str(each.model) == name)
+    return f"{SHOWN[quantity]} {estimate(variant.means[quantity])}"
+
+
+def _others(names: Sequence[str]) -> str:
+    others = ", ".join(names[1:])
+    return f" (not shown to be worse: {others})" if others else ""
+
+
+def _also(*named: Sequence[str]) -> str:
+    """Who is not shown to be worse in either."""
+    alike = [name for name in named[0][1:] if all(name in names for names in named)]
+    return f" Not shown to be worse in either: {', '.join(alike)}." if alike else ""
+
+
+def table(frames: Frames) -> pd.DataFrame:
+    """A row for each variant: the four shares in words, tokens and seconds; those that no other beats are marked."""
+    variants = variants_of(frames)
+    best = {variant.model for variant in front(variants)} if len(variants) > 1 else set()
+    spent = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[SPENT])}
+    rows = []
+    for variant in variants:
+        took = spent.get(variant.model, {})
+        rows.append(
+            {
+                "variant": str(variant.model), **{_HEADS[name]: _share(variant.means.get(name)) for name in SHOWN},
+                "tokens": took.get("tokens_an_answer"), "seconds": took.get("seconds_a_prompt"),
+                "front": "yes" if variant.model in best else "",
+            }
+        )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _share(row: Mapping[str, Any] | None) -> str:
+    if not row:
+        return ""
+    return "too few" if row["n"] < FEWEST_FOR_INTERVAL else estimate(row)

@@ -1,0 +1,82 @@
+"""Which variant is taken for what, by hand-made means and differences."""
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from swaymeter.reports import variants
+from swaymeter.reports.figures.figure import draw_all
+from swaymeter.reports.figures.front import FRONT
+from swaymeter.reports.models import RUNS
+from swaymeter.reports.tables.of_variants import WHAT_MAKES_IT_FOLLOW
+from swaymeter.reports.tables.table import filled
+
+FOLLOWS, RESISTS = variants.FOLLOWS, variants.RESISTS
+
+
+def frames(means: dict[str, tuple[float, float]], *better: tuple[str, str, str]) -> dict[str, pd.DataFrame]:
+    """Means of variants, (follows, resists); better: quantity, the better one, and the one that it beats."""
+    rows: list[dict[str, Any]] = [
+        {"model": name, "dtype": "float32", "quantity": quantity, "group": "none" if quantity == "correct" else "all",
+         "n": 40, "clusters": 20, "mean": mean, "low": mean - 0.1, "high": mean + 0.1, "interval_over": "question",
+         "unit": "share"}
+        for name, of in means.items() for quantity, mean in zip((FOLLOWS, RESISTS, "correct"), (*of, 0.2), strict=True)
+    ]  # fmt: skip
+    verdicts = dict.fromkeys(better, "larger") | {(name, b, a): "smaller" for name, a, b in better}
+    pairs = [
+        {"model": a, "dtype": "float32", "against_model": b, "against_dtype": "float32", "quantity": quantity,
+         "verdict": verdicts.get((quantity, a, b), "undecided")}
+        for quantity in (FOLLOWS, RESISTS) for a in means for b in means if a < b
+    ]  # fmt: skip
+    spent = [{"model": "a", "dtype": "float32", "tokens_an_answer": 4.5, "seconds_a_prompt": 0.25}]
+    return {variants.MEANS: pd.DataFrame(rows), variants.DIFFERENCES: pd.DataFrame(pairs),
+            variants.SPENT: pd.DataFrame(spent), RUNS: pd.DataFrame(columns=["model", "dtype"])}  # fmt: skip
+
+
+def test_the_front() -> None:
+    known = variants.variants_of(frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.4), "d": (0.5, 0.5)}))
+    assert [variant.model.name for variant in variants.front(known)] == ["a", "b", "d"]
+
+
+@pytest.mark.parametrize(
+    ("better", "said"),
+    [
+        ((), "shown to follow right passages, or to resist wrong ones, more than another, on 20 questions: take"),
+        (((FOLLOWS, "a", "b"), (RESISTS, "c", "a")),
+         "To follow right passages, take a (float32), which follows right passages 90.0% [80.0, 100.0] (not shown to "
+         "be worse: c (float32)). To resist wrong ones, take c (float32), which resists wrong passages 60.0% "
+         "[50.0, 70.0] (not shown to be worse: b (float32))."),
+        (((FOLLOWS, "a", "b"),), "To resist wrong ones, none is shown to be better than another."),
+        (((FOLLOWS, "c", "b"),), "None of the 3 variants"),  # the highest mean beats nobody
+    ],
+)  # fmt: skip
+def test_the_advice(better: tuple[tuple[str, str, str], ...], said: str) -> None:
+    advice = variants.advice(frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.6)}, *better))
+    assert said in advice
+
+
+def test_one_that_is_best_in_both() -> None:
+    found = frames({"a": (0.9, 0.9), "b": (0.5, 0.5), "c": (0.8, 0.8)}, (FOLLOWS, "a", "b"), (RESISTS, "a", "b"))
+    assert variants.advice(found) == (
+        "Take a (float32): it follows right passages 90.0% [80.0, 100.0] and resists wrong passages "
+        "90.0% [80.0, 100.0]. Not shown to be worse in either: c (float32)."
+    )
+
+
+def test_one_variant_alone_is_not_chosen() -> None:
+    found = frames({"a": (0.9, 0.9)})
+    assert variants.advice(found) == ""
+    assert draw_all([FRONT], found) == ([], [])
+
+
+def test_the_table_and_the_figure() -> None:
+    found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.4)})
+    table = filled(WHAT_MAKES_IT_FOLLOW, found)
+    assert table.caption.startswith("None of the 3 variants")
+    assert table.rows["front"].tolist() == ["yes", "yes", ""]
+    assert table.rows.iloc[0].tolist()[:4] == ["a (float32)", "90.0% [80.0, 100.0]", "20.0% [10.0, 30.0]",
+                                               "20.0% [10.0, 30.0]"]  # fmt: skip
+    ((drawn,), _) = draw_all([FRONT], found)
+    assert drawn.drawing.numbers["not_beaten"].tolist() == [True, True, False]
+    assert len(drawn.drawing.paint().axes[0].texts) == 3
