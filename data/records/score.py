@@ -32,6 +32,7 @@ class Variant:
     model: Annotated[str, Meaning("what scores call it")]
     asked_model: Annotated[str, Meaning("the model's name in the study")]
     prompt_name: Annotated[str | None, Meaning("the name of its prompt; NULL where there is one alone")]
+    decoding: Annotated[str | None, Meaning("the name of its decoding; NULL where there is one alone")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     label: Annotated[str | None, Meaning("what the study calls the model; NULL where it has no label")]
     prompt: Annotated[str | None, Meaning("how questions are put, as JSON; NULL of a study without questions")]

@@ -44,6 +44,7 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
         variant.key: {
             "variant": variant.key, "model": variant.name, "dtype": variant.dtype, "label": variant.label,
             "asked_model": variant.model.name, "prompt_name": variant.prompt or None,
+            "decoding": variant.decoding or None,
             "prompt": json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True) if study.questions
             else None,
         }

@@ -1,8 +1,9 @@
 """What a study file and this machine decide, resolved once: all that follows reads the plan, and asks nobody."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ class Variant:
 
     place: in the study file. dtype: that it computes in; as the study has it where that is not known. passes: over its
     prompts; those about queries and contexts are the same in every way, and are of the first one alone. refusal: why it
-    cannot be asked. prompt: the name of its prompt, where the study has several.
+    cannot be asked. prompt: the name of its prompt, where the study has several. decoding: likewise that of its
+    decoding; contrast: what that is, None for the model's own distribution.
     """
 
     model: ModelPart
@@ -58,11 +60,13 @@ class Variant:
     identity: ModelIdentity | None = None
     refusal: SwaymeterError | None = None
     prompt: str = ""
+    decoding: str = ""
+    contrast: Any = None
 
     @property
     def way(self) -> str:
         """How the model is asked; empty where there is one way alone."""
-        return self.prompt
+        return " · ".join(filter(None, (self.prompt, self.decoding)))
 
     @property
     def name(self) -> str:
@@ -171,13 +175,50 @@ def workspace_of(study: Study, folder: str | None = None) -> Workspace:
 def _variants(study: Study, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Iterator[Variant]:
     """Each model in each way."""
     for place, model in enumerate(study.models):
-        first = _variant(study, place, grouped, parameters)
-        ways = tuple(study.prompts or ("",))
-        yield replace(first, prompt=ways[0], prompts=study.answer_prompts(model, ways[0]))
-        about_questions = tuple(each for each in first.passes if each.leading.about == "questions")
-        for prompt in ways[1:]:
-            prompts = study.answer_prompts(model, prompt)
-            yield replace(first, prompt=prompt, prompts=prompts, passes=about_questions)
+        first, decodings = _variant(study, place, grouped, parameters), _decodings(study, model)
+        ways = product(tuple(study.prompts or ("",)), decodings)
+        passes_of = _passes_of_ways(first.passes, next(iter(decodings)))
+        for number, (prompt, decoding) in enumerate(ways):
+            yield replace(
+                first, prompt=prompt, prompts=study.answer_prompts(model, prompt), decoding=decoding,
+                contrast=decodings[decoding], passes=passes_of(decoding) if number else first.passes,
+            )  # fmt: skip
+
+
+def _decodings(study: Study, model: ModelPart) -> Mapping[str, Any]:
+    """The decodings of a model by name, greedy first, "" where the study names none.
+
+    UsageError for one with wrong parameters.
+    """
+    if study.decodings is None:
+        return {"": None}
+    if model.endpoint is not None:
+        return {"greedy": None}
+    named = sorted(study.decodings, key=lambda name: name != "greedy")
+    return {name: _decoding(name, study.decodings[name]) for name in named}
+
+
+def _decoding(name: str, parameters: Mapping[str, float]) -> Any:
+    """A decoding with its parameters; None for greedy, which has none; UsageError for others than it has."""
+    if name == "greedy" and not parameters:
+        return None
+    from swaymeter.tasks.models.generation.decoding import decoding_of  # imports torch, which takes seconds
+
+    try:
+        return decoding_of(name, **parameters)
+    except UsageError as error:
+        raise UsageError(f"decodings.{name}: {error}") from None
+
+
+def _passes_of_ways(passes: tuple[Pass, ...], first: str) -> Callable[[str], tuple[Pass, ...]]:
+    """By decoding: the passes of ways that are not a model's first one.
+
+    What is about queries and contexts is the same in every way. Of another decoding than the first, only answers and
+    what follows from them differ.
+    """
+    about_questions = tuple(each for each in passes if each.leading.about == "questions")
+    of_answers = tuple(each for each in about_questions if each.leading.capability in (None, "samples"))
+    return lambda decoding: about_questions if decoding == first else of_answers
 
 
 def _variant(study: Study, place: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:

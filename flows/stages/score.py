@@ -88,10 +88,12 @@ def _add(
         common["per_query"] = asdict(per_query)
     if variant.way:
         common["way"] = variant.way
+    if variant.contrast is not None:
+        common["decoding"] = asdict(variant.contrast)
     computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
     arguments = Score(
         group.leading.name, computed, common["revision"], study.seed, plan.parameters, declared, variant.prompts,
-        variant.key, variant.name, per_query,
+        variant.key, variant.name, per_query, variant.contrast,
     )  # fmt: skip
     return graph.add(
         SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,

@@ -24,7 +24,8 @@ class Score:
 
     revision: of the model; parameters: of its measures and of those that they need, by name; declarations: of what it
     computes, as the run found them; variant, called: its key, and what scores call it; per_query: the sample of
-    contexts that each query is asked with, None where every context stands before every query.
+    contexts that each query is asked with, None where every context stands before every query; decoding: of its
+    answers, None for the model's own distribution.
     """
 
     measure_pass: str
@@ -37,6 +38,7 @@ class Score:
     variant: str
     called: str
     per_query: PerQuery | None = None
+    decoding: Any = None
 
 
 def run_pass(step: Step, run: Run) -> Spent:
@@ -54,6 +56,7 @@ def run_pass(step: Step, run: Run) -> Spent:
         relation=step.id.subject,
         variant=arguments.variant,
         called=arguments.called,
+        decoding=arguments.decoding,
         seed=arguments.seed,
         dataset_version=content_key(digests)[:12],
         queries=prompts.get("queries", ()),

@@ -151,6 +151,26 @@ Measures = Annotated[dict[str, dict[str, Any]], BeforeValidator(_validated)]
 """The parameters of the named measures, all of them, by name."""
 
 
+DecodingName = Literal["greedy", "cad", "adacad", "coiecd"]
+
+
+def _decodings(content: Any) -> Any:
+    """Decodings by their names, each with its parameters; a list of names has none."""
+    if isinstance(content, list | tuple) and all(isinstance(name, str) for name in content):
+        if len(set(content)) < len(content):
+            raise ValueError("a decoding is named twice; name each once")
+        content = dict.fromkeys(content)
+    if not isinstance(content, dict):
+        raise ValueError("expected names of decodings, such as [greedy, cad], or `cad: {weight: 0.5}`")
+    if not content:
+        raise ValueError("may not be empty; name at least 1, or leave it out")
+    return {name: {} if parameters is None else parameters for name, parameters in content.items()}
+
+
+Decodings = Annotated[dict[DecodingName, dict[str, float]], BeforeValidator(_decodings)]
+"""Several decodings, each with its parameters."""
+
+
 class PricePart(Options):
     """What a million tokens cost at a server, in any currency."""
 

@@ -14,6 +14,7 @@ from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.prompt import TEXTS, PromptPart, Prompts
 from swaymeter.flows.study.sections import (
     ContextsPart,
+    Decodings,
     ExecutionPart,
     Facts,
     Frequency,
@@ -61,6 +62,11 @@ class Study(Options):
     prompts: Prompts | None = None
     """Several ways to put questions, each a name with keys of `prompt`; or a list of forms, such as [default, strict].
     Every model is asked in each of them, and they are compared as models are. null: `prompt` alone."""
+    decodings: Decodings | None = None
+    """Several decodings of answers, compared as prompts are: greedy, the model's own distribution; cad, context-aware
+    decoding (`cad: {weight: 1.0}`); adacad, its adaptive form; coiecd (docs/measures.md has their formulas). Those that
+    contrast answer with the context and without it in one pass. Models at an endpoint are asked with greedy alone.
+    null: greedy."""
     models: tuple[ModelPart, ...]
     """The models that are asked."""
     execution: ExecutionPart = ExecutionPart()

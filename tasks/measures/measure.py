@@ -30,6 +30,8 @@ from swaymeter.tasks.models.capabilities import Capability
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from swaymeter.tasks.models.generation.decoding import Decoding
+
 
 @dataclass(frozen=True)
 class PerQuery:
@@ -113,7 +115,8 @@ class Inputs:
     where models are loaded, as a study names it; batch_size: prompts that are answered at once, None for as many as are
     worth it; rejected: the questions that the stored rows are not of, by their ids, and why; answer_prompts: how
     questions are put; per_query: what each query's own sample of the contexts has, None where every context stands
-    before every query; variant, called: the key of what is asked, and what scores call it, "" for the model's name.
+    before every query; variant, called: the key of what is asked, and what scores call it, "" for the model's name;
+    decoding: of answers, None for the model's own distribution.
     """
 
     relation: str
@@ -132,6 +135,7 @@ class Inputs:
     per_query: PerQuery | None = None
     variant: str = ""
     called: str = ""
+    decoding: "Decoding | None" = None
 
     @property
     def start_token(self) -> bool:

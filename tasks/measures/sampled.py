@@ -9,7 +9,7 @@ from pydantic import Field
 
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
-from swaymeter.data.records import Question, QuestionContext
+from swaymeter.data.records import ALONE, Question, QuestionContext
 from swaymeter.tasks.measures.measure import Inputs, Parameters, Row
 from swaymeter.tasks.measures.rows import QuestionKey, of_case
 from swaymeter.tasks.models.capabilities import Model, Samples
@@ -128,10 +128,18 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
         for question, case in cases
     ]
     tokens = [prompt.tokens for prompt in prompts]
+    without = [
+        None if case.text is None
+        else answer_prompt(model, question.question, None, page=page_of(texts, question, ALONE), **options).tokens
+        for question, case in cases
+    ] if inputs.decoding else None  # fmt: skip
     identities = [(question.question_id, case.context_id) for question, case in cases]
     sampling = {"seed": inputs.seed, "batch_size": inputs.batch_size, **parameters.model_dump(exclude={"thinking"})}
     form, header = prompt_form(model, texts), answer_header(model, texts)
-    answers = model.sample_answers(tokens, identities, form=form, header=header, max_thoughts=max_thoughts, **sampling)
+    answers = model.sample_answers(
+        tokens, identities, form=form, header=header, max_thoughts=max_thoughts, decoding=inputs.decoding,
+        without=without, **sampling,
+    )  # fmt: skip
     if "coherent_persuasion" in inputs.outputs:
         answers = [_with_distributions(model, each, of_prompt) for each, of_prompt in zip(tokens, answers, strict=True)]
     thinking = thinking_words(model, texts, max_thoughts)

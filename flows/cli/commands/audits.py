@@ -72,6 +72,13 @@ Prompt = Annotated[
         "repeated, each is asked and they are compared.",
     ),
 ]
+Decoding = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--decoding",
+        help="How answers are decoded: greedy, cad, adacad or coiecd; repeated, each is asked and they are compared.",
+    ),
+]
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -107,6 +114,7 @@ def audit(
     baseline: Baseline = False,
     entailment: Entailment = None,
     prompt: Prompt = None,
+    decoding: Decoding = None,
     set_: Set = None,
     order: Order = None,
     passages_as: PassageForm = "plain",
@@ -134,7 +142,8 @@ def audit(
     study = view.write_study(
         file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, columns=columns,
         thinking=thinking, baseline=baseline, entailment=entailment, key_from=key_from,
-        prompts=view.prompts_of(prompt or ()), passages=view.passages_of(set_ or (), order or (), passages_as),
+        prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
+        passages=view.passages_of(set_ or (), order or (), passages_as),
     )  # fmt: skip
     selected = Selected.of(str(study))
     selected.check_models("run")

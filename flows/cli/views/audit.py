@@ -177,6 +177,7 @@ def write_study(
     entailment: str | None = None,
     key_from: str = "",
     prompts: Mapping[str, Any] = {},
+    decodings: Sequence[str] = (),
     passages: Mapping[str, Any] | None = None,
 ) -> Path:
     """Writes the study of an audit into its workspace, and gives its path.
@@ -196,6 +197,7 @@ def write_study(
             "baseline": baseline, "passages": passages,
         },
         "prompts": dict(prompts) or None,
+        "decodings": [*decodings] or None,
         "models": _models(models, key_from),
         "measures": {
             "answers": {

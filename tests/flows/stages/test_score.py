@@ -8,6 +8,7 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.graph.step import StepId
+from swaymeter.tasks.models.generation.decoding import decoding_of
 from tests.flows.small_study import prepare, selected
 
 
@@ -65,3 +66,38 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
 def test_prompts_that_cannot_be(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=re.escape(said)):
         selected(tmp_path, **changes)
+
+
+def test_each_decoding_is_a_variant(tmp_path: Path) -> None:
+    here = {"name": str(tmp_path / "model"), "dtype": "float32", "device": "cpu"}
+    models = [here, {"name": "there", "endpoint": "http://127.0.0.1:1"}]
+    measures = {"answers": {}, "accuracy": {}, "context_utilisation": {}}
+    decodings = {"greedy": None, "cad": {"weight": 0.5}}
+    study = prepare(
+        selected(tmp_path, facts=None, models=models, measures=measures, decodings=decodings, prompts=["cite", "role"])
+    )
+    steps = [node.step for node in study.graph if node.id.stage == "score" and node.step is not None]
+    asked = {(one.id.model == "there", one.id.way, one.id.group): one.arguments.decoding for one in steps}
+    ways = {way for there, way, group in asked if group == "answers" and not there}
+    assert ways == {"cite · greedy", "cite · cad", "role · greedy", "role · cad"}
+    assert {way for there, way, group in asked if there} == {"cite · greedy", "role · greedy"}
+    assert {way for there, way, group in asked if group == "context_utilisation" and not there} == {
+        "cite · greedy", "role · greedy",
+    }, "the next token knows no decoding"  # fmt: skip
+    assert asked[False, "cite · cad", "answers"] == decoding_of("cad", weight=0.5)
+    assert asked[False, "cite · greedy", "answers"] is None
+
+
+@pytest.mark.parametrize(
+    ("decodings", "said"),
+    [
+        (["beam"], "decodings"),
+        (["cad", "cad"], "a decoding is named twice"),
+        ({"cad": {"alpha": 1}}, "decodings.cad: the decoding cad has no parameter alpha"),
+        ({"greedy": {"weight": 1}}, "decodings.greedy: the decoding greedy has no parameter weight; it takes none"),
+        ({"cad": {"weight": -1}}, "decodings.cad: "),
+    ],
+)
+def test_decodings_that_cannot_be(tmp_path: Path, decodings: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(said)):
+        prepare(selected(tmp_path, facts=None, measures={"answers": {}}, decodings=decodings))
