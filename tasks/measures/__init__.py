@@ -18,6 +18,7 @@ from swaymeter.tasks.measures.coherent_persuasion import COHERENT_PERSUASION
 from swaymeter.tasks.measures.context_utilisation import CONTEXT_UTILISATION
 from swaymeter.tasks.measures.fisher_susceptibility import FISHER_SUSCEPTIBILITY
 from swaymeter.tasks.measures.measure import Measures
+from swaymeter.tasks.measures.passage_persuasion import PASSAGE_PERSUASION
 
 MEASURES = Measures((
     persuasion.PERSUASION,
@@ -39,6 +40,7 @@ MEASURES = Measures((
     whose_answer.PERSUADED,
     whose_answer.WHOSE_ANSWER,
     CONTEXT_UTILISATION,
+    PASSAGE_PERSUASION,
     persuasion.PERSUASION_BOUND,
 ))  # fmt: skip
 """Every measure that a study can name; a measure comes after those that it needs."""

@@ -5,18 +5,16 @@ irrelevant context, the model's own first token without it. A relevant context t
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Annotated
 
 from swaymeter.data import catalog
-from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.digests import content_key
-from swaymeter.data.errors import ScoreError
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.first_token import first_token_prompts, refuse_thoughts, unfit_for_first_token
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
-from swaymeter.tasks.measures.sampled import page_of, unfit
+from swaymeter.tasks.measures.sampled import page_of
 from swaymeter.tasks.models.capabilities import NextTokenLogits
 
 
@@ -40,32 +38,20 @@ class ContextUtilisation(QuestionScore):
     context_cut: Annotated[int, Meaning("tokens of the context's end that did not fit the model's window")]
 
 
-def _prompts(inputs: Inputs) -> AnswerPrompts:
-    """With the generation prompt, since without it the next token is that of the assistant's header."""
-    return replace(inputs.answer_prompts, generation_prompt=True)
-
-
 def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question]) -> Iterator[Row]:
     """The utilisation of every context of every question."""
     from swaymeter.tasks.models.next_token.by_query import PLAIN
     from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
-    from swaymeter.tasks.models.prompts.thoughts import begins_thoughts, opened_thoughts
     from swaymeter.tasks.scoring.first_token import continuous_utilisation, first_tokens, next_tokens
 
     cases = [(question, case) for question in questions for case in question.cases]
-    texts = _prompts(inputs)
+    texts = first_token_prompts(inputs)
     prompts = [
         answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), prompts=texts)
         for question, case in cases
     ]
     read = next_tokens(model, [prompt.tokens for prompt in prompts], batch_size=inputs.batch_size)
-    begun = any(begins_thoughts(model.tokenizer, [read.likeliest(place)]) for place in range(len(prompts)))
-    if begun or opened_thoughts(model.tokenizer, prompts[0].tokens):
-        raise ScoreError(
-            "context_utilisation reads the first token of an answer, and "
-            f"{model.name if begun else f'the chat template of {model.name}'} opens thoughts before it; leave the "
-            "measure out for this model"
-        )
+    refuse_thoughts("context_utilisation", model, map(read.likeliest, range(len(prompts))), prompts[0].tokens)
     answers = [answer for _, case in cases for answer in case.answers]
     begins = first_tokens(model, answers, texts)
     alone = {question.question_id: place for place, (question, case) in enumerate(cases) if case.condition == "none"}
@@ -92,7 +78,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
 
 CONTEXT_UTILISATION = Measure(
     row=ContextUtilisation, version=1, unit="share", about="questions", capability="next_token_logits", compute=compute,
-    unfit=lambda inputs, model, question: unfit(model, _prompts(inputs), question),
+    unfit=unfit_for_first_token,
     meaning="whether, and how far, a context moves the next token to the answer that it states",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.
     depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},

@@ -167,7 +167,8 @@ class Measure:
     needs: the measures whose stored rows it is computed from; pass_of: the measure whose pass
     yields this one, too, where both are missing; parameters: the model of its parameters; every_context: whether it
     needs every context of a relation before every query, and no samples of them; needs_answers: whether it is of
-    what is true of an entity, or stated: queries of groups have no such answer.
+    what is true of an entity, or stated: queries of groups have no such answer; leaves_out: whether it reads a context
+    of several passages also without each of them.
 
     Functions:
         compute: (inputs, model, chunk) -> the rows of the chunk. The model is None for a derived measure.
@@ -199,6 +200,7 @@ class Measure:
     other_model: Callable[[Inputs, Any], Any] = lambda inputs, model: None
     every_context: bool = False
     needs_answers: bool = False
+    leaves_out: bool = False
     unfit: Callable[[Inputs, Any, Question], str | None] = lambda inputs, model, question: None
     chunks: Callable[[Inputs, Any], Sequence[Chunk]] | None = None
     prompts: Callable[[Any, int, int], int] | None = None
@@ -230,16 +232,20 @@ class Measure:
             for chunk in chunks:
                 yield {self.name: list(self.compute(inputs, model, chunk))}
 
-    def count_prompts(self, parameters: Any, *, queries: int = 0, contexts: int = 0, cases: int = 0) -> int:
+    def count_prompts(
+        self, parameters: Any, *, queries: int = 0, contexts: int = 0, cases: int = 0, left_out: int = 0
+    ) -> int:
         """How many prompts a model reads or answers for so many of each; 0 for a derived measure.
 
-        cases: questions alone, and each with each of its contexts.
+        cases: questions alone, and each with each of its contexts; left_out: the passages of contexts of several, each
+        of which is left out once.
         """
         if self.prompts is not None:
             return self.prompts(parameters, queries, contexts)
         if self.capability is None:
             return 0
-        return {"contexts": queries * contexts, "queries": queries, "questions": cases}[self.about]
+        of_questions = cases + left_out * self.leaves_out
+        return {"contexts": queries * contexts, "queries": queries, "questions": of_questions}[self.about]
 
 
 class Measures(Registry[Measure]):

@@ -263,11 +263,14 @@ def _discard_parts(whole: TableArtifact, count: int) -> None:
 
 def count_prompts(measure: Measure, inputs: Inputs, chunk: Chunk) -> int:
     """How many prompts a model reads or answers for a chunk."""
-    amounts = (
-        {"cases": sum(len(question.cases) for question in chunk)}
-        if measure.about == "questions"
-        else {"queries": len(chunk), "contexts": inputs.contexts_a_query}
-    )
+    if measure.about == "questions":
+        passages = [len(context.passages) for question in chunk for context in question.contexts]
+        amounts = {
+            "cases": sum(len(question.cases) for question in chunk),
+            "left_out": sum(count for count in passages if count > 1),
+        }
+    else:
+        amounts = {"queries": len(chunk), "contexts": inputs.contexts_a_query}
     return measure.count_prompts(inputs.parameters.get(measure.name), **amounts)
 
 

@@ -30,6 +30,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models.capabilities import Model, NextTokenLogits, Tokens
 from swaymeter.tasks.models.next_token.broken import first_broken
+from swaymeter.tasks.models.next_token.by_query import PREFIX_TREE
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.prompts.answer_prompts import filled, template_options
 from swaymeter.tasks.models.prompts.template_options import Turns, prompt_form, rendered
@@ -52,6 +53,10 @@ class NextTokens:
         probabilities, tokens = distribution.topk(min(count, len(distribution)))
         return list(zip(tokens.tolist(), probabilities.tolist(), strict=True))
 
+    def log_probs(self, prompt: int) -> torch.Tensor:
+        """The log-distribution after the prompt with this number: (V,) nats, float64, on the logits' device."""
+        return torch.log_softmax(self.logits[prompt].double(), dim=0)
+
     def probability(self, prompt: int, tokens: Collection[int]) -> float:
         """The probability that one of these tokens comes next, each counted once; computed in float64."""
         distribution = torch.softmax(self.logits[prompt].cpu().double(), dim=0)
@@ -60,7 +65,27 @@ class NextTokens:
 
 def next_tokens(model: NextTokenLogits, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> NextTokens:
     """The next token after every prompt, read `batch_size` at once; ScoreError where a prompt has no distribution."""
-    logits = model.next_token_logits(prompts, batch_size=batch_size)
+    return _checked(model, prompts, model.next_token_logits(prompts, batch_size=batch_size))
+
+
+def next_tokens_together(
+    model: NextTokenLogits, prompts: Sequence[Tokens], *, batch_size: int | None = None
+) -> tuple[NextTokens, str]:
+    """The next token after every prompt, what several begin with read once where the model can; and the engine.
+
+    batch_size: prompts that are read at once where it cannot; ScoreError where a prompt has no distribution.
+    """
+    engine = model.engine_of_next_token([prompts])
+    if engine != PREFIX_TREE:
+        return next_tokens(model, prompts, batch_size=batch_size), engine
+    rows: dict[int, torch.Tensor] = {}
+    for place, of_prompt in model.next_token_by_query([prompts]):
+        rows[place] = of_prompt.logits[0].clone()  # its memory is used again
+    logits = torch.stack([rows[place] for place in range(len(prompts))])
+    return _checked(model, prompts, logits), engine
+
+
+def _checked(model: NextTokenLogits, prompts: Sequence[Tokens], logits: torch.Tensor) -> NextTokens:
     broken = (~torch.isfinite(Distributions.of(logits).log_normaliser)).nonzero().flatten().tolist()
     if broken:
         prompt = first_broken([prompts[place] for place in broken], model.is_broken)

@@ -25,7 +25,7 @@ from swaymeter.tasks.models.next_token.broken import check_contexts_matter, chec
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.prompts.tokens import no_distribution, tokenized_prompts
 
-_ROUNDING = 1e-6
+ROUNDING = 1e-6
 _TINY = torch.finfo(torch.float32).tiny
 
 
@@ -76,7 +76,7 @@ def persuasion(
     # The mixture spreads one context's NaN to all of them: the normalisers show its context.
     checks = (
         (~np.isfinite(normalisers), no_distribution(model)),
-        (~(scores >= -_ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is not a valid score"),
+        (~(scores >= -ROUNDING) | np.isinf(scores), f"persuasion by {model.name} is not a valid score"),
     )
     check_scores(model.is_broken, checks, tokens, queries, distinct)
     check_contexts_matter(model, unmoved, tokens, queries)

@@ -305,6 +305,8 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "reason": None, "outcome": None}
         used = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
         yield "context_utilisation", {**about, **stand_in, **used}
+        alone = {"passage": 1, "passages": 1, "kind": None, "passage_persuasion": draw[2]}
+        yield "passage_persuasion", {**about, **stand_in, **alone}
 
 
 def _context(name: str, condition: str, text: str, answers: list[str]) -> Row:

@@ -55,9 +55,18 @@ def normaliser_of(logits: torch.Tensor) -> torch.Tensor:
     return torch.logsumexp(logits, dim=1).masked_fill_(lowest == -torch.inf, torch.nan)
 
 
+def divergences(p: torch.Tensor, q: torch.Tensor) -> torch.Tensor:
+    """KL(p || q) of each of some log-distributions (n, V): (n,) nats, in their dtype.
+
+    Summed as p log(p / q) - p + q, which is the same for whole distributions, never negative term by term, and of
+    second order in the rounding of their normalisers.
+    """
+    return (p.exp() * (p - q) - p.exp() + q.exp()).sum(dim=1)
+
+
 def divergence(p: torch.Tensor, q: torch.Tensor) -> float:
-    """The largest KL(p || q) of log-distributions (n, V), in nats; of second order in their rounding."""
-    return float((p.exp() * (p - q) - p.exp() + q.exp()).sum(dim=1).max())
+    """The largest KL(p || q) of log-distributions (n, V), in nats."""
+    return float(divergences(p, q).max())
 
 
 def is_rounding(apart: float, dtype: str) -> bool:

@@ -38,23 +38,21 @@ class PrefixTree:
     def of(cls, sequences: Sequence[Tokens], *, device: str = "cpu") -> "PrefixTree":
         """The tree of sequences, none of them empty, with its tensors on a device."""
         nodes: dict[tuple[int, int], int] = {}
-        parents: list[int] = []
-        paths: list[list[int]] = []
-        for sequence in sequences:
-            path: list[int] = []
-            for token in sequence:
-                edge = (path[-1] if path else -1, token)
-                if edge not in nodes:
-                    nodes[edge] = len(nodes)
-                    parents.append(edge[0])
-                path.append(nodes[edge])
-            paths.append(path)
+        paths = [path_of(sequence, nodes) for sequence in sequences]
         ancestors = torch.eye(len(nodes), dtype=torch.bool)
-        for node, parent in enumerate(parents):
+        for (parent, _), node in nodes.items():
             if parent >= 0:
                 ancestors[node] |= ancestors[parent]
         tokens = torch.tensor([token for _, token in nodes])
         return cls(tokens.to(device), (ancestors.sum(dim=1) - 1).to(device), ancestors.to(device), paths)
+
+
+def path_of(sequence: Tokens, nodes: dict[tuple[int, int], int]) -> list[int]:
+    """The nodes of a sequence; nodes: by their parent, -1 for none, and token, to which those that lack are added."""
+    path: list[int] = []
+    for token in sequence:
+        path.append(nodes.setdefault((path[-1] if path else -1, token), len(nodes)))
+    return path
 
 
 def unreadable(model: Network) -> str | None:

@@ -15,10 +15,13 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.reading import ContextBatch, PrefixTree, Reading, read_contexts
+from swaymeter.tasks.models.next_token.reading import ContextBatch, PrefixTree, Reading, path_of, read_contexts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
+ALONE = 8
+"""Times as many nodes where there is one context: a pass has then one row, and long sequences share more of it."""
+
 TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
 
 
@@ -61,7 +64,8 @@ class SharedPrefixes:
         self._groups = _groups(model, prompts)
         self._cache_bytes = budget // 8 // len(self._groups)
         most = max(1, budget // 2 // (len(prompts) * (entries or vocabulary) * size))
-        self._waiting = deque(unit_batches(self._groups[0].sequences, self._units, NODES_PER_BATCH[kind], most))
+        nodes = NODES_PER_BATCH[kind] * (ALONE if len(prompts) == 1 else 1)
+        self._waiting = deque(unit_batches(self._groups[0].sequences, self._units, nodes, most))
         self.largest = max(map(len, self._waiting))
         trees = [self._tree(units_of, group) for units_of in self._waiting for group in self._groups]
         longest = max(group.longest for group in self._groups)
@@ -130,17 +134,20 @@ def unit_batches(sequences: Sequence[Tokens], units: Sequence[Sequence[int]], no
     """The places of units, sequences that stay together, in batches of at most `most` units and about `nodes` nodes."""
     order = sorted(range(len(units)), key=lambda unit: tuple(sequences[units[unit][0]]))
     batches: list[list[int]] = []
-    known: set[tuple[int, ...]] = set()
+    tree: dict[tuple[int, int], int] = {}
+
+    def grow(unit: int) -> int:
+        for place in units[unit]:
+            path_of(sequences[place], tree)
+        return len(tree)
+
     for unit in order:
-        prefixes = {
-            tuple(sequences[place][:end]) for place in units[unit] for end in range(1, len(sequences[place]) + 1)
-        }
-        if batches and len(batches[-1]) < most and len(known | prefixes) <= nodes:
+        if batches and len(batches[-1]) < most and grow(unit) <= nodes:
             batches[-1].append(unit)
-            known |= prefixes
         else:
+            tree.clear()
+            grow(unit)
             batches.append([unit])
-            known = prefixes
     return batches
 
 

@@ -139,5 +139,6 @@ def test_only_models_without_a_switch_may_think(tmp_path: Path, prompts: Inputs,
 def test_first_token_of_a_thought_is_no_answers(tmp_path: Path, prompts: Inputs, models: dict[str, str]) -> None:
     for name, template in (("opened", OPENED), ("written", CHAT)):
         asked = thinking_study(tmp_path / name, prompts, models, None, template=template)
-        with pytest.raises(ScoreError, match="opens thoughts before it"):
-            asked.score("context_utilisation")
+        for measure in ("context_utilisation", "passage_persuasion"):
+            with pytest.raises(ScoreError, match=f"{measure} reads .* opens thoughts before it"):
+                asked.score(measure)

@@ -1,0 +1,34 @@
+"""Measures of questions that read the first token of an answer: their prompts, and the models that they refuse."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.errors import ScoreError
+from swaymeter.data.records import Question
+from swaymeter.tasks.measures.measure import Inputs
+from swaymeter.tasks.measures.sampled import unfit
+from swaymeter.tasks.models.capabilities import Model, Tokens
+
+
+def first_token_prompts(inputs: Inputs) -> AnswerPrompts:
+    """With the generation prompt, since without it the next token is that of the assistant's header."""
+    return replace(inputs.answer_prompts, generation_prompt=True)
+
+
+def unfit_for_first_token(inputs: Inputs, model: Model, question: Question) -> str | None:
+    """Why a question does not fit the model's window, even without its context; None where it does."""
+    return unfit(model, first_token_prompts(inputs), question)
+
+
+def refuse_thoughts(measure: str, model: Model, likeliest: Iterable[int], prompt: Tokens) -> None:
+    """Raises ScoreError where thoughts stand before an answer: a likeliest next token, or a prompt, opens them."""
+    from swaymeter.tasks.models.prompts.thoughts import begins_thoughts, opened_thoughts
+
+    begun = any(begins_thoughts(model.tokenizer, [token]) for token in likeliest)
+    if begun or opened_thoughts(model.tokenizer, prompt):
+        raise ScoreError(
+            f"{measure} reads the first token of an answer, and "
+            f"{model.name if begun else f'the chat template of {model.name}'} opens thoughts before it; leave the "
+            "measure out for this model"
+        )

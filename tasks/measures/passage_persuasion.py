@@ -1,0 +1,89 @@
+"""Persuasion of each passage before a question: how far the next token moves when the passage is left out.
+
+One row for each passage of each context; of a context with one passage, against the question without a context.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated, NamedTuple
+
+from swaymeter.data import catalog
+from swaymeter.data.digests import content_key
+from swaymeter.data.records import OwnKind, Question, QuestionContext
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.first_token import first_token_prompts, refuse_thoughts, unfit_for_first_token
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_case
+from swaymeter.tasks.measures.sampled import page_of
+from swaymeter.tasks.models.capabilities import NextTokenLogits
+
+
+@table("passage_persuasion", "a passage of a context of a question", key=(*QUESTION_KEY, "passage"))
+class PassagePersuasion(QuestionScore):
+    """A row of passage persuasion."""
+
+    passage: Annotated[int, Meaning("the passage's number in its context, from 1 on")]
+    passages: Annotated[int, Meaning("how many passages the context has")]
+    kind: Annotated[OwnKind | None, Meaning("what the passage says of the question's answer; NULL: nobody said")]
+    passage_persuasion: Annotated[
+        float, Meaning("divergence of the next token with all passages from that without this one, at least 0", "nats")
+    ]
+    token_with: Annotated[str, Meaning("the likeliest next token with all passages")]
+    token_without: Annotated[str, Meaning("the likeliest next token without this one")]
+    context_cut: Annotated[
+        int, Meaning("tokens of the context's end that did not fit the model's window: nothing is said of what was cut")
+    ]
+    context_cut_without: Annotated[int, Meaning("such tokens without this passage")]
+
+
+class _LeftOut(NamedTuple):
+    """A passage, by its number, of a context of a question."""
+
+    question: Question
+    case: QuestionContext
+    number: int
+
+
+def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question]) -> Iterator[Row]:
+    """The persuasion of every passage of every context of every question."""
+    from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt, answer_prompt
+    from swaymeter.tasks.scoring.passage_persuasion import passage_persuasion
+
+    texts = first_token_prompts(inputs)
+
+    def prompt(question: Question, case: QuestionContext) -> AnswerPrompt:
+        return answer_prompt(model, question.question, case.text, page=page_of(texts, question, case), prompts=texts)
+
+    left_out: list[_LeftOut] = []
+    prompts: list[tuple[AnswerPrompt, AnswerPrompt]] = []
+    for question in questions:
+        for case in question.contexts:
+            whole = prompt(question, case)
+            for number in range(1, len(case.passages) + 1):
+                left_out.append(_LeftOut(question, case, number))
+                prompts.append((whole, prompt(question, case.without(number))))
+    pairs = [(whole.tokens, without.tokens) for whole, without in prompts]
+    scores = passage_persuasion(model, pairs, batch_size=inputs.batch_size)
+    if pairs:
+        likeliest = {token for score in scores for token in (score.token_with, score.token_without)}
+        refuse_thoughts("passage_persuasion", model, sorted(likeliest), pairs[0][0])
+    for (question, case, number), (whole, without), score in zip(left_out, prompts, scores, strict=True):
+        yield {
+            **of_case(question, case),
+            "passage": number,
+            "passages": len(case.passages),
+            "kind": case.passages[number - 1].kind,
+            "passage_persuasion": score.score,
+            "token_with": str(model.tokenizer.decode([score.token_with])),
+            "token_without": str(model.tokenizer.decode([score.token_without])),
+            "context_cut": whole.context_cut,
+            "context_cut_without": without.context_cut,
+            "engine": score.engine,
+        }
+
+
+PASSAGE_PERSUASION = Measure(
+    row=PassagePersuasion, version=1, unit="nats", about="questions", capability="next_token_logits", compute=compute,
+    unfit=unfit_for_first_token, leaves_out=True,
+    meaning="how far each passage of a context moves the next token, beside the others",
+    depends_on=lambda parameters: {"prompts": content_key(catalog.prompts().content)},
+)  # fmt: skip

@@ -1,0 +1,74 @@
+"""Persuasion of the passages of stored questions: which prompts are compared, and what the rows say."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from swaymeter.data.records import Passage, Question, QuestionContext
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.run import count_prompts
+from swaymeter.tasks.models import LanguageModel
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
+from tests.tasks.measures.conftest import Study
+from tests.tasks.models.alone import log_probs
+
+RIGHT = Passage("It opens at nine.", "supporting", ("nine",), title="Hours")
+WRONG = Passage("It opens at ten.", "conflicting", ("ten",))
+OTHER = Passage("It has three doors.", "irrelevant")
+CONTEXTS = (
+    QuestionContext("mixed", "mixed", (RIGHT, WRONG, OTHER), ("ten",), form="[{number}] {text}", separator="\n"),
+    QuestionContext("right", "supporting", (RIGHT,), ("nine",)),
+    QuestionContext("both", "supporting", (OTHER, RIGHT), ("nine",)),
+)
+
+
+@pytest.fixture
+def study(study: Study) -> Study:
+    first, *others = study.inputs.questions
+    asked = replace(first, question="When does the library open?", contexts=CONTEXTS)
+    return replace(study, inputs=replace(study.inputs, questions=[asked, *others]))
+
+
+def divergence(model: LanguageModel, question: Question, with_all: str, without: str | None) -> float:
+    prompts = [answer_prompt(model, question.question, text).tokens for text in (with_all, without)]
+    p, q = log_probs(model, prompts).double()
+    return math.fsum((p.exp() * (p - q)).tolist())
+
+
+def test_each_passage_is_compared_with_a_prompt_without_it(study: Study, language_model: LanguageModel) -> None:
+    rows = {(row["context_id"], row["passage"]): row for row in study.rows("passage_persuasion")
+            if row["question_id"] == study.inputs.questions[0].question_id}  # fmt: skip
+    whole = "[1] It opens at nine.\n[2] It opens at ten.\n[3] It has three doors."
+    expected = {
+        ("mixed", 1): (whole, "[1] It opens at ten.\n[2] It has three doors."),
+        ("mixed", 2): (whole, "[1] It opens at nine.\n[2] It has three doors."),
+        ("mixed", 3): (whole, "[1] It opens at nine.\n[2] It opens at ten."),
+        ("right", 1): ("It opens at nine.", None),
+        ("both", 1): ("It has three doors.\n\nIt opens at nine.", "It opens at nine."),
+        ("both", 2): ("It has three doors.\n\nIt opens at nine.", "It has three doors."),
+    }
+    question = study.inputs.questions[0]
+    scores = {key: divergence(language_model, question, *texts) for key, texts in expected.items()}
+    assert {key: row["passage_persuasion"] for key, row in rows.items()} == pytest.approx(scores, abs=1e-4)
+    kinds = [rows["mixed", number]["kind"] for number in (1, 2, 3)]
+    assert kinds == ["supporting", "conflicting", "irrelevant"]
+    assert rows["both", 2]["passages"] == 2
+    first = log_probs(language_model, [answer_prompt(language_model, question.question, whole).tokens])[0]
+    token = language_model.tokenizer.decode([int(torch.argmax(first))])
+    assert {rows["mixed", number]["token_with"] for number in (1, 2, 3)} == {token}
+
+
+def test_prompts_without_each_passage_are_counted(study: Study) -> None:
+    questions = study.inputs.questions
+    assert count_prompts(MEASURES["passage_persuasion"], study.inputs, questions[:1]) == 4 + 3 + 2
+    assert count_prompts(MEASURES["context_utilisation"], study.inputs, questions[:1]) == 4
+
+
+def test_a_cut_context_is_said(study: Study) -> None:
+    long = QuestionContext("long", "unknown", (Passage("It is open. " * 60), OTHER))
+    asked = replace(study.inputs.questions[0], contexts=(long,))
+    rows = replace(study, inputs=replace(study.inputs, questions=[asked])).rows("passage_persuasion")
+    assert [(row["context_cut"] > 0, row["context_cut_without"] > 0) for row in rows] == [(True, False), (True, True)]
+    assert rows[1]["passage_persuasion"] == 0.0  # what was cut is as if it had not been there
