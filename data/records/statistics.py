@@ -212,6 +212,35 @@ class ModelDifference(ModelScores):
     untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
 
 
+@table("passage_effects", "what moves answers behind several passages", key=(
+    "model", "dtype", "effect", "evidence_set", "kind",
+))  # fmt: skip
+class PassageEffect:
+    """The paired difference of how often a passage is stated, between two places, lengths, dates, or sets."""
+
+    model: Annotated[str, Meaning("the model's name")]
+    dtype: Annotated[str, Meaning("the precision that the model computed in")]
+    effect: Annotated[str, Meaning("position, length, date, or beside: tasks/statistics/passages.py says what each is")]
+    evidence_set: Annotated[str, Meaning("the set of passages")]
+    kind: Annotated[str, Meaning("the kind of the passage; both where a right and a wrong one are compared")]
+    a: Annotated[str, Meaning("what is compared: first, longer, newer, in the set")]
+    b: Annotated[str, Meaning("with what: last, shorter, older, alone")]
+    unit: Annotated[str, Meaning("the unit of the means and of the difference")]
+    n: Annotated[int, Meaning("questions that have both")]
+    clusters: Annotated[int, Meaning("subjects or questions that these are of: what the interval draws")]
+    mean_a: Annotated[float, Meaning("mean over these questions of how often a is stated")]
+    mean_b: Annotated[float, Meaning("likewise of b")]
+    difference: Annotated[float | None, Meaning("the first mean minus the second")]
+    low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters, by the bootstrap")]
+    high: Annotated[float | None, Meaning("upper end of the interval")]
+    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
+    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all effects")]
+    verdict: Annotated[
+        str | None, Meaning("larger or smaller: p_adjusted is at most 0.05 and 0 outside the interval; or undecided")
+    ]
+    untestable: Annotated[str | None, Meaning("why there is no test; NULL where there is one")]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceStatistic:
     """The columns of what is computed over instances: questions with a context."""

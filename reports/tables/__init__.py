@@ -6,6 +6,7 @@ Rows come from the warehouse; a table chooses columns and an order.
 from swaymeter.data.named import Registry
 from swaymeter.reports.tables import (
     of_models,
+    of_passages,
     of_queries,
     of_questions,
     of_variants,
@@ -17,6 +18,8 @@ __all__ = ["TABLES", "Filled", "Table", "filled"]
 TABLES: Registry[Table] = Registry("table", (
     of_variants.WHAT_MAKES_IT_FOLLOW,
     of_models.AT_A_GLANCE,
+    of_passages.EFFECTS,
+    of_passages.AT_PLACES,
     of_models.SIDE_BY_SIDE,
     of_models.DIFFERENCES,
     of_questions.ACCURACY,

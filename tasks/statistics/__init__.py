@@ -16,6 +16,7 @@ from swaymeter.tasks.statistics import (
     means,
     means_of_contexts,
     models,
+    passages,
     predictors,
 )
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
@@ -53,6 +54,8 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     groups.MEANS,
     models.MEANS,
     models.DIFFERENCES,
+    passages.MEANS,
+    passages.EFFECTS,
 ))  # fmt: skip
 """Every statistic, in the order of the report."""
 

@@ -13,7 +13,9 @@ from swaymeter.reports.tables import TABLES, filled
 from swaymeter.tasks.statistics.formulas.intervals import share_interval
 from tests.reports.study import MODEL, frames, tables
 
-OF_TWO_OR_OWN = ("differences-between-models", "what-makes-it-follow")
+OF_TWO_OR_OWN = (
+    "differences-between-models", "what-makes-it-follow", "what-moves-the-answer", "passages-by-place",
+)  # fmt: skip
 """Tables that a study of one model on DynamicQA's questions does not have."""
 
 

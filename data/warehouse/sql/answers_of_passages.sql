@@ -1,0 +1,30 @@
+-- Every greedy answer behind several passages, or one of a set: where the right and the wrong one stand, their lengths, dates.
+-- Places count from 1; of several passages of a kind the first one's; NULL where there is none of the kind.
+-- unit: right_length = characters
+-- unit: wrong_length = characters
+WITH contexts AS (
+    SELECT relation, question_id, subject, subject_id, unnest(contexts) AS context FROM questions
+),
+told AS (
+    SELECT
+        relation, question_id, coalesce(subject_id, nullif(subject, ''), question_id) AS subject_key,
+        context.context_id, context.evidence_set, len(context.passages) AS passages,
+        list_transform(context.passages, lambda passage: len(passage."text")) AS lengths,
+        list_transform(context.passages, lambda passage: passage."date") AS dates,
+        nullif(list_position(list_transform(context.passages, lambda passage: passage.kind), 'supporting'), 0)::BIGINT
+            AS right_at,
+        nullif(list_position(list_transform(context.passages, lambda passage: passage.kind), 'conflicting'), 0)::BIGINT
+            AS wrong_at
+    FROM contexts
+    WHERE context.evidence_set IS NOT NULL
+)
+SELECT
+    answers.model, answers.dtype, told.relation, told.question_id, told.subject_key, told.context_id, answers.condition,
+    told.evidence_set, told.passages, told.right_at, told.wrong_at,
+    told.lengths[told.right_at] AS right_length, told.lengths[told.wrong_at] AS wrong_length,
+    told.dates[told.right_at] AS right_date, told.dates[told.wrong_at] AS wrong_date,
+    answers.verdict
+FROM whose_answer AS answers
+JOIN told USING (relation, question_id, context_id)
+WHERE answers.sample IS NULL
+ORDER BY ALL

@@ -1,0 +1,61 @@
+"""Tables about several passages: which is stated in which place, and what moves the answer."""
+
+import pandas as pd
+
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.reports.estimates import estimate
+from swaymeter.reports.frames import Frames, in_order, records
+from swaymeter.reports.tables.table import Table
+
+PLACES = ("alone", "first", "middle", "last")
+SAID = {
+    "position": "a {kind} passage that stands first, against last",
+    "length": "the longer of a right and a wrong passage, against the shorter",
+    "date": "the newer of a right and a wrong passage, against the older",
+    "beside": "a {kind} passage in the set, against alone",
+}
+
+
+def _places(frames: Frames) -> pd.DataFrame:
+    """A row for each variant, set and kind, a column for each place."""
+    rows = []
+    frame = in_order(frames["passages_in_short"], position=PLACES)
+    for keys, group in frame.groupby(["model", "dtype", "evidence_set", "kind"], sort=False, observed=True):
+        of = {row["position"]: row for row in records(group)}
+        cells = {
+            place: "" if place not in of
+            else "too few" if of[place]["n"] < FEWEST_FOR_INTERVAL else estimate(of[place]) for place in PLACES
+        }  # fmt: skip
+        answers = int(group["n"].sum())
+        rows.append(dict(zip(("model", "dtype", "set", "kind"), keys, strict=True)) | cells | {"answers": answers})
+    return pd.DataFrame(rows)
+
+
+def _effects(frames: Frames) -> pd.DataFrame:
+    rows = [
+        {
+            "model": row["model"], "dtype": row["dtype"], "set": row["evidence_set"],
+            "states": SAID[row["effect"]].format(kind=row["kind"]), "questions": row["n"],
+            "mean": row["mean_a"], "against": row["mean_b"], "difference": row["difference"], "low": row["low"],
+            "high": row["high"], "unit": row["unit"], "p_adjusted": row["p_adjusted"],
+            "verdict": row["verdict"] or row["untestable"],
+        }
+        for row in records(frames["passage_effects_in_short"])
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+AT_PLACES = Table(
+    "passages-by-place", "Which passage the answer states, by its place",
+    "How often the greedy answer states what the right (supporting) or the wrong (conflicting) passage says, with 95% "
+    "intervals over questions, by the set and the place in it. An answer that states both counts for both. Of several "
+    "passages of a kind the first one's place counts.",
+    ("passages_in_short",), _places,
+)
+EFFECTS = Table(
+    "what-moves-the-answer", "What moves the answer among several passages",
+    "Differences of two means of the same questions, with 95% intervals over questions or subjects, and p by turning "
+    "signs, two-sided, after Benjamini-Hochberg over all rows. Larger or smaller: p is at most 0.05, and 0 outside the "
+    "interval; undecided: nothing shows that they differ, nor that they do not.",
+    ("passage_effects_in_short",), _effects,
+)

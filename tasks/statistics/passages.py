@@ -1,0 +1,145 @@
+"""What of several passages an answer follows: their kind and place, their length and date, and what stands beside them.
+
+An answer *states* a passage if its verdict is that passage's answer, or both. Of a mixed context the verdict `original`
+is the right passage's and `context` the wrong one's; of a context with one of the two, `context` is that one's.
+
+    stated      share of answers that state the right or the wrong passage, by set and place: first, middle, last, or
+                alone where it is the only passage. Of several passages of a kind the first one's place counts.
+
+    effect      a                        b                         of
+    position    it stands first          it stands last            a passage of a kind, in a set of two or more
+    length      states the longer one    states the shorter one    the right and the wrong passage of a mixed context
+    date        states the newer one     states the older one      likewise, where both have a date such as 2026-03-01
+    beside      in the set               alone                     a passage of a kind: how far the others dilute it
+
+Each effect is a difference of two means of the same questions: first a question's mean over its contexts, then the mean
+of the questions. Intervals and tests take subjects as independent (a question where none is named): `paired`, signs of
+whole clusters turned. p_adjusted is over all effects of a study. What it is not: a comparison of different questions.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from swaymeter.data.records.statistics import ALPHA, SHARE, PassageEffect, Summary
+from swaymeter.tasks.statistics.formulas.groups import adjust
+from swaymeter.tasks.statistics.formulas.paired import paired_difference
+from swaymeter.tasks.statistics.frames import by, sorted_by
+from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.summary import MODEL, Mean
+
+QUERY = "answers_of_passages"
+KINDS = {"supporting": "right", "conflicting": "wrong"}
+"""The kinds of passages that state an answer, and what they are called in columns."""
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+OF = ("evidence_set", "kind")
+
+
+def stated(answers: Frame) -> Frame:
+    """A row for each answer and kind of passage before it: by set, kind, position, cluster and question, the value."""
+    import pandas as pd
+
+    answers = answers.assign(cluster=answers["subject_key"].astype(str))
+    verdict, mixed = answers["verdict"].astype(object), answers["condition"].astype(object) == "mixed"
+    parts = []
+    for kind, side in KINDS.items():
+        at = answers[f"{side}_at"].astype("Float64")
+        own = verdict.isin(("context", "both"))
+        if side == "right":
+            own = own.mask(mixed, verdict.isin(("original", "both")))
+        place = at.map({1: "first"}).astype(object).fillna("middle")
+        place = place.mask((at == answers["passages"]).fillna(value=False).astype(bool), "last")
+        place = place.mask(answers["passages"] == 1, "alone")
+        parts.append(answers.assign(kind=kind, position=place, value=own.astype(float))[at.notna()])
+    columns = [*MODEL, *OF, "position", "cluster", "question_id", "context_id"]
+    return sorted_by(pd.concat(parts, ignore_index=True)[[*columns, "value"]], columns)
+
+
+def means(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary`: the share of answers that state a passage, by set, kind and place."""
+    mean = Mean(
+        "stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", interval=True, over="question"
+    )  # fmt: skip
+    return mean.rows(stated(frames[QUERY]), seed)
+
+
+def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
+    """Each effect with the two means of every question that has both: columns cluster, a, b."""
+    of_passages = stated(answers)
+    for about, rows in by(of_passages, (*MODEL, *OF)):
+        yield {"effect": "position", "a": "first", "b": "last", **about}, _beside(rows, "position", "first", "last")
+    for about, rows in by(of_passages, (*MODEL, "kind")):
+        alone = rows[rows["position"] == "alone"].assign(within="alone")
+        for name, in_set in rows[rows["position"] != "alone"].groupby("evidence_set", sort=True, observed=True):
+            both = _beside(_joined(in_set.assign(within="in the set"), alone), "within", "in the set", "alone")
+            yield {"effect": "beside", "a": "in the set", "b": "alone", "evidence_set": str(name), **about}, both
+    mixed = answers[answers["condition"].astype(object) == "mixed"]
+    for about, rows in by(mixed.assign(kind="both"), (*MODEL, *OF)):
+        for effect, a, b, larger in (
+            ("length", "longer", "shorter", _larger(rows["right_length"], rows["wrong_length"])),
+            ("date", "newer", "older", _larger(*(_dated(rows[f"{side}_date"]) for side in ("right", "wrong")))),
+        ):
+            yield {"effect": effect, "a": a, "b": b, **about}, _sides(rows, larger)
+
+
+def _joined(*frames: Frame) -> Frame:
+    import pandas as pd
+
+    return pd.concat(frames, ignore_index=True)
+
+
+def _beside(rows: Frame, column: str, a: str, b: str) -> Frame:
+    """Each question's mean of a and of b, of those that have both."""
+    means = rows.groupby(["cluster", "question_id", column], observed=True)["value"].mean().unstack(column)
+    return means.reindex(columns=[a, b]).dropna().set_axis(["a", "b"], axis=1).reset_index()
+
+
+def _dated(dates: Any) -> Any:
+    """The dates that can be compared; None in place of others."""
+    import pandas as pd
+
+    known = [date if isinstance(date, str) and _DATE.fullmatch(date) else None for date in dates.astype(object)]
+    return pd.Series(known, index=dates.index, dtype=object)
+
+
+def _larger(right: Any, wrong: Any) -> Any:
+    """Whether the right one is larger: True, False, or None where neither is, or one is not known."""
+    import pandas as pd
+
+    known = right.notna() & wrong.notna()
+    values = [None if not ok or a == b else bool(a > b) for ok, a, b in zip(known, right, wrong, strict=True)]
+    return pd.Series(values, index=right.index, dtype=object)
+
+
+def _sides(rows: Frame, larger: Any) -> Frame:
+    """Each question's share of answers that state the larger and the smaller of its two passages."""
+    rows = rows.assign(cluster=rows["subject_key"].astype(str), larger=larger)[larger.notna()]
+    verdict = rows["verdict"].astype(object)
+    right, wrong = (verdict.isin((own, "both")).astype(float) for own in ("original", "context"))
+    is_right = rows["larger"].astype(bool)
+    rows = rows.assign(a=right.where(is_right, wrong), b=wrong.where(is_right, right))
+    return rows.groupby(["cluster", "question_id"], observed=True)[["a", "b"]].mean().reset_index()
+
+
+def effects(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `PassageEffect`, but for p_adjusted."""
+    rows: list[Row] = []
+    for about, both in pairs(frames[QUERY]):
+        if len(both):
+            paired = paired_difference(both["a"] - both["b"], both["cluster"], seed)
+            of = {"mean_a": float(both["a"].mean()), "mean_b": float(both["b"].mean()), "unit": SHARE}
+            rows.append({**about, **of, **paired._asdict(), "p_adjusted": None, "verdict": None})
+    return rows
+
+
+def adjusted(rows: list[Row]) -> list[Row]:
+    """The rows with p_adjusted over all of them, and the verdict."""
+    for row in adjust(rows, ()):
+        if row["p_adjusted"] is not None:
+            clear = row["p_adjusted"] <= ALPHA and not row["low"] <= 0 <= row["high"]
+            row["verdict"] = ("larger" if row["difference"] > 0 else "smaller") if clear else "undecided"
+    return rows
+
+
+MEANS = Statistic("passage_means", 1, Summary, (QUERY,), means)
+EFFECTS = Statistic("passage_effects", 1, PassageEffect, (QUERY,), effects, finish=adjusted)

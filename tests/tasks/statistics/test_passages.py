@@ -1,0 +1,89 @@
+"""Effects of place, length, date and of other passages: planted ones are found, and none where there is none."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from swaymeter.tasks.statistics.passages import EFFECTS, MEANS, QUERY
+
+FOLLOWED = ("first", "last", "longest", "newest")
+Rows = list[dict[str, Any]]
+
+
+def study(rule: str, questions: int = 12, seed: int = 0) -> dict[str, pd.DataFrame]:
+    """Verdicts of a made-up model that follows one of a right and a wrong passage by a rule, or at random.
+
+    Each question has both alone, and together with a third one in every order.
+    """
+    draws, rows = np.random.default_rng(seed), Rows()
+    for number in range(questions):
+        longer, newer = (bool(draws.random() < 0.5) for _ in range(2))
+        common = {
+            "model": "m", "dtype": "float32", "relation": "r", "question_id": f"q{number}", "subject_key": f"q{number}",
+            "right_length": 40 if longer else 20, "wrong_length": 30,
+            "right_date": "2026-03-01" if newer else "2019-01-01", "wrong_date": "2022-05-05",
+        }  # fmt: skip
+        for kind, side in (("supporting", "right"), ("conflicting", "wrong")):
+            other = {f"{'wrong' if side == 'right' else 'right'}_at": None, f"{side}_at": 1}
+            rows.append({**common, **other, "condition": kind, "evidence_set": kind, "passages": 1,
+                         "context_id": kind, "verdict": "context"})  # fmt: skip
+        for order in itertools.permutations(("right", "wrong", "other")):
+            right_at, wrong_at = order.index("right") + 1, order.index("wrong") + 1
+            follows_right = {
+                "first": right_at < wrong_at, "last": right_at > wrong_at, "longest": longer, "newest": newer,
+                "random": bool(draws.random() < 0.5),
+            }[rule]  # fmt: skip
+            rows.append({**common, "right_at": right_at, "wrong_at": wrong_at, "condition": "mixed", "passages": 3,
+                         "evidence_set": "s+c+i", "context_id": " ".join(order),
+                         "verdict": "original" if follows_right else "context"})  # fmt: skip
+    return {QUERY: pd.DataFrame(rows)}
+
+
+def found(rule: str, seed: int = 0, questions: int = 12) -> dict[tuple[str, str], str]:
+    """The verdicts other than undecided, by effect and kind, of those that are not about what stands beside."""
+    rows = EFFECTS.rows(study(rule, questions, seed), seed)
+    known = {(row["effect"], row["kind"]): row["verdict"] for row in rows if row["effect"] != "beside"}
+    return {key: verdict for key, verdict in known.items() if verdict not in ("undecided", None)}
+
+
+def test_a_planted_effect_is_found() -> None:
+    assert found("first") == {("position", "supporting"): "larger", ("position", "conflicting"): "larger"}
+    assert found("last") == {("position", "supporting"): "smaller", ("position", "conflicting"): "smaller"}
+    assert found("longest") == {("length", "both"): "larger"}
+    assert found("newest") == {("date", "both"): "larger"}
+
+
+def test_nothing_is_found_where_there_is_nothing() -> None:
+    studies = 200
+    false = sum(bool(found("random", seed=seed, questions=8)) for seed in range(studies))
+    assert false <= 0.05 * studies
+
+
+def test_an_effect_by_hand() -> None:
+    rows = EFFECTS.rows(study("first", questions=6), 0)
+    (row,) = [row for row in rows if (row["effect"], row["kind"]) == ("position", "supporting")]
+    # First: both orders are followed; last: in no order. So each question has 1 - 0.
+    assert (row["mean_a"], row["mean_b"], row["difference"], row["n"]) == (1.0, 0.0, 1.0, 6)
+    assert row["p"] == pytest.approx(2 / 2**6)
+    (beside,) = [row for row in rows if (row["effect"], row["kind"]) == ("beside", "conflicting")]
+    assert (beside["a"], beside["mean_a"], beside["mean_b"]) == ("in the set", 0.5, 1.0)
+    assert (beside["difference"], beside["verdict"]) == (-0.5, "smaller")
+
+
+def test_shares_by_place() -> None:
+    rows = MEANS.rows(study("first"), 0)
+    shares = {tuple(row["group_values"]): (row["mean"], row["n"]) for row in rows}
+    assert shares["s+c+i", "supporting", "first"] == (1.0, 24)
+    assert shares["s+c+i", "supporting", "middle"] == (0.5, 24)
+    assert shares["s+c+i", "conflicting", "last"] == (0.0, 24)
+    assert shares["conflicting", "conflicting", "alone"] == (1.0, 12)
+
+
+@pytest.mark.parametrize("date", ["last spring", None, float("nan")])
+def test_dates_that_cannot_be_compared_say_nothing(date: Any) -> None:
+    frames = study("newest")
+    frames[QUERY]["right_date"] = date
+    assert not [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
