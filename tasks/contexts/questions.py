@@ -3,13 +3,13 @@
 import logging
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from swaymeter.data import reasons
 from swaymeter.data.errors import InputError
 from swaymeter.data.randomness import drawn_first
-from swaymeter.data.records import CONFLICTING, Question, Rejected
+from swaymeter.data.records import CONFLICTING, Passage, Question, Rejected
 from swaymeter.data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
 from swaymeter.tasks.scoring.followed import whose_answer
 from swaymeter.tasks.scoring.wording.words import words
@@ -59,6 +59,12 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
             "there as an alias, or correct the kind",
             len(stated), textwrap.shorten("; ".join(stated), 1000),
         )  # fmt: skip
+    if both := [passage for question in askable.values() for passage in _stating_both(question)]:
+        log.warning(
+            "%d passages state the right answer and that of a conflicting one, too: %s; what an answer follows cannot "
+            "be told from them: cut them, or give them the kind unknown",
+            len(both), textwrap.shorten("; ".join(both), 1000),
+        )  # fmt: skip
     if long := [question.question_id for question in askable.values() if question.is_own and _is_long(question)]:
         log.warning(
             "%d questions have answers of more than %d words: %s; words decide whose answer a reply states, and long "
@@ -73,13 +79,40 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
 
 
 def _lacking(question: Question) -> list[str]:
-    """The contexts of one's own that do not hold the answer that they are said to state; yes and no need not stand."""
+    """The passages of one's own that do not hold the answer that they are said to state; yes and no need not stand."""
     lacking = []
-    for case in question.cases if question.is_own else ():
-        answers = [answer for answer in case.answers if words(answer) and answer.casefold() not in ("yes", "no")]
-        if answers and case.text and whose_answer(case.text, context=answers, original=()) != "context":
-            lacking.append(f"{question.question_id}, {case.context_id}: {answers[0]!r}")
+    for place, passage in _passages(question):
+        answers = _looked_for(passage.answers)
+        if answers and whose_answer(passage.text, context=answers, original=()) != "context":
+            lacking.append(f"{place}: {answers[0]!r}")
     return lacking
+
+
+def _stating_both(question: Question) -> list[str]:
+    """The passages of one's own that state the right answer and that of a conflicting passage."""
+    telling = ("supporting", "conflicting")
+    passages = [(place, passage) for place, passage in _passages(question) if passage.kind in telling]
+    wrong = _looked_for(form for _, passage in passages if passage.kind == "conflicting" for form in passage.answers)
+    right = _looked_for(question.forms)
+    return [
+        f"{place}: {passage.text[:60]!r}"
+        for place, passage in passages
+        if right and wrong and whose_answer(passage.text, context=wrong, original=right) == "both"
+    ]
+
+
+def _passages(question: Question) -> list[tuple[str, Passage]]:
+    """Each passage of one's own question once, and where it stands."""
+    found: dict[str, tuple[str, Passage]] = {}
+    for case in question.cases if question.is_own else ():
+        for passage in case.passages:
+            found.setdefault(passage.text, (f"{question.question_id}, {case.context_id}", passage))
+    return list(found.values())
+
+
+def _looked_for(answers: Iterable[str]) -> list[str]:
+    """The answers that have words to look for; yes and no may stand anywhere."""
+    return [answer for answer in dict.fromkeys(answers) if words(answer) and answer.casefold() not in ("yes", "no")]
 
 
 def _is_long(question: Question) -> bool:
@@ -88,10 +121,10 @@ def _is_long(question: Question) -> bool:
 
 
 def _alike(question: Question) -> str:
-    """What a conflicting context of one's own states in the words of the right answer, in another spelling; or ""."""
+    """What a conflicting passage of one's own states in the words of the right answer, in another spelling; or ""."""
     right = {words(form): form for form in question.forms if words(form)}
     for case in question.cases if question.is_own else ():
-        for answer in case.answers if case.condition in CONFLICTING else ():
+        for answer in case.answers if case.condition in {*CONFLICTING, "mixed"} else ():
             if words(answer) in right:
                 return f"{case.context_id}: {answer!r} is the right answer {right[words(answer)]!r} in another spelling"
     return ""

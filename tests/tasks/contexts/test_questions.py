@@ -96,3 +96,17 @@ def test_too_few_questions_are_refused() -> None:
         choose_questions(three, count=2, seed=0)
     with pytest.raises(InputError, match="no questions"):
         choose_questions([], count=None, seed=0)
+
+
+def test_a_passage_that_states_both_answers_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    passages = [
+        {"kind": "supporting", "text": "It opened at ten until May, and opens at nine now."},
+        {"kind": "conflicting", "text": "It opens at ten.", "answer": "ten"},
+    ]
+    row = {"id": "q", "question": "When does it open?", "answer": "nine", "contexts": passages}
+    (tmp_path / "mine.jsonl").write_text(json.dumps(row))
+    sets = {"sets": ["all", "conflicting"]}
+    read = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl"), passages=sets))  # type: ignore[arg-type]
+    choose_questions(read.questions, count=None, seed=0)
+    (said,) = caplog.messages
+    assert said.startswith("1 passages state the right answer and that of a conflicting one, too: q, all, given: ")
