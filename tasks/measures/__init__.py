@@ -14,6 +14,7 @@ from swaymeter.tasks.measures import (
     whose_answer,
 )
 from swaymeter.tasks.measures.answers import ANSWERS
+from swaymeter.tasks.measures.cited_passages import CITED_PASSAGES
 from swaymeter.tasks.measures.coherent_persuasion import COHERENT_PERSUASION
 from swaymeter.tasks.measures.context_utilisation import CONTEXT_UTILISATION
 from swaymeter.tasks.measures.fisher_susceptibility import FISHER_SUSCEPTIBILITY
@@ -39,6 +40,7 @@ MEASURES = Measures((
     whose_answer.ACCURACY,
     whose_answer.PERSUADED,
     whose_answer.WHOSE_ANSWER,
+    CITED_PASSAGES,
     CONTEXT_UTILISATION,
     PASSAGE_PERSUASION,
     persuasion.PERSUASION_BOUND,

@@ -221,12 +221,13 @@ def _sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], 
         others = [answer for other in conflicting for answer in other.answers]
         return original, _with_words(others)
     stated = _with_words(case.answers)
-    if case.condition in SUPPORTING or _is_among(stated, original):
+    if case.condition in SUPPORTING or is_among(stated, original):
         return (), tuple(dict.fromkeys((*original, *stated)))
     return original, stated
 
 
-def _is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
+def is_among(stated: Sequence[str], original: Sequence[str]) -> bool:
+    """Whether one of the stated answers is one of the original ones, by their words."""
     known = {tuple(words(name)) for name in original}
     return any(tuple(words(name)) in known for name in stated)
 

@@ -303,6 +303,9 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         stated = {"verdict": verdict, "reason": "denied" if verdict == "neither" else None, "outcome": outcome}
         yield "whose_answer", {**about, **stand_in, "sample": None, **stated}
         yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "reason": None, "outcome": None}
+        cites = {"cited": [1], "cited_exist": True, "citation_right": draw[0] < 0.5, "came_from": [1],
+                 "names_conflict": False}  # fmt: skip
+        yield "cited_passages", {**about, **stand_in, "sample": None, **cites}
         used = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
         yield "context_utilisation", {**about, **stand_in, **used}
         alone = {"passage": 1, "passages": 1, "kind": None, "passage_persuasion": draw[2]}

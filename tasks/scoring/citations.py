@@ -1,0 +1,206 @@
+"""Which of the passages before a question a reply cites by their numbers, and whether it says that they disagree.
+
+A reply cites a passage where it has
+
+    a number in square brackets     [2], [1, 3], [1-3], [2†source], 【2】; a footnote mark [^2], too
+    a number in round brackets      (2) or (1, 3), behind a word and before the end of a clause or line; not a mark of a
+                                    list, (1) nine (2) ten, nor a number in figures behind it in letters, two (2), nor
+                                    a part of what is counted otherwise, Section 5 (2)
+    a name of passages and a number  passage 2, documents 1 and 3, Source: 2, passage two; "the text 2" and "the
+                                    context 2" are no names
+    an ordinal and such a name      the second passage; then also "the third says"
+
+Numbers are those by which the passages stand before the question, from 1 on. A number of more than three digits cites
+nothing (a year), nor does one in round brackets that no passage has.
+What it is not: a check of what a passage says. A number in square brackets that a reply copies from a passage's text,
+such as a footnote's, counts as a citation. Names and ordinals are English.
+
+A reply names the conflict of right and wrong passages (a mixed context) where one of these holds:
+
+    contrast      a word of contrast (but, however, while, whereas, although, though, on the other hand, in or by
+                  contrast, conversely, another, others, the other) stands between parts of which one states the right
+                  answer and not the wrong one, the other the wrong one and not the right one, and the reply attributes:
+                  it cites a passage, or has a word such as passage, source, text, says, states, according to. Where
+                  while, whereas, although or though begins, the parts are those of its comma.
+    disagreement  it states both answers and says that something disagrees: disagree, contradict, inconsistent,
+                  discrepancy, conflicting, depending on the source; also differ, different and conflict where it
+                  attributes. A word of the question does not count, nor one that is negated (do not contradict).
+    citations     it states both answers, and cites a passage of each
+
+What it is not: a judgement whether the reply is right. A reply that names the conflict may decide for one answer, in
+words of concession even by its verdict; one that states both answers without any of these signs, "at nine and ten",
+does not name a conflict. It is meant to be conservative, and English.
+Source: ours.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterator, Mapping
+from itertools import islice
+
+from swaymeter.tasks.scoring.followed import Verdict
+
+_ONES = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_NUMBERS = {word: number for number, word in enumerate(_ONES, 1)}
+_RANKS = ("first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th", "sixth 6th", "seventh 7th", "eighth 8th",
+          "ninth 9th", "tenth 10th")  # fmt: skip
+_ORDINALS = {word: number for number, words in enumerate(_RANKS, 1) for word in words.split()}
+_LIST = r"\d{1,4}(?:\s*(?:,\s*(?:and|or|&)?|;|&|\band\b|\bor\b|[-\u2013\u2014])\s*\#?\d{1,4})*"
+_RANGE = re.compile(r"(\d+)\s*[-\u2013\u2014]\s*\#?(\d+)")
+_SQUARE = re.compile(rf"[\[\u3010]\s*[\^#]?({_LIST})\s*(?:†[^\]\u3011]*)?[\]\u3011]")
+_ROUND = re.compile(
+    rf"(?<=[\w\"'\u201d\u2019%°.\])])\s?\(\s*({_LIST})\s*\)"
+    r"(?=\s*(?:$|[\n.,;:!?)\](\[]|(?:and|or|but|while|whereas|though|although)\b))",
+    re.MULTILINE,
+)
+_LIST_MARK = re.compile(r"^[^\S\n]*\(\d+\)", re.MULTILINE)
+_PART_OF = re.compile(
+    r"(?:\b(?:sections?|articles?|clauses?|paragraphs?|chapters?|rules?|parts?|figures?|tables?|pages?|sec\.|art\.)"
+    r"\s*[\d.]+\s*|(?<!\w)[a-z])$",
+)
+_NAMES = "passages?|documents?|docs?|sources?|contexts?|texts?|excerpts?|snippets?|references?|refs?|chunks?"
+_CLAUSE_END = r"(?=\s*(?:$|[\n.,;:!?)\]\u3011]))"
+_NAMED = re.compile(
+    rf"(\b(?:the|this|that|given|provided)\s+)?\b({_NAMES})\.?(\s*:)?\s*(?:no\.|nos\.|numbers?|\#)?\s*\#?({_LIST})(?![\w%])",
+)
+_SPELLED = re.compile(
+    r"\b(?:passage|document|source|excerpt|snippet)\s+"
+    rf"(?:({'|'.join(_ONES[1:])})\b|(one)\b(?=\s*(?:$|[\n.,;:!?)\]]|and\b|or\b|says?\b|states?\b|claims?\b|gives\b)))",
+)
+_ORDINAL = "|".join(_ORDINALS)
+_BY_ORDINAL = re.compile(
+    rf"\b(?:({_ORDINAL})\s+(?:passage|excerpt|snippet)|the\s+({_ORDINAL})\s+(?:document|source|text))\b"
+)
+_BY_ORDINAL_ALONE = re.compile(
+    rf"\bthe\s+({_ORDINAL})\s+(?:one\s+)?(?:says|states|claims|mentions|gives|reports|indicates|suggests|has|puts)\b",
+)
+
+_SUBORDINATE = "while|whereas|although|though"
+_CONTRAST = re.compile(
+    rf"\b(?:but|however|({_SUBORDINATE})|on the other hand|(?:in|by) contrast|conversely|the other|another|others)\b",
+    re.IGNORECASE,
+)
+_ATTRIBUTES = re.compile(
+    rf"\b(?:{_NAMES}|according|says?|said|saying|(?<!united )states?|stated|stating|claim(?:s|ed)?|mention(?:s|ed)?"
+    r"|indicates?|indicated|suggest(?:s|ed)?|reports?|reported|articles?|accounts?|information)\b",
+    re.IGNORECASE,
+)
+_DISAGREES = {
+    "disagree": r"disagree(?:s|d|ing|ments?)?",
+    "contradict": r"contradict(?:s|ed|ing|ions?|ory)?",
+    "inconsist": r"inconsistent|inconsistenc(?:y|ies)",
+    "discrepan": r"discrepanc(?:y|ies)",
+    "conflict": r"conflicting",
+    "depending": r"depending on (?:the|which|what|whose) (?:passage|source|document|text)s?",
+}
+_DIFFERS = {
+    "differ": r"differ(?:s|ed|ing|ently|ent|ences?)?",
+    "conflict": r"conflict(?:s|ed|ing)?",
+}
+"""Words of disagreement by what they begin with; the second ones are ordinary words where nobody is said to say it."""
+
+_NEGATED = re.compile(
+    r"(?:\b(?:no|not|never|without|nor|neither|cannot)|n['\u2019]t)\W+(?:\w+\W+){0,2}$", re.IGNORECASE
+)
+_MOST_CONTRASTS, _MOST_COMMAS = 20, 5
+"""What is looked at of a long reply."""
+
+
+def cited(reply: str, passages: int) -> tuple[int, ...]:
+    """The numbers by which a reply cites passages, in their order, each once; passages: how many there are.
+
+    Numbers that no passage has are among them.
+    """
+    lines = unicodedata.normalize("NFKC", reply).lower().splitlines()
+    text = "\n".join(filter(None, (" ".join(line.split()) for line in lines)))
+    found = {number for number in _cited(text, passages) if number <= max(999, passages)}
+    return tuple(sorted(found))
+
+
+def _cited(text: str, passages: int) -> Iterator[int]:
+    for match in _SQUARE.finditer(text):
+        yield from _numbers(match[1], passages)
+    if not _LIST_MARK.search(text):
+        for match in _ROUND.finditer(text):
+            numbers = _numbers(match[1], passages)
+            before = text[max(0, match.start(1) - 80) : match.start(1)].rstrip().removesuffix("(")
+            if all(1 <= number <= passages for number in numbers) and not _counts(before, numbers):
+                yield from numbers
+    for match in _NAMED.finditer(text):
+        yield from _of_names(text, match, passages)
+    for match in _SPELLED.finditer(text):
+        yield _NUMBERS[match[1] or match[2]]
+    by_ordinal = list(_BY_ORDINAL.finditer(text))
+    for match in (*by_ordinal, *(_BY_ORDINAL_ALONE.finditer(text) if by_ordinal else ())):
+        yield _ORDINALS[next(filter(None, match.groups()))]
+
+
+def _counts(before: str, numbers: list[int]) -> bool:
+    """Whether a number in round brackets counts something, by what stands before it: two (2), Section 5 (2), f(2)."""
+    last = (before.split() or [""])[-1].strip("\"'.,;:")
+    return last in map(str, numbers) or _NUMBERS.get(last) in numbers or bool(_PART_OF.search(before))
+
+
+def _of_names(text: str, match: re.Match[str], passages: int) -> Iterator[int]:
+    """The numbers behind a name of passages: all of a list behind a plural, or one in brackets, else the first."""
+    pointed, name, colon, written = match.groups()
+    name = name.removesuffix("s")
+    ends = bool(re.match(_CLAUSE_END, text[match.end() :]))
+    if (pointed and name in ("text", "context")) or (colon and not ends):
+        return
+    numbers = _numbers(written, passages)
+    is_list = match[2].endswith("s") or bool(re.match(r"\s*[)\]\u3011]", text[match.end() :]))
+    yield from numbers if is_list else numbers[:1]
+
+
+def _numbers(written: str, passages: int) -> list[int]:
+    """The numbers of a list, those within a range of passages that there are, too."""
+    found = [int(number) for number in re.findall(r"\d+", written)]
+    for first, last in _RANGE.findall(written):
+        if int(first) < int(last) <= passages:
+            found += range(int(first) + 1, int(last))
+    return found
+
+
+def names_conflict(
+    reply: str,
+    verdict: Verdict,
+    states: Callable[[str], Verdict],
+    *,
+    question: str,
+    cites: Collection[int],
+    right: Collection[int],
+    wrong: Collection[int],
+) -> bool:
+    """Whether a reply to a question behind right and wrong passages says that these disagree; the rules stand above.
+
+    verdict: whose answer the reply states; states: whose answer a part of it states; cites: the passages that it cites;
+    right, wrong: those that state the right answer, and those that state the wrong one that the reply states.
+    """
+    attributes = bool(cites) or bool(_ATTRIBUTES.search(reply))
+    if verdict == "both":
+        if not set(cites).isdisjoint(right) and not set(cites).isdisjoint(wrong):
+            return True
+        if _disagrees(reply, question, {**_DISAGREES, **(_DIFFERS if attributes else {})}):
+            return True
+    return attributes and any({states(one), states(other)} == {"context", "original"} for one, other in _parts(reply))
+
+
+def _disagrees(reply: str, question: str, patterns: Mapping[str, str]) -> bool:
+    asked = question.lower()
+    return any(
+        not _NEGATED.search(reply[: match.start()])
+        for begins, pattern in patterns.items()
+        if begins not in asked
+        for match in re.finditer(rf"\b(?:{pattern})\b", reply, re.IGNORECASE)
+    )
+
+
+def _parts(reply: str) -> Iterator[tuple[str, str]]:
+    """The parts before and behind each word of contrast; of one that begins a clause, those of the clause's comma."""
+    for match in islice(_CONTRAST.finditer(reply), _MOST_CONTRASTS):
+        before, behind = reply[: match.start()], reply[match.end() :]
+        yield before, behind
+        if match[1]:
+            for comma in islice(re.finditer(",", behind), _MOST_COMMAS):
+                yield behind[: comma.start()], behind[comma.end() :]
