@@ -34,6 +34,8 @@ class Variant(NamedTuple):
 def variants_of(frames: Frames) -> list[Variant]:
     """Every variant of which both quantities that decide were measured, in the order of the page."""
     rows = frames[MEANS]
+    if rows.empty:
+        return []
     over_all = rows[rows["group"].isin(("all", "none"))]
     found = []
     for model in models(over_all):
