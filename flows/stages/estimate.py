@@ -212,14 +212,16 @@ def _of_partition(plan: Plan, partition: str, leading: str) -> int | None:
 def _amounts(plan: Plan, node: Node) -> dict[str, int]:
     built = {role: check.rows for other in node.inputs for role, check in other.checks.items() if check.state == "done"}
     questions = [node.checks["questions"] for node in node.inputs if "questions" in node.checks]
-    cases = sum(check.about["cases"] for check in questions if check.about)
+    of_questions = {
+        name: sum(check.about.get(name, 0) for check in questions if check.about) for name in ("cases", "left_out")
+    }
     relation, sample = plan.relations.get(node.id.subject), plan.study.contexts.sample
     entities, forms, planned = relation.amounts if relation else (0, 0, 0)
     contexts = built.get("contexts", planned)
     return {
         "queries": built.get("queries", forms * entities),
         "contexts": sample.contexts if sample else contexts,
-        "cases": cases,
+        **of_questions,
     }
 
 

@@ -105,4 +105,6 @@ def build_questions(step: Step, run: Run) -> None:
     ]
     # A fact that became temporal keeps its place.
     ordered = sorted(questions, key=lambda question: question.question_id)
-    step.write("questions", ordered, {"cases": sum(len(question.cases) for question in ordered)})
+    passages = [len(context.passages) for question in ordered for context in question.contexts]
+    amounts = {"cases": len(ordered) + len(passages), "left_out": sum(count for count in passages if count > 1)}
+    step.write("questions", ordered, amounts)

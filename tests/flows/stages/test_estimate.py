@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -157,3 +158,14 @@ def test_requests_and_cost_of_a_server(tmp_path: Path) -> None:
     (line,) = [line for line in lines(study) if "requests" in line]
     assert line.startswith(f"served/auto: at most {requests} requests, about {requests * 150:,} tokens read")
     assert f"about {cost:,.2f} in the currency" in line
+
+
+def test_each_passage_that_is_left_out_counts(tmp_path: Path) -> None:
+    passages = [{"kind": kind, "text": f"{kind} one", "answer": kind} for kind in ("supporting", "conflicting")]
+    rows = [{"question": f"What {n}?", "answer": "supporting", "contexts": passages} for n in range(3)]
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    questions: dict[str, Any] = {"source": "file", "file": str(tmp_path / "mine.jsonl"), "per_partition": None}
+    questions["passages"] = {"sets": ["supporting", "all"]}
+    study = prepare(selected(tmp_path, facts=None, questions=questions, measures={"passage_persuasion": {}}))
+    # Alone, with one passage, with two; and with each of the two left out.
+    assert any("15 prompts" in line for line in study.estimate("run"))
