@@ -20,6 +20,7 @@ TABLES: Registry[Table] = Registry("table", (
     of_models.AT_A_GLANCE,
     of_passages.EFFECTS,
     of_passages.AT_PLACES,
+    of_passages.CITED,
     of_models.SIDE_BY_SIDE,
     of_models.DIFFERENCES,
     of_questions.ACCURACY,

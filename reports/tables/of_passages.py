@@ -45,6 +45,35 @@ def _effects(frames: Frames) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+MEANS = {
+    "cites": "cites a passage",
+    "cited_exist": "of those that cite: every cited passage is there",
+    "citation_right": "of those that cite and state an answer: a cited passage states it",
+    "names_conflict": "names the conflict of two passages",
+    "passage_persuasion": "persuasion of a passage within its context",
+}
+
+
+def _means(frames: Frames) -> pd.DataFrame:
+    """A row for each variant, quantity and group: a condition, or a kind of passage with its place."""
+    frame = in_order(frames["passage_means_in_short"], quantity=MEANS, position=(None, *PLACES))
+    rows = [
+        {
+            "model": row["model"], "dtype": row["dtype"], "what": MEANS[row["quantity"]], "group": row["of"],
+            "place": row["position"] if isinstance(row["position"], str) else "",
+            **{name: row[name] for name in ("n", "clusters", "mean", "low", "high", "unit")},
+        }
+        for row in records(frame)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+CITED = Table(
+    "citations-and-persuasion-of-passages", "What answers cite, and how far each passage moves the next token",
+    "Shares of greedy answers, and means of the persuasion of a passage in nats: the divergence of the next token with "
+    "all passages from that without this one, by its kind and place. With 95% intervals over questions or subjects.",
+    ("passage_means_in_short",), _means, folded=True,
+)
 AT_PLACES = Table(
     "passages-by-place", "Which passage the answer states, by its place",
     "How often the greedy answer states what the right (supporting) or the wrong (conflicting) passage says, with 95% "

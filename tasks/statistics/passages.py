@@ -5,6 +5,10 @@ is the right passage's and `context` the wrong one's; of a context with one of t
 
     stated      share of answers that state the right or the wrong passage, by set and place: first, middle, last, or
                 alone where it is the only passage. Of several passages of a kind the first one's place counts.
+    cites, cited_exist, citation_right, names_conflict   shares of greedy answers, by condition: that cite a passage;
+                of these, that cite passages that there are, and that cite one that states the answer; of mixed
+                contexts, that name the conflict (tasks/scoring/citations.py)
+    passage_persuasion   mean in nats of how far a passage moves the next token, by its kind and place
 
     effect      a                        b                         of
     position    it stands first          it stands last            a passage of a kind, in a set of two or more
@@ -29,6 +33,7 @@ from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
 QUERY = "answers_of_passages"
+CITATIONS, PERSUASION = "citations_of_answers", "persuasion_of_passages"
 KINDS = {"supporting": "right", "conflicting": "wrong"}
 """The kinds of passages that state an answer, and what they are called in columns."""
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
@@ -56,11 +61,17 @@ def stated(answers: Frame) -> Frame:
 
 
 def means(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary`: the share of answers that state a passage, by set, kind and place."""
-    mean = Mean(
-        "stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", interval=True, over="question"
-    )  # fmt: skip
-    return mean.rows(stated(frames[QUERY]), seed)
+    """The rows of `Summary`: shares of answers, and the persuasion of passages, each with its interval."""
+    over: dict[str, Any] = {"interval": True, "over": "question"}
+    by_place = Mean("stated", (*MODEL, *OF, "position"), "answer", SHARE, column="value", **over)
+    rows = by_place.rows(stated(frames[QUERY]), seed) if len(frames[QUERY]) else []
+    cited, moved = (
+        frames[name].assign(cluster=frames[name]["subject_key"].astype(str)) for name in (CITATIONS, PERSUASION)
+    )
+    for quantity in ("cites", "cited_exist", "citation_right", "names_conflict"):
+        rows += Mean(quantity, (*MODEL, "condition"), "answer", SHARE, needs=(quantity,), **over).rows(cited, seed)
+    rows += Mean("passage_persuasion", (*MODEL, "kind", "position"), "passage", **over).rows(moved, seed)
+    return rows
 
 
 def pairs(answers: Frame) -> Iterator[tuple[Row, Frame]]:
@@ -141,5 +152,5 @@ def adjusted(rows: list[Row]) -> list[Row]:
     return rows
 
 
-MEANS = Statistic("passage_means", 1, Summary, (QUERY,), means)
+MEANS = Statistic("passage_means", 2, Summary, (QUERY, CITATIONS, PERSUASION), means)
 EFFECTS = Statistic("passage_effects", 1, PassageEffect, (QUERY,), effects, finish=adjusted)

@@ -15,6 +15,7 @@ from tests.reports.study import MODEL, frames, tables
 
 OF_TWO_OR_OWN = (
     "differences-between-models", "what-makes-it-follow", "what-moves-the-answer", "passages-by-place",
+    "citations-and-persuasion-of-passages",
 )  # fmt: skip
 """Tables that a study of one model on DynamicQA's questions does not have."""
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from swaymeter.tasks.statistics.passages import EFFECTS, MEANS, QUERY
+from swaymeter.tasks.statistics.passages import CITATIONS, EFFECTS, MEANS, PERSUASION, QUERY
 
 FOLLOWED = ("first", "last", "longest", "newest")
 Rows = list[dict[str, Any]]
@@ -74,7 +74,16 @@ def test_an_effect_by_hand() -> None:
 
 
 def test_shares_by_place() -> None:
-    rows = MEANS.rows(study("first"), 0)
+    about = {"model": "m", "dtype": "float32", "condition": "mixed", "subject_key": "q"}
+    shown = {"cites": 1.0, "cited_exist": 1.0, "citation_right": None, "names_conflict": 0.0}
+    cited = pd.DataFrame([{**about, **shown}, {**about, **shown, "cites": 0.0, "cited_exist": None}])
+    moved = pd.DataFrame([{**about, "kind": "supporting", "position": "first", "passage_persuasion": 0.5}])
+    rows = MEANS.rows({**study("first"), CITATIONS: cited, PERSUASION: moved}, 0)
+    means = {row["quantity"]: (row["mean"], row["n"]) for row in rows}
+    assert means["cites"] == (0.5, 2)
+    assert means["cited_exist"] == (1.0, 1)
+    assert "citation_right" not in means
+    assert means["passage_persuasion"] == (0.5, 1)
     shares = {tuple(row["group_values"]): (row["mean"], row["n"]) for row in rows}
     assert shares["s+c+i", "supporting", "first"] == (1.0, 24)
     assert shares["s+c+i", "supporting", "middle"] == (0.5, 24)

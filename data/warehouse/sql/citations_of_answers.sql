@@ -1,0 +1,11 @@
+-- What greedy answers cite, and whether they name a conflict: 1 or 0, NULL where there is nothing to judge.
+SELECT
+    cited.model, cited.dtype, cited.relation, cited.question_id, cited.context_id, cited.condition,
+    coalesce(questions.subject_id, nullif(questions.subject, ''), cited.question_id) AS subject_key,
+    (len(cited.cited) > 0)::DOUBLE AS cites, cited.cited_exist::DOUBLE AS cited_exist,
+    cited.citation_right::DOUBLE AS citation_right,
+    CASE WHEN cited.condition = 'mixed' THEN cited.names_conflict::DOUBLE END AS names_conflict
+FROM cited_passages AS cited
+JOIN questions USING (relation, question_id)
+WHERE cited.sample IS NULL
+ORDER BY ALL

@@ -1,0 +1,8 @@
+-- Means over several passages, with 95% intervals: citations, named conflicts, and how far each passage moves the next token.
+SELECT
+    model, dtype, quantity, group_values[1] AS "of", group_values[2] AS "position", n, items AS clusters, mean, low, high,
+    interval_over, unit
+FROM summaries
+WHERE quantity IN ('cites', 'cited_exist', 'citation_right', 'names_conflict', 'passage_persuasion')
+    AND grouped_by IN (['condition'], ['kind', 'position'])
+ORDER BY ALL
