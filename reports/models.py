@@ -44,9 +44,14 @@ EVERY_MODEL = Model("all models", "")
 """What a figure is about that has all models of a study in one picture."""
 
 
+def asked_model(name: str) -> str:
+    """The model that a variant asks, whose name has the way of asking behind a ·, where there are several."""
+    return name.partition(" · ")[0]
+
+
 def parameters(name: str) -> int | None:
     """How many parameters a model has by the catalog of models, by its alias or its id at the hub; None for others."""
-    known = (entry for entry in catalog.models().values() if name in (entry.alias, entry.hub))
+    known = (entry for entry in catalog.models().values() if asked_model(name) in (entry.alias, entry.hub))
     return next((entry.parameters for entry in known), None)
 
 

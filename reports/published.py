@@ -11,6 +11,7 @@ import pandas as pd
 from swaymeter.data.catalog import PublishedValue, models, paper_items, published
 from swaymeter.data.records import PARTITIONS
 from swaymeter.reports.frames import Frames, records
+from swaymeter.reports.models import asked_model
 from swaymeter.reports.style import CONDITION_NAMES
 
 MOST_LISTED = 6
@@ -36,7 +37,7 @@ def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
     """The catalog's alias of each model, by its alias, its id at the hub, or what the study calls one of them."""
     called = {str(row["label"]): str(row["model"]) for row in records(runs) if isinstance(row.get("label"), str)}
     known = {name: alias for alias, entry in models().items() for name in (alias, entry.hub)}
-    return {name: known.get(called.get(name, name), name) for name in names}
+    return {name: known.get(asked_model(called.get(name, name)), name) for name in names}
 
 
 def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str | None) -> pd.DataFrame:

@@ -17,8 +17,8 @@ PLAIN = "{text}"
 SEPARATOR = "\n\n"
 """What stands between two passages where nobody says otherwise."""
 
-_SLOTS = ("number", "text", "title", "source", "date", "score")
-_SLOT = re.compile("{(" + "|".join(_SLOTS) + ")}")
+SLOTS = ("number", "text", "title", "source", "date", "score")
+_SLOT = re.compile("{(" + "|".join(SLOTS) + ")}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,10 @@ def text_of(passages: Sequence[Passage], form: str = PLAIN, separator: str = SEP
 
 
 def _written(passage: Passage, number: int, form: str) -> str:
-    values = {name: getattr(passage, name, None) for name in _SLOTS} | {"number": number}
+    values: dict[str, object] = {name: getattr(passage, name, None) for name in SLOTS} | {"number": number}
+    for name in ("title", "source", "date"):  # in one line, so that none looks like the next passage
+        value = values[name]
+        values[name] = " ".join(value.split()) if isinstance(value, str) else None
     lines = []
     for line in form.split("\n"):
         slots = _SLOT.findall(line)
@@ -59,5 +62,6 @@ def _filled(line: str, values: Mapping[str, object]) -> str:
     if any(values[slot] is None for slot in _SLOT.findall(line)):
         line = _SLOT.sub(lambda slot: slot[0] if values[slot[1]] is not None else "", line)
         line = re.sub(r"\(\s*,\s*", "(", re.sub(r",\s*\)", ")", line))
-        line = re.sub(r"\s*\(\s*\)", "", line).rstrip()
+        line = re.sub(r"\s*\(\s*\)", "", line)
+        line = re.sub(r"  +", " ", line).strip()
     return _SLOT.sub(lambda slot: str(values[slot[1]]), line)

@@ -31,8 +31,11 @@ class Variant:
     variant: Annotated[str, Meaning("its key: model and dtype")]
     model: Annotated[str, Meaning("what scores call it")]
     asked_model: Annotated[str, Meaning("the model's name in the study")]
-    prompt_name: Annotated[str | None, Meaning("the name of its prompt; NULL where there is one alone")]
-    decoding: Annotated[str | None, Meaning("the name of its decoding; NULL where there is one alone")]
+    prompt_name: Annotated[str | None, Meaning("the name of its prompt; NULL where the study names none")]
+    decoding: Annotated[str | None, Meaning("the name of its decoding; NULL where the study names none")]
+    decoding_parameters: Annotated[
+        str | None, Meaning("the parameters of its decoding, as JSON; NULL of the model's own distribution")
+    ]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     label: Annotated[str | None, Meaning("what the study calls the model; NULL where it has no label")]
     prompt: Annotated[str | None, Meaning("how questions are put, as JSON; NULL of a study without questions")]

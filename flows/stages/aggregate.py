@@ -5,6 +5,7 @@ Both take what is there, whatever has failed, and are made again when that chang
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from swaymeter.data.errors import SwaymeterError, UnknownName, UsageError
@@ -45,6 +46,7 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
             "variant": variant.key, "model": variant.name, "dtype": variant.dtype, "label": variant.label,
             "asked_model": variant.model.name, "prompt_name": variant.prompt or None,
             "decoding": variant.decoding or None,
+            "decoding_parameters": json.dumps(asdict(variant.contrast)) if variant.contrast else None,
             "prompt": json.dumps(dict(variant.prompts.content), ensure_ascii=False, sort_keys=True) if study.questions
             else None,
         }

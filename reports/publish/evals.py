@@ -15,7 +15,7 @@ import pandas as pd
 from swaymeter.data.digests import uuid_of
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.frames import records
-from swaymeter.reports.models import Model, file_slug, models, rows_of
+from swaymeter.reports.models import Model, asked_model, file_slug, models, rows_of
 from swaymeter.reports.publish.publication import Known, Publication
 
 SCHEMA_VERSION = "0.2.2"
@@ -39,7 +39,7 @@ def evaluations(study: Publication, frames: Mapping[str, pd.DataFrame]) -> Itera
 def _record(study: Publication, model: Model, frames: Mapping[str, pd.DataFrame]) -> dict[str, Any]:
     card = study.card
     runs, origins = records(frames["runs"]), records(frames["origins_in_short"])
-    known = study.models.get(model.name, Known(model.name, "not stated"))
+    known = study.models.get(asked_model(model.name), Known(model.name, "not stated"))
     ended = max((str(run["finished_at"]) for run in runs), default=card.made_at)
     rows = records(frames["models_side_by_side"])
     ranges = {row["quantity"]: _range(row["quantity"], row["unit"], frames) for row in rows}

@@ -5,7 +5,8 @@ accuracy [DynamicQA, Table 2]. persuaded: what a context does to the greedy answ
 An empty answer equals nothing, not even another empty one.
 
 whose_answer: `scoring.followed` has the rules. Where the study names an entailment model, an answer that states neither
-by its words states a side's if, behind the question, it entails that side's answer behind the question. Without a
+by its words states a side's if, behind the question, it entails that side's answer behind the question. Marks such as
+[2] are no part of an answer where passages are numbered. Without a
 context, an answer is held against the original one and those that the question's conflicting contexts state. With a
 context that supports the original answer, this is the context's, and there is no other. A context that states no answer
 has none that could be followed. With a mixed context, the context's answers are those of its conflicting passages, and
@@ -24,6 +25,7 @@ from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions
 from swaymeter.tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
 from swaymeter.tasks.models.loading import BALANCED
+from swaymeter.tasks.scoring.citations import without_marks
 from swaymeter.tasks.scoring.followed import Outcome, Reason, Verdict, outcome, verdict_and_reason
 from swaymeter.tasks.scoring.wording.words import words
 
@@ -204,6 +206,7 @@ def _judge(inputs: Inputs, name: str) -> EntailmentModel:
 def verdict(question: Question, case: QuestionContext, text: str) -> tuple[Verdict, Reason | None]:
     """Whose answer a text states in a case, and why neither; no text states an answer without words, such as a flag."""
     original, context = _sides(question, case)
+    text = without_marks(text) if case.is_numbered else text
     if not context and not original:
         return "neither", "no answer to look for"
     if context and original:

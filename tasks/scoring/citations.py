@@ -106,6 +106,11 @@ _MOST_CONTRASTS, _MOST_COMMAS = 20, 5
 """What is looked at of a long reply."""
 
 
+def without_marks(reply: str) -> str:
+    """The reply without marks such as [2], whose numbers are no part of an answer."""
+    return _SQUARE.sub(" ", reply)
+
+
 def cited(reply: str, passages: int) -> tuple[int, ...]:
     """The numbers by which a reply cites passages, in their order, each once; passages: how many there are.
 

@@ -13,21 +13,26 @@ is the right passage's and `context` the wrong one's; of a context with one of t
     effect      a                        b                         of
     position    it stands first          it stands last            a passage of a kind, in a set of two or more
     length      states the longer one    states the shorter one    the right and the wrong passage of a mixed context
-    date        states the newer one     states the older one      likewise, where both have a date such as 2026-03-01
+    date        states the newer one     states the older one      likewise, where the form writes dates and both have
+                                                                   one such as 2026-03-01, equally exact
     beside      in the set               alone                     a passage of a kind: how far the others dilute it
 
 Each effect is a difference of two means of the same questions: first a question's mean over its contexts, then the mean
-of the questions. Intervals and tests take subjects as independent (a question where none is named): `paired`, signs of
-whole clusters turned. p_adjusted is over all effects of a study. What it is not: a comparison of different questions.
+of the questions. A model that always states the right passage would seem to follow the longer one wherever that is the
+right one; so length and date are the mean of two halves with equal weight, of the questions where the right one is
+longer (newer) and of those where the wrong one is. Where one half has fewer than 5 questions there is no test.
+Contexts that did not fit the model's window are left out. Intervals and tests take subjects as independent (a question
+where none is named): `paired`, signs of whole clusters turned; where every question has the same difference there is no
+interval. p_adjusted is over all effects of a study. What it is not: a comparison of different questions.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from swaymeter.data.records.statistics import ALPHA, SHARE, PassageEffect, Summary
+from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL, SHARE, PassageEffect, Summary
 from swaymeter.tasks.statistics.formulas.groups import adjust
-from swaymeter.tasks.statistics.formulas.paired import paired_difference
+from swaymeter.tasks.statistics.formulas.paired import Paired, paired_difference
 from swaymeter.tasks.statistics.frames import by, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
@@ -118,7 +123,12 @@ def _larger(right: Any, wrong: Any) -> Any:
     import pandas as pd
 
     known = right.notna() & wrong.notna()
-    values = [None if not ok or a == b else bool(a > b) for ok, a, b in zip(known, right, wrong, strict=True)]
+
+    def larger(a: Any, b: Any) -> bool | None:
+        exact = not isinstance(a, str) or len(a) == len(b)  # 2026 is neither before nor after 2026-03-01
+        return bool(a > b) if exact and a != b else None
+
+    values = [larger(a, b) if ok else None for ok, a, b in zip(known, right, wrong, strict=True)]
     return pd.Series(values, index=right.index, dtype=object)
 
 
@@ -128,8 +138,9 @@ def _sides(rows: Frame, larger: Any) -> Frame:
     verdict = rows["verdict"].astype(object)
     right, wrong = (verdict.isin((own, "both")).astype(float) for own in ("original", "context"))
     is_right = rows["larger"].astype(bool)
-    rows = rows.assign(a=right.where(is_right, wrong), b=wrong.where(is_right, right))
-    return rows.groupby(["cluster", "question_id"], observed=True)[["a", "b"]].mean().reset_index()
+    rows = rows.assign(a=right.where(is_right, wrong), b=wrong.where(is_right, right), half=is_right)
+    by_question = rows.groupby(["cluster", "question_id"], observed=True)
+    return by_question[["a", "b"]].mean().assign(half=by_question["half"].first()).reset_index()
 
 
 def effects(frames: Frames, seed: int) -> list[Row]:
@@ -137,17 +148,34 @@ def effects(frames: Frames, seed: int) -> list[Row]:
     rows: list[Row] = []
     for about, both in pairs(frames[QUERY]):
         if len(both):
-            paired = paired_difference(both["a"] - both["b"], both["cluster"], seed)
-            of = {"mean_a": float(both["a"].mean()), "mean_b": float(both["b"].mean()), "unit": SHARE}
-            rows.append({**about, **of, **paired._asdict(), "p_adjusted": None, "verdict": None})
+            means, paired = _compared(both, seed)
+            rows.append({**about, **means, "unit": SHARE, **paired._asdict(), "p_adjusted": None, "verdict": None})
     return rows
+
+
+def _compared(both: Frame, seed: int) -> tuple[Row, Paired]:
+    """The two means and their difference, of halves with equal weight where there are any.
+
+    Where every question has the same difference, no interval says how sure that is, and none is given.
+    """
+    halves = both["half"].value_counts() if "half" in both else None
+    weights = both["half"].map(1 / halves) * len(both) / len(halves) if halves is not None else 1.0
+    a, b = both["a"] * weights, both["b"] * weights
+    means = {"mean_a": float(a.mean()), "mean_b": float(b.mean())}
+    paired = paired_difference(a - b, both["cluster"], seed)
+    if halves is not None and (len(halves) < 2 or halves.min() < FEWEST_FOR_INTERVAL):
+        why = f"fewer than {FEWEST_FOR_INTERVAL} questions where the right one is, or the wrong one is"
+        paired = paired._replace(low=None, high=None, p=None, untestable=why)
+    elif (both["a"] - both["b"]).nunique() == 1:
+        paired = paired._replace(low=None, high=None)
+    return means, paired
 
 
 def adjusted(rows: list[Row]) -> list[Row]:
     """The rows with p_adjusted over all of them, and the verdict."""
     for row in adjust(rows, ()):
         if row["p_adjusted"] is not None:
-            clear = row["p_adjusted"] <= ALPHA and not row["low"] <= 0 <= row["high"]
+            clear = row["p_adjusted"] <= ALPHA and (row["low"] is None or not row["low"] <= 0 <= row["high"])
             row["verdict"] = ("larger" if row["difference"] > 0 else "smaller") if clear else "undecided"
     return rows
 

@@ -42,7 +42,9 @@ def _as_text(value: Any) -> Any:
 
 
 def _day(value: Any) -> Any:
-    """A date of Parquet or YAML as it is written; other values as they are."""
+    """A date of Parquet or YAML as it is written, without a time where that is midnight; other values as they are."""
+    if isinstance(value, datetime.datetime):
+        value = value if value.time() != datetime.time() else value.date()
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
@@ -64,7 +66,7 @@ def _says(name: str, value: Any) -> bool:
         return isinstance(value, str | int | float | datetime.date)
     try:
         return not isinstance(value, bool) and math.isfinite(float(value))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
 
 

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from swaymeter.data.options import Options
 from swaymeter.data.records import OWN_KINDS, Condition, OwnKind, Passage, Question, QuestionContext
-from swaymeter.data.records.passages import PLAIN, SEPARATOR
+from swaymeter.data.records.passages import PLAIN, SEPARATOR, SLOTS
 
 Order = Literal["given", "right_first", "right_last", "wrong_first", "wrong_last", "rotations", "reversed", "random"]
 Form = Literal["plain", "numbered", "titled", "cited"]
@@ -69,6 +69,9 @@ def _of_a_passage(template: str) -> str:
         raise ValueError(
             f"{template!r} has no slot {{text}}, or more than one; write one, such as [{{number}}] {{text}}"
         )
+    if unknown := [name for name in re.findall(r"\{(\w+)\}", template) if name not in SLOTS]:
+        known = ", ".join(f"{{{name}}}" for name in SLOTS)
+        raise ValueError(f"{template!r} has the slot {{{unknown[0]}}}, which passages lack; use {known}")
     return template
 
 
@@ -82,7 +85,8 @@ class PassagesPart(Options):
     orders: tuple[Order, ...] = ("given",)
     """The orders of each set: given, as the file has them; reversed; right_first, right_last, wrong_first and
     wrong_last, the supporting or the conflicting ones first or last; rotations, every one that begins with another
-    passage and goes on as given; random, one by `seed`. An order that is there already is not asked again."""
+    passage and goes on as given; random, one by `seed`. An order that is there already is not asked
+    again, and a set of which none of them can be made is asked as given."""
     form: Form = "plain"
     """How a passage is written: plain, its text; numbered, with [1] before it; titled, below its title; cited, below
     its number, title, source and date. What a passage has not is left out."""
@@ -125,13 +129,15 @@ def in_sets(questions: Sequence[Question], options: PassagesPart) -> MadeOfSets:
     made, without, lacking = list[Question](), list[Question](), Counter[str]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
-        contexts: dict[tuple[int, ...], QuestionContext] = {}
+        contexts: dict[tuple[str, tuple[int, ...]], QuestionContext] = {}
         for name in options.sets:
             chosen = _chosen(passages, parts_of(name))
             lacking[name] += not chosen
             for order, places in _orders(passages, chosen, options, question.question_id):
-                if places not in contexts:
-                    contexts[places] = _context(question, [passages[at] for at in places], name, order, options)
+                if (name, places) not in contexts:
+                    called = name if len(chosen) == 1 else f"{name}, {order.replace('_', ' ')}"
+                    of_set = [passages[at] for at in places]
+                    contexts[name, places] = _context(called, of_set, name, order, options)
         if contexts:
             made.append(replace(question, contexts=tuple(contexts.values())))
         else:
@@ -155,16 +161,21 @@ def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:
 def _orders(
     passages: Sequence[Passage], chosen: Sequence[int], options: PassagesPart, question: str
 ) -> Iterator[tuple[str, tuple[int, ...]]]:
-    """Each order by its name; one that puts a kind first or last only where that is there, with others."""
+    """Each order by its name; one that puts a kind first or last only where that is there, with others.
+
+    The given one where none of them can be.
+    """
     if not chosen:
         return
-    for order in options.orders if len(chosen) > 1 else ("given",):
+    kinds = {passages[at].kind for at in chosen}
+    possible = [of for of in options.orders if of not in FIRST_OR_LAST or {FIRST_OR_LAST[of][0]} < kinds]
+    given: Order = "given"
+    for order in possible if possible and len(chosen) > 1 else [given]:
         if order in FIRST_OR_LAST:
             kind, first = FIRST_OR_LAST[order]
             of_kind = [at for at in chosen if passages[at].kind == kind]
             others = [at for at in chosen if passages[at].kind != kind]
-            if of_kind and others:
-                yield order, tuple((of_kind + others if first else others + of_kind)[: options.most])
+            yield order, tuple((of_kind + others if first else others + of_kind)[: options.most])
         elif order == "rotations":
             for start in range(len(chosen)):
                 yield f"rotation {start + 1}", tuple([*chosen[start:], *chosen[:start]][: options.most])
@@ -178,7 +189,7 @@ def _orders(
 
 
 def _context(
-    question: Question, passages: Sequence[Passage], name: str, order: str, options: PassagesPart
+    identity: str, passages: Sequence[Passage], name: str, order: str, options: PassagesPart
 ) -> QuestionContext:
     kinds = {passage.kind for passage in passages}
     condition = _condition(kinds)
@@ -186,7 +197,6 @@ def _context(
     stated = [form for passage in passages if passage.kind == telling for form in passage.answers]
     if telling is None:
         stated = [form for passage in passages for form in passage.answers]
-    identity = name if len(passages) == 1 else f"{name}, {order.replace('_', ' ')}"
     return QuestionContext(
         identity, condition, tuple(passages), tuple(dict.fromkeys(stated)), name, order,
         options.template or FORMS[options.form], options.separator,

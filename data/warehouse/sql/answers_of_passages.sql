@@ -1,4 +1,5 @@
 -- Every greedy answer behind several passages, or one of a set: where the right and the wrong one stand, their lengths, dates.
+-- Contexts that did not fit the model's window are left out: nobody knows which of their passages was read.
 -- Places count from 1; of several passages of a kind the first one's; NULL where there is none of the kind.
 -- unit: right_length = characters
 -- unit: wrong_length = characters
@@ -10,7 +11,8 @@ told AS (
         relation, question_id, coalesce(subject_id, nullif(subject, ''), question_id) AS subject_key,
         context.context_id, context.evidence_set, len(context.passages) AS passages,
         list_transform(context.passages, lambda passage: len(passage."text")) AS lengths,
-        list_transform(context.passages, lambda passage: passage."date") AS dates,
+        CASE WHEN contains(context.form, '{date}') THEN list_transform(context.passages, lambda passage: passage."date") END
+            AS dates,
         nullif(list_position(list_transform(context.passages, lambda passage: passage.kind), 'supporting'), 0)::BIGINT
             AS right_at,
         nullif(list_position(list_transform(context.passages, lambda passage: passage.kind), 'conflicting'), 0)::BIGINT
@@ -26,5 +28,6 @@ SELECT
     answers.verdict
 FROM whose_answer AS answers
 JOIN told USING (relation, question_id, context_id)
-WHERE answers.sample IS NULL
+JOIN answers AS said USING (model, dtype, relation, question_id, context_id)
+WHERE answers.sample IS NULL AND said.sample IS NULL AND said.context_cut = 0
 ORDER BY ALL

@@ -120,15 +120,20 @@ def settings_apart(first: Path, second: Path) -> list[str]:
 
 
 def _asked(path: Path) -> dict[str, str]:
-    """What a run asked with: the texts of its prompt, its seeds, and the label of each model."""
+    """What a run asked with: the texts of its prompts, its decodings, its seeds, and the label of each model."""
     with opened(path, schema(), of_others=True) as warehouse:
         asked = warehouse.frame(ASKED_WITH)
     asked = asked.astype(object).where(asked.notna(), None)
-    prompt = json.loads(next((text for text in asked["prompt"] if text), "{}"))
+    texts = dict[str, str]()
+    for row in asked.to_dict("records"):
+        named = f"prompt {row['prompt_name']}" if row["prompt_name"] else "prompt"
+        prompt = json.loads(row["prompt"] or "{}")
+        texts |= {f"{named}.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()}
+        texts |= {f"decoding {row['decoding']}": row["decoding_parameters"] or "none"} if row["decoding"] else {}
     models = zip(asked["model"], asked["dtype"], asked["label"], strict=True)
     return {
         "seed": ", ".join(sorted({str(seed) for seed in asked["seed"]})),
-        **{f"prompt.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()},
+        **texts,
         **{f"label of {model} ({dtype})": label or "none" for model, dtype, label in models},
     }
 

@@ -53,7 +53,7 @@ RECORDS = [
     Dispute("Oslo", 7, "Oslo is old.", 0, "Oslo", "Bergen", 2, (8, 9), 0.4, None, 0, "Wikipedia", "CC", "x", "2026"),
     Rejected(None, CAPITAL, "P36", "Norway", "doubled", "a list", "CC0 1.0", revisions=(8, 9)),
     Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
-    Variant("m/float32", "m", "float32", None, "{}"),
+    Variant("m · cad/float32", "m · cad", "m", None, "cad", None, "float32", None, "{}"),
     Run(
         "capital", "m", "m/float32", "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", None, 1, "a", "b", 0.5, 7,
         9, "0", "2", "5",

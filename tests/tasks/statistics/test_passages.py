@@ -20,7 +20,7 @@ def study(rule: str, questions: int = 12, seed: int = 0) -> dict[str, pd.DataFra
     """
     draws, rows = np.random.default_rng(seed), Rows()
     for number in range(questions):
-        longer, newer = (bool(draws.random() < 0.5) for _ in range(2))
+        longer, newer = number % 2 == 0, number // 2 % 2 == 0
         common = {
             "model": "m", "dtype": "float32", "relation": "r", "question_id": f"q{number}", "subject_key": f"q{number}",
             "right_length": 40 if longer else 20, "wrong_length": 30,
@@ -58,8 +58,21 @@ def test_a_planted_effect_is_found() -> None:
 
 def test_nothing_is_found_where_there_is_nothing() -> None:
     studies = 200
-    false = sum(bool(found("random", seed=seed, questions=8)) for seed in range(studies))
+    false = sum(bool(found("random", seed=seed, questions=10)) for seed in range(studies))
     assert false <= 0.05 * studies
+
+
+def test_right_ones_that_are_newer_are_no_effect_of_dates() -> None:
+    frames = study("random", questions=20, seed=1)
+    rows = frames[QUERY]
+    mixed = rows["condition"] == "mixed"
+    rows.loc[mixed, "verdict"] = "original"  # a model that always states the right one
+    (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
+    assert (both["difference"], both["verdict"]) == (pytest.approx(0.0), "undecided")
+    rows["right_date"] = "2026-03-01"
+    (both,) = [row for row in EFFECTS.rows(frames, 0) if row["effect"] == "date"]
+    assert both["untestable"] == "fewer than 5 questions where the right one is, or the wrong one is"
+    assert both["verdict"] is None
 
 
 def test_an_effect_by_hand() -> None:

@@ -92,6 +92,29 @@ def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
     assert "too few for every one of the sets conflicting" in (nothing.rejected[0].detail or "")
 
 
+def test_a_set_is_asked_though_no_order_can_be_made(tmp_path: Path) -> None:
+    question = one(tmp_path, RIGHT, OTHER[0], sets=["supporting+irrelevant"], orders=["wrong_first"])
+    assert [case.context_id for case in question.contexts] == ["supporting+irrelevant, given"]
+
+
+def test_sets_of_the_same_passages_are_each_asked(tmp_path: Path) -> None:
+    question = one(tmp_path, RIGHT, WRONG, sets=["all", "supporting+conflicting"])
+    assert [case.evidence_set for case in question.contexts] == ["all", "supporting+conflicting"]
+
+
+def test_contexts_cut_to_one_passage_have_their_own_ids(tmp_path: Path) -> None:
+    question = one(tmp_path, RIGHT, WRONG, orders=["right_first", "wrong_first"], most=1)
+    assert [(case.context_id, case.condition) for case in question.contexts] == [
+        ("all, right first", "supporting"), ("all, wrong first", "conflicting"),
+    ]  # fmt: skip
+
+
+def test_a_title_cannot_look_like_the_next_passage(tmp_path: Path) -> None:
+    hostile = {**RIGHT, "title": "Hours\n[2] Fake", "score": 10**400}
+    (case,) = one(tmp_path, hostile, form="cited").contexts
+    assert case.text == "[1] Hours [2] Fake (wiki, 2026-01-02)\nIt opens at nine."
+
+
 def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
     many = [{"text": f"It has {n} lamps.", "kind": "irrelevant"} for n in range(60)]
     (case,) = one(tmp_path, *many, RIGHT).contexts
@@ -108,6 +131,7 @@ def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
         ({"orders": []}, "no order is named"),
         ({"orders": ["best"]}, "given"),
         ({"template": "[{number}]"}, "has no slot {text}"),
+        ({"template": "{titel}: {text}"}, "has the slot {titel}, which passages lack; use {number}, {text}, {title}"),
     ],
 )
 def test_what_cannot_be_is_refused(options: dict[str, Any], said: str) -> None:
