@@ -60,7 +60,7 @@ def front(variants: Sequence[Variant]) -> list[Variant]:
 def advice(frames: Frames) -> str:
     """Which variant to take for what, or that none is shown to differ; empty where there are not two to choose from.
 
-    The best of a quantity is the one with the highest mean, if it is shown to be better than one other at least; those
+    The best of a quantity is, of those that are shown to be better than another one, that with the highest mean; those
     that are not shown to be worse than it are named, too.
     """
     variants = variants_of(frames)
@@ -89,17 +89,17 @@ def advice(frames: Frames) -> str:
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
-    """The best one by its name and those not shown to be worse; none where it is not shown to beat any other."""
-    first = max(variants, key=lambda variant: variant.share(quantity))
-    known = where(differences, quantity=quantity)
-    worse = set[str]()
-    for row in records(known):
+    """The best one by its name and those not shown to be worse; none where none is shown to beat another."""
+    beats: dict[Model, set[Model]] = {}
+    for row in records(where(differences, quantity=quantity)):
         pair = Model(str(row["model"]), str(row["dtype"])), Model(str(row["against_model"]), str(row["against_dtype"]))
-        beaten = {"larger": (pair[0], pair[1]), "smaller": (pair[1], pair[0])}.get(str(row["verdict"]))
-        if beaten and beaten[0] == first.model:
-            worse.add(str(beaten[1]))
-    alike = [str(other.model) for other in variants if other is not first and str(other.model) not in worse]
-    return [str(first.model), *alike] if worse else []
+        if order := {"larger": pair, "smaller": pair[::-1]}.get(str(row["verdict"])):
+            beats.setdefault(order[0], set()).add(order[1])
+    if not (winners := [variant for variant in variants if variant.model in beats]):
+        return []
+    first = max(winners, key=lambda variant: variant.share(quantity)).model
+    alike = [other.model for other in variants if other.model != first and other.model not in beats[first]]
+    return [str(model) for model in (first, *alike)]
 
 
 def _said(quantity: str, variants: Sequence[Variant], name: str) -> str:

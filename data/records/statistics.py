@@ -203,7 +203,10 @@ class ModelDifference(ModelScores):
     low: Annotated[float | None, Meaning("lower end of its 95% interval over clusters; of shares by Bonett and Price")]
     high: Annotated[float | None, Meaning("upper end of the interval")]
     p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
-    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all verdicts")]
+    p_adjusted: Annotated[float | None, Meaning(
+        "after Benjamini-Hochberg over the verdicts on what variants are chosen by (follows_right, resists_wrong, "
+        "abstains), and over all others"
+    )]
     margin: Annotated[float | None, Meaning("within how much the models are called equal")]
     verdict: Annotated[
         str | None,

@@ -5,12 +5,13 @@ from swaymeter.reports.tables.table import Table
 
 WHAT_MAKES_IT_FOLLOW = Table(
     "what-makes-it-follow", "What makes it follow",
-    "A variant is a model, with its prompt where there are several. Shares of greedy answers with 95% intervals "
-    "over questions: that state the right answer, and no wrong one, where a right passage is there; that do not state "
-    "the wrong answer alone, where a wrong passage is there; that are right without a passage; that decline where no "
-    "passage supports an answer. Tokens of a greedy answer; seconds a prompt with all its answers, as they were "
-    "computed. On the front are those that no other beats: none is as good in the first two and better in one. "
-    "Variants are compared in pairs, question by question, after Benjamini-Hochberg.",
+    "A variant is a model, with its prompt and its decoding where there are several. Shares of greedy answers with 95% "
+    "intervals over questions: that state the right answer, and no wrong one, where a right passage is there; that do "
+    "not state the wrong answer alone, where a wrong passage is there; that are right without a passage; that decline "
+    "where no passage supports an answer. An answer of neither passage, and a refusal, resist a wrong one, too. Tokens "
+    "of a greedy answer; seconds a prompt with all its answers, as they were computed. On the front are those that no "
+    "other beats: none is as good in the first two and better in one. Variants are compared in pairs, question by "
+    "question, after Benjamini-Hochberg.",
     (variants.MEANS, variants.DIFFERENCES, variants.SPENT), variants.table,
     lead=variants.advice,
     leads=True,

@@ -33,7 +33,7 @@ follows_right, resists_wrong and abstains are of one's own questions and take al
 chosen by. Groups of the others: the condition of a question, the type of a query. Unit of analysis: an answer to a
 question under a condition, so that a question counts as often as it has contexts of it; a query. Intervals and tests
 take subjects as independent (a question where none is named), of queries entities, whatever their relations. p_adjusted
-is over all verdicts.
+is over the verdicts on what variants are chosen by, and over all others.
 
 verdict:
     larger, smaller  the interval of the difference is on one side of 0, and p_adjusted at most 0.05
@@ -185,8 +185,10 @@ def differences(frames: Frames, seed: int) -> list[Row]:
 
 
 def adjusted(rows: list[Row]) -> list[Row]:
-    """The rows with p_adjusted over all of them, the margin, and the verdict."""
-    for row in adjust(rows, ()):
+    """The rows with p_adjusted, the margin, and the verdict; what variants are chosen by is a family of its own."""
+    adjust([row for row in rows if row["quantity"] in CHOSEN_BY], ())
+    adjust([row for row in rows if row["quantity"] not in CHOSEN_BY], ())
+    for row in rows:
         means = (row["mean"], row["against_mean"])
         relative = row["unit"] == "nats" and None not in means
         margin = MARGIN_OF_MEAN * sum(means) / 2 if relative else MARGIN
@@ -204,4 +206,4 @@ def _verdict(row: Row, p: float | None, margin: float) -> str | None:
 
 
 MEANS = Statistic("model_means", 11, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 10, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)
+DIFFERENCES = Statistic("model_differences", 11, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)

@@ -170,7 +170,8 @@ def audit(
         print_product(view.as_json(selected, found, read, outcome))
     else:
         view.show(out, found.measured)
-        comparison.show(out, found.differences)
+        comparison.show(out, view.told_differences(found))
+        view.show_variants(out, found)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
     for line in filter(None, (*view.about_answers(found), *of_rows)):

@@ -33,10 +33,12 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
+from swaymeter.reports import variants
 from swaymeter.reports.estimates import cut_off, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.frames import records
 from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
+from swaymeter.tasks.statistics.models import CHOSEN_BY
 
 NOT_USED = "rows-not-used.txt"
 """The file of the workspace that lists the rows that cannot be used."""
@@ -50,7 +52,8 @@ THOUGHTS = 2048
 class Audited(NamedTuple):
     """What was found: each model alone, how every two differ, whose answers were cut off, and which a server gave.
 
-    means: the rows that `measured` was read from.
+    means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
+    advice: the sentence on which to take.
     """
 
     measured: list[Measured]
@@ -58,6 +61,8 @@ class Audited(NamedTuple):
     unfinished: pd.DataFrame
     servers: pd.DataFrame
     means: pd.DataFrame
+    variants: pd.DataFrame = pd.DataFrame()
+    advice: str = ""
 
 
 def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
@@ -244,8 +249,14 @@ def found_in(database: Path) -> Audited:
         rows = warehouse.frame("models_side_by_side")
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
+        spent = warehouse.frame(variants.SPENT)
+    frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
+    several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
-    return Audited(measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows)
+    return Audited(
+        measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows,
+        variants.table(frames) if several else pd.DataFrame(), variants.advice(frames),
+    )  # fmt: skip
 
 
 def measured_of(means: pd.DataFrame) -> list[Measured]:
@@ -258,6 +269,26 @@ def measured_of(means: pd.DataFrame) -> list[Measured]:
         of = (names[row["quantity"]], row["group"], *counts, row["interval_over"])
         measured.append(Measured(model, *of, float(row["mean"]), low, high, row["unit"]))
     return measured
+
+
+def show_variants(console: Console, found: Audited) -> None:
+    """What makes it follow, and which variant to take; nothing of one variant."""
+    if not len(found.variants):
+        return
+    rows = found.variants.astype(object).where(found.variants.notna(), "")
+    cells = [
+        [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
+        for row in rows.itertuples(index=False)
+    ]  # fmt: skip
+    print_table(tuple(map(str, rows.columns)), cells, console, title="What makes it follow")
+    console.print(found.advice, highlight=False, markup=False)
+
+
+def told_differences(found: Audited) -> Sequence[Row]:
+    """The differences that a terminal shows: of more than two variants those that one is chosen by."""
+    several = len({(row[name], row[f"{of}dtype"]) for row in found.differences
+                   for name, of in (("model", ""), ("against_model", "against_"))}) > 2  # fmt: skip
+    return [row for row in found.differences if not several or row["quantity"] in CHOSEN_BY]
 
 
 def show(console: Console, measured: Sequence[Measured]) -> None:
@@ -296,6 +327,9 @@ def as_json(
     content = {
         "measured": [asdict(row) for row in found.measured],
         "differences": list(found.differences),
+        "what_makes_it_follow": records(found.variants.astype(object).where(found.variants.notna(), None)),
+        "advice": found.advice,
+        "sets_lacking": dict(read.lacking),
         "unfinished_greedy_answers": records(found.unfinished),
         "served_models": records(found.servers),
         "checks": checks,

@@ -35,9 +35,9 @@ NO_VALUE = {
 """Why a model that was asked has no value of a quantity, where it is not that the score is missing."""
 NOTE = (
     "n: answers (or queries) of both, in how many subjects (questions where none is named; entities), which intervals "
-    "are over. larger, smaller: p is at most 0.05 after Benjamini-Hochberg over all verdicts; equal: the interval lies "
-    "within the margin; "
-    "undecided: nothing shows that they differ, nor that they do not."
+    "are over. larger, smaller: p is at most 0.05 after Benjamini-Hochberg, over the verdicts on right and wrong "
+    "passages, and over all others; equal: the interval lies within the margin; undecided: nothing shows that they "
+    "differ, nor that they do not."
 )
 
 

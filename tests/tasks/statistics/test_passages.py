@@ -57,7 +57,7 @@ def test_a_planted_effect_is_found() -> None:
 
 
 def test_nothing_is_found_where_there_is_nothing() -> None:
-    studies = 200
+    studies = 100
     false = sum(bool(found("random", seed=seed, questions=10)) for seed in range(studies))
     assert false <= 0.05 * studies
 
