@@ -175,6 +175,19 @@ class QuestionsOptions(Options):
     annotated: bool = False
     """Whether only questions are asked that annotators accepted or changed (docs/annotation.md)."""
 
+    @property
+    def of_drawn(self) -> dict[str, Any]:
+        """What the contexts of drawn questions depend on beside what is fetched, as JSON values; empty: nothing."""
+        return {}
+
+    def askable(self, questions: Sequence[Question]) -> "FetchedQuestions":
+        """Of fetched questions, those that can be drawn, and a row for each that cannot."""
+        return FetchedQuestions(questions)
+
+    def as_asked(self, drawn: Sequence[Question]) -> Sequence[Question]:
+        """The drawn questions with the contexts that they are asked with."""
+        return drawn
+
     @field_validator("partitions")
     @classmethod
     def _some_partitions(cls, partitions: tuple[Partition, ...]) -> tuple[Partition, ...]:

@@ -51,7 +51,8 @@ def build(graph: Graph, plan: Plan, fetched: Fetched) -> Built:
             name: graph.add(
                 kinds.QUESTIONS, kinds.QUESTIONS.id(name),
                 {"questions": Output(QUESTIONS, ("prompts", name), "questions")},
-                inputs=by_relation[name], after=chosen.values(),
+                inputs=by_relation[name], parameters=plan.study.questions.of_drawn if plan.study.questions else None,
+                arguments=plan.study.questions, after=chosen.values(),
             ).output("questions")
             for name in sorted(by_relation)
         },
@@ -120,7 +121,7 @@ def _choose(graph: Graph, study: Study, fetched: Fetched, partition: Partition) 
     }
     parameters = {
         "per_partition": study.questions.per_partition, "seed": study.seed, "annotated": study.questions.annotated,
-        "annotations": [annotation.check().digest for annotation in annotations],
+        "annotations": [annotation.check().digest for annotation in annotations], **study.questions.of_drawn,
     }  # fmt: skip
     roles = {
         f"{candidate.role} {candidate.node.id.subject} {candidate.node.id.part}": candidate.with_all_columns()

@@ -5,12 +5,15 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from swaymeter.data.dataset.dataset import with_current_counts
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import Annotation, Dispute, Fact, Partition, Question, Rejected, RelationName, of_row
+from swaymeter.data.records import Annotation, Dispute, Fact, Partition, Question, RelationName, as_row, of_row
 from swaymeter.data.records.tables import DISPUTES, QUESTIONS
 from swaymeter.data.sources.registry import QUESTION_SOURCES
 from swaymeter.data.sources.slots import with_flags_across
+from swaymeter.data.sources.source import QuestionsOptions
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.tasks.contexts.annotation.judging import decide
 from swaymeter.tasks.contexts.questions import choose_questions
@@ -23,6 +26,9 @@ from swaymeter.tasks.contexts.sentences import (
     write_contexts,
     write_queries,
 )
+
+AT_ONCE = 16
+"""Questions whose contexts are in memory together: each may have many, of many passages."""
 
 
 def build_prompts(step: Step, run: Run) -> None:
@@ -52,11 +58,12 @@ def choose(step: Step, run: Run) -> None:
     partition: Any = step.id.subject
     several = QUESTION_SOURCES[study.questions.source].in_several_steps
     candidates = candidates_of(step.inputs.values(), partition, several=several)
-    rejected: list[Rejected] = []
+    asked = study.questions.askable(candidates)
+    candidates, rejected = list(asked.questions), list(asked.rejected)
     if study.questions.annotated:
         rows = [of_row(Annotation, row) for file in annotations for row in file.read().to_pylist()]
         decided = decide(candidates, sorted(rows, key=lambda row: row.imported_at))
-        candidates, rejected = decided.questions, decided.rejected
+        candidates, rejected = decided.questions, [*rejected, *decided.rejected]
     if not candidates:
         counts = Counter(candidate.reason for candidate in rejected).most_common(5)
         reasons = ", ".join(f"{count} {reason}" for reason, count in counts) or "no candidate was found"
@@ -96,7 +103,8 @@ def candidates_of(inputs: Iterable[Any], partition: Partition, *, several: bool)
 
 
 def build_questions(step: Step, run: Run) -> None:
-    """Writes the questions of a relation."""
+    """Writes the questions of a relation, with the contexts that they are asked with."""
+    options: QuestionsOptions = step.arguments
     questions = [
         of_row(Question, row)
         for role in step.inputs
@@ -105,6 +113,11 @@ def build_questions(step: Step, run: Run) -> None:
     ]
     # A fact that became temporal keeps its place.
     ordered = sorted(questions, key=lambda question: question.question_id)
-    passages = [len(context.passages) for question in ordered for context in question.contexts]
-    amounts = {"cases": len(ordered) + len(passages), "left_out": sum(count for count in passages if count > 1)}
-    step.write("questions", ordered, amounts)
+    table, tables, amounts = step.table("questions"), [], {"cases": len(ordered), "left_out": 0}
+    for first in range(0, len(ordered), AT_ONCE):
+        asked = options.as_asked(ordered[first : first + AT_ONCE])
+        passages = [len(context.passages) for question in asked for context in question.contexts]
+        amounts["cases"] += len(passages)
+        amounts["left_out"] += sum(count for count in passages if count > 1)
+        tables.append(table.table.of([as_row(question) for question in asked]))
+    table.write(pa.concat_tables(tables), amounts)

@@ -52,30 +52,35 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
         raise InputError(f"partition {partition}: no question can be asked: {counted}; correct the rows")
     if count is not None and len(askable) < count:
         raise InputError(f"partition {partition}: {count} questions are requested, {len(askable)} can be asked")
-    lacking = {question_id: _lacking(question) for question_id, question in askable.items()}
-    if stated := [context for contexts in lacking.values() for context in contexts]:
+    drawn = drawn_first(askable, len(askable) if count is None else count, seed, partition)
+    return BuiltQuestions(_looked_through([askable[question_id] for question_id in drawn]), rejected)
+
+
+def _looked_through(questions: Sequence[Question]) -> list[Question]:
+    """The drawn questions, with a flag where a passage lacks its answer; warnings say what seems wrong with them."""
+    lacking = [_lacking(question) for question in questions]
+    if stated := [context for contexts in lacking for context in contexts]:
         log.warning(
             "%d contexts in which the answer that they are said to state was not found: %s; name the form that stands "
             "there as an alias, or correct the kind",
             len(stated), textwrap.shorten("; ".join(stated), 1000),
         )  # fmt: skip
-    if both := [passage for question in askable.values() for passage in _stating_both(question)]:
+    if both := [passage for question in questions for passage in _stating_both(question)]:
         log.warning(
             "%d passages state the right answer and that of a conflicting one, too: %s; what an answer follows cannot "
             "be told from them: cut them, or give them the kind unknown",
             len(both), textwrap.shorten("; ".join(both), 1000),
         )  # fmt: skip
-    if long := [question.question_id for question in askable.values() if question.is_own and _is_long(question)]:
+    if long := [question.question_id for question in questions if question.is_own and _is_long(question)]:
         log.warning(
             "%d questions have answers of more than %d words: %s; words decide whose answer a reply states, and long "
             "ones are not repeated; name an entailment model at measures.whose_answer.entailment (audit: --entailment)",
             len(long), LONGEST, textwrap.shorten(", ".join(long), 300),
         )  # fmt: skip
-    for question_id in (question_id for question_id, contexts in lacking.items() if contexts):
-        question = askable[question_id]
-        askable[question_id] = replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER))
-    chosen = drawn_first(askable, len(askable) if count is None else count, seed, partition)
-    return BuiltQuestions([askable[question_id] for question_id in chosen], rejected)
+    return [
+        replace(question, flags=(*question.flags, CONTEXT_LACKS_ITS_ANSWER)) if contexts else question
+        for question, contexts in zip(questions, lacking, strict=True)
+    ]
 
 
 def _lacking(question: Question) -> list[str]:

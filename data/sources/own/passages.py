@@ -7,7 +7,7 @@ each set that it names, the passages of these kinds, and for each order, these i
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Literal, NamedTuple
 
@@ -116,33 +116,62 @@ class PassagesPart(Options):
         return tuple(dict.fromkeys(orders))
 
 
-class MadeOfSets(NamedTuple):
-    """Questions with their contexts of several passages, and how many questions each set leaves out."""
+class InSomeSet(NamedTuple):
+    """Questions with passages for a set, those with passages for none, and how many each set leaves out."""
 
     questions: list[Question]
     lacking: Mapping[str, int]
     without_any: list[Question]
 
 
-def in_sets(questions: Sequence[Question], options: PassagesPart) -> MadeOfSets:
-    """The questions with a context for each set and order in place of each passage; those of no set are apart."""
-    made, without, lacking = list[Question](), list[Question](), Counter[str]()
+def in_sets(questions: Iterable[Question], options: PassagesPart) -> list[Question]:
+    """The questions, each with a context for each set and order in place of each passage."""
+    made = list[Question]()
     for question in questions:
         passages = [passage for context in question.contexts for passage in context.passages]
         contexts: dict[tuple[str, tuple[int, ...]], QuestionContext] = {}
         for name in options.sets:
             chosen = _chosen(passages, parts_of(name))
-            lacking[name] += not chosen
             for order, places in _orders(passages, chosen, options, question.question_id):
                 if (name, places) not in contexts:
                     called = name if len(chosen) == 1 else f"{name}, {order.replace('_', ' ')}"
                     of_set = [passages[at] for at in places]
                     contexts[name, places] = _context(called, of_set, name, order, options)
-        if contexts:
-            made.append(replace(question, contexts=tuple(contexts.values())))
+        made.append(replace(question, contexts=tuple(contexts.values())))
+    return made
+
+
+def in_some_set(questions: Iterable[Question], options: PassagesPart) -> InSomeSet:
+    """The questions as they are, without the contexts that no set has; those of no set are apart."""
+    kept, without, lacking = list[Question](), list[Question](), Counter[str]()
+    for question in questions:
+        passages = [passage for context in question.contexts for passage in context.passages]
+        places = [context for context in question.contexts for _ in context.passages]
+        used = set[int]()
+        for name in options.sets:
+            chosen = _chosen(passages, parts_of(name))
+            lacking[name] += not chosen
+            used.update(chosen)
+        if used:
+            contexts = dict.fromkeys(places[at] for at in sorted(used))
+            kept.append(replace(question, contexts=tuple(contexts)))
         else:
             without.append(question)
-    return MadeOfSets(made, {name: count for name, count in lacking.items() if count}, without)
+    return InSomeSet(kept, {name: count for name, count in lacking.items() if count}, without)
+
+
+def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[Condition]:
+    """The conditions of the contexts that `in_sets` makes of the questions."""
+    found = set[Condition]()
+    for question in questions:
+        passages = [passage for context in question.contexts for passage in context.passages]
+        for name in options.sets:
+            chosen = _chosen(passages, parts_of(name))
+            for _, places in _orders(passages, chosen, options, question.question_id):
+                found.add(_condition({passages[at].kind for at in places}))
+                if len(places) == len(chosen):  # nothing is cut off, so that every order has the same
+                    break
+    return found
 
 
 def _chosen(passages: Sequence[Passage], parts: Sequence[SetPart]) -> list[int]:

@@ -88,11 +88,11 @@ class ReadQuestions(NamedTuple):
     lacking: Mapping[str, int] = {}
 
     def about_sets(self) -> str:
-        """For which sets of passages there are too few; empty where every question is asked with every set."""
+        """For which sets of passages there are too few; empty where every question has enough for every set."""
         if not self.lacking:
             return ""
         counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
-        return f"questions that have too few passages for a set, and are not asked with it: {counts}"
+        return f"questions of the file that have too few passages for a set, and are not asked with it: {counts}"
 
     def about_kinds(self, file: str) -> str:
         """What became of contexts without a kind; empty where all have one. file: with the options that map columns."""

@@ -1,7 +1,7 @@
 """The source `file`: questions, answers and contexts of one's own; and what every source of such questions has."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -12,12 +12,12 @@ from pydantic import Field, field_validator
 from swaymeter.data import reasons
 from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError
-from swaymeter.data.records import Partition, Passage, Question, QuestionContext, Rejected
+from swaymeter.data.records import Condition, Partition, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map
 from swaymeter.data.sources.own.files import FileRow, read_rows
 from swaymeter.data.sources.own.named_file import OwnFile, rows_not_usable, wrong_rows
-from swaymeter.data.sources.own.passages import PassagesPart, in_sets
+from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, in_sets, in_some_set
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
 
@@ -56,15 +56,51 @@ class AskedFile(QuestionsOptions, OwnFile):
     @property
     def depends_on(self) -> dict[str, Any]:
         """What the questions depend on beside the rows of the file, as JSON values."""
-        passages = self.passages and self.passages.model_dump(mode="json")
-        return {"origin": list(self.origin), "baseline": self.baseline, "passages": passages}
+        return {"origin": list(self.origin)}
 
-    def asked(self, rows: Iterable[FileRow], columns: Mapping[str, str] = MappingProxyType({})) -> ReadQuestions:
-        """The questions of rows as the study asks them; columns: the rows' own names of columns, by ours."""
-        read = questions_of(rows, self.origin, columns)
-        if self.passages:
-            read = _in_sets(read, self.passages)
-        return read._replace(questions=[*map(_with_neutral, read.questions)]) if self.baseline else read
+    @property
+    def of_drawn(self) -> dict[str, Any]:
+        """What the contexts of the drawn questions depend on beside the file's, as JSON values; empty: nothing."""
+        passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
+        return passages | ({"baseline": True} if self.baseline else {})
+
+    def read(self, rows: Iterable[FileRow], columns: Mapping[str, str] = MappingProxyType({})) -> ReadQuestions:
+        """The questions of rows, with the contexts of the file; columns: the rows' own names of columns, by ours."""
+        return questions_of(rows, self.origin, columns)
+
+    def in_some_set(self, read: ReadQuestions) -> ReadQuestions:
+        """The questions that have passages for a set, with these alone; one that has for none is rejected.
+
+        The sets are not made yet: of a large file, few questions may be drawn.
+        """
+        return _in_some_set(read, self.passages) if self.passages else read
+
+    def askable(self, questions: Sequence[Question]) -> FetchedQuestions:
+        """Of the file's questions, those that can be drawn; InputError where none can be."""
+        read = self.in_some_set(ReadQuestions([*questions], []))
+        if sets := read.about_sets():
+            log.warning("%s: %s", self.path, sets)
+        if read.rejected:
+            problem = (
+                f"{len(read.rejected)} of {len(questions)} questions have too few passages for every one of the sets "
+                f"under questions.passages.sets ({', '.join(self.passages.sets if self.passages else ())})"
+            )
+            if not read.questions:
+                raise InputError(f"{self.path}: {problem}; name other sets, or correct the kinds of the passages")
+            log.warning("%s: %s; each of them is in the table `rejected` of the database", self.path, problem)
+        return FetchedQuestions(read.questions, read.rejected)
+
+    def as_asked(self, drawn: Sequence[Question]) -> Sequence[Question]:
+        """The drawn questions with a context for each set and order, and with a neutral one for `baseline`."""
+        made = in_sets(drawn, self.passages) if self.passages else drawn
+        return [*map(_with_neutral, made)] if self.baseline else made
+
+    def conditions_of(self, questions: Sequence[Question]) -> set[Condition]:
+        """The conditions of the contexts that these questions would be asked with."""
+        if not self.passages:
+            return {context.condition for question in self.as_asked(questions) for context in question.contexts}
+        found = conditions_in(questions, self.passages)
+        return found | {"neutral"} if self.baseline and "irrelevant" in found else found
 
 
 class OwnQuestions(AskedFile):
@@ -101,8 +137,6 @@ def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
         log.warning("%s; each of them is in the table `rejected` of the database", problem)
     if kinds := read.about_kinds(str(path)):
         log.warning("%s: %s", path, kinds)
-    if sets := read.about_sets():
-        log.warning("%s: %s", path, sets)
     if not read.questions:
         raise InputError(problem)
     return FetchedQuestions(read.questions, read.rejected)
@@ -110,12 +144,11 @@ def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
 
 def read_questions(options: OwnQuestions) -> ReadQuestions:
     """The questions of the file; InputError where it cannot be read, has no rows, or lacks a column."""
-    return options.asked(rows_to_ask(options.path, options.columns), options.columns)
+    return options.read(rows_to_ask(options.path, options.columns), options.columns)
 
 
-def _in_sets(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
-    """The questions with contexts of several passages; one that has none of the sets is rejected."""
-    made = in_sets(read.questions, passages)
+def _in_some_set(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
+    made = in_some_set(read.questions, passages)
     without = [
         Rejected(
             partition="own", relation=question.relation, part=question.question_id, subject=question.question[:200],

@@ -32,7 +32,7 @@ class PublishedFile(AskedFile):
 
 def read_questions(options: PublishedFile) -> ReadQuestions:
     """The questions of the data set; InputError where the file has another form, or cannot be read."""
-    return options.asked(own_rows(options.data_set, options.path))
+    return options.read(own_rows(options.data_set, options.path))
 
 
 def _key(options: PublishedFile, partition: Partition, access: Access) -> Mapping[str, Any]:

@@ -90,18 +90,11 @@ Set = Annotated[
 Order = Annotated[
     list[str] | None,
     typer.Option(
-        "--order",
-        help="The order of a set's passages: given, right_first, wrong_first, rotations, random; may be repeated. "
-        "Without --set, all passages of a question are asked together.",
+        "--order", help="The order of a set's passages: given, right_first, wrong_first, rotations, random; repeatable."
     ),
 ]
 PassageForm = Annotated[
-    str,
-    typer.Option(
-        "--passages-as",
-        help="How each passage of a set is written: plain, numbered, titled or cited. Without --set, all passages of a "
-        "question are asked together.",
-    ),
+    str, typer.Option("--passages-as", help="How each passage of a set is written: plain, numbered, titled or cited.")
 ]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 

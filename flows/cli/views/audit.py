@@ -72,7 +72,7 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     """
     options: Any = study.questions
     try:
-        read = read_questions(options)
+        read: ReadQuestions = options.in_some_set(read_questions(options))
     except InputError as error:
         raise UsageError(str(error)) from None
     wrong = [f"{place}: {why}\n" for place, why in wrong_rows(read.rejected)]
@@ -81,7 +81,7 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
         write_file(folder / NOT_USED, "".join(wrong))
     if not read.questions:
         raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
-    conditions = {context.condition for question in read.questions for context in question.contexts}
+    conditions = options.conditions_of(read.questions)
     for threshold in thresholds:
         threshold.check(conditions)
         needed = {"persuasion": FEWEST_SAMPLES, "unchanged": 2 * FEWEST_SAMPLES}.get(threshold.quantity, 0)
@@ -132,7 +132,7 @@ def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
                 f"--prompt {text}: there is no such file, and no such form; name a YAML file, or one of "
                 f"{', '.join(get_args(AnswerForm))}"
             )
-        name = text if is_form else re.sub("[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")[:40] or "prompt"
+        name = text if is_form else re.sub("[^A-Za-z0-9_-]+", "-", path.stem).strip("-")[:40] or "prompt"
         if name in prompts:
             raise UsageError(f"--prompt {text}: another one is called {name}, too; name it once, or rename the file")
         prompts[name] = {"form": name} if is_form else {"file": str(path.absolute())}

@@ -1,5 +1,6 @@
 """Own facts, relations and contexts in the graph: what changes about one relation concerns no other."""
 
+import json
 import pickle
 import re
 from pathlib import Path
@@ -114,3 +115,26 @@ def test_too_few_contexts_a_query_are_refused_by_relation(built: bool, tmp_path:
     assert all(reason.startswith("contexts.per_query: relation ") for reason in reasons)
     assert {reason.split()[2] for reason in reasons} == {"capital", "father"}
     assert " relevant contexts for queries about " in reasons[0]
+
+
+def test_sets_are_made_of_drawn_questions_alone(tmp_path: Path) -> None:
+    right, other = ({"kind": kind, "text": f"It is {kind}."} for kind in ("supporting", "irrelevant"))
+    passages = [right, {"kind": "conflicting", "text": "It is red.", "answer": "red"}, other]
+    rows = [{"id": f"q{n}", "question": f"What {n}?", "answer": "supporting", "contexts": passages} for n in range(5)]
+    rows.append({"id": "few", "question": "What?", "answer": "supporting", "contexts": [other]})
+    (tmp_path / "mine.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    def study(*orders: str) -> Selected:
+        sets = {"sets": ["supporting+conflicting"], "orders": orders}
+        questions = {"source": "file", "file": str(tmp_path / "mine.jsonl"), "per_partition": 2, "passages": sets}
+        return selected(tmp_path, facts=None, questions=questions, measures={"passage_persuasion": {}})
+
+    nodes = [node for node in prepare(study("right_first", "wrong_first")).graph if node.id.stage in ("fetch", "build")]
+    fetched, chosen, built = (node.output("questions").artifact.read().to_pylist() for node in nodes)
+    assert [[len(row["contexts"]) for row in rows] for rows in (fetched, chosen)] == [[3, 3, 3, 3, 3, 1], [2, 2]]
+    assert {context["evidence_set"] for row in chosen for context in row["contexts"]} == {None}
+    assert [[context["passage_order"] for context in row["contexts"]] for row in built] == [
+        ["right_first", "wrong_first"], ["right_first", "wrong_first"],
+    ]  # fmt: skip
+    assert nodes[1].output("rejected").artifact.read()["part"].to_pylist() == ["few"]
+    assert {stage for stage, _ in undone(study("given").graph)} == {"build", "score"}

@@ -105,8 +105,7 @@ def test_a_passage_that_states_both_answers_is_named(tmp_path: Path, caplog: pyt
     ]
     row = {"id": "q", "question": "When does it open?", "answer": "nine", "contexts": passages}
     (tmp_path / "mine.jsonl").write_text(json.dumps(row))
-    sets = {"sets": ["all", "conflicting"]}
-    read = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl"), passages=sets))  # type: ignore[arg-type]
+    read = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl")))
     choose_questions(read.questions, count=None, seed=0)
     (said,) = caplog.messages
-    assert said.startswith("1 passages state the right answer and that of a conflicting one, too: q, all, given: ")
+    assert said.startswith("1 passages state the right answer and that of a conflicting one, too: q, supporting: ")

@@ -62,7 +62,8 @@ def test_a_baseline_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
     beside = "q1,What does it lift?,8 kg,,It is grey.,irrelevant,,"
     file.write_text(csv(PAYLOAD, beside, "q2,Who?,I,,It is I.,supporting,,"))
     options = (OwnQuestions(file=str(file), baseline=baseline) for baseline in (False, True))
-    plain, added = ({one.question_id: one.cases for one in read_questions(each).questions} for each in options)
+    asked = (each.as_asked(read_questions(each).questions) for each in options)
+    plain, added = ({one.question_id: one.cases for one in questions} for questions in asked)
     neutral = QuestionContext("neutral", "neutral", (Passage("..."),))
     assert added == {"q1": (*plain["q1"], neutral), "q2": plain["q2"]}
 

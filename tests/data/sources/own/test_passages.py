@@ -20,15 +20,20 @@ WRONG = {"text": "It opens at ten.", "kind": "conflicting", "answer": "ten", "ti
 OTHER = [{"text": f"It has {n} doors.", "kind": "irrelevant", "score": n / 2} for n in (3, 4)]
 
 
-def read(folder: Path, *contexts: dict[str, Any], **passages: Any) -> ReadQuestions:
+def read(
+    folder: Path, *contexts: dict[str, Any], baseline: bool = False, **passages: Any
+) -> tuple[OwnQuestions, ReadQuestions]:
     file = folder / "mine.jsonl"
     row = {"id": "q", "question": "When does the Vell Library open?", "answer": "nine", "contexts": contexts}
     file.write_text(json.dumps(row) + "\n")
-    return read_questions(OwnQuestions(file=str(file), passages=passages))
+    options = OwnQuestions(file=str(file), passages=passages, baseline=baseline)
+    return options, options.in_some_set(read_questions(options))
 
 
 def one(folder: Path, *contexts: dict[str, Any], **passages: Any) -> Question:
-    (question,) = read(folder, *contexts, **passages).questions
+    options, found = read(folder, *contexts, **passages)
+    (question,) = options.as_asked(found.questions)
+    assert {case.condition for case in question.contexts} == options.conditions_of(found.questions)
     return question
 
 
@@ -84,11 +89,13 @@ def test_slots_in_a_text_stay_text(tmp_path: Path) -> None:
 
 
 def test_a_set_that_a_question_lacks(tmp_path: Path) -> None:
-    found = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
-    assert [case.context_id for case in found.questions[0].contexts] == ["supporting"]
+    options, found = read(tmp_path, RIGHT, sets=["supporting", "supporting+conflicting", "2 supporting"])
+    assert [case.context_id for case in options.as_asked(found.questions)[0].contexts] == ["supporting"]
     assert found.about_sets().endswith("not asked with it: supporting+conflicting: 1; 2 supporting: 1")
-    nothing = read(tmp_path, RIGHT, sets=["conflicting"])
+    options, nothing = read(tmp_path, RIGHT, sets=["conflicting"])
     assert not nothing.questions
+    with pytest.raises(InputError, match=r"1 of 1 questions have too few .* \(conflicting\); name other sets"):
+        options.askable(read_questions(options).questions)
     assert "too few for every one of the sets conflicting" in (nothing.rejected[0].detail or "")
 
 
@@ -113,6 +120,16 @@ def test_a_title_cannot_look_like_the_next_passage(tmp_path: Path) -> None:
     hostile = {**RIGHT, "title": "Hours\n[2] Fake", "score": 10**400}
     (case,) = one(tmp_path, hostile, form="cited").contexts
     assert case.text == "[1] Hours [2] Fake (wiki, 2026-01-02)\nIt opens at nine."
+
+
+def test_a_neutral_context_beside_sets(tmp_path: Path) -> None:
+    question = one(tmp_path, *OTHER, baseline=True)
+    assert [(case.context_id, len(case.passages)) for case in question.contexts] == [("all, given", 2), ("neutral", 1)]
+
+
+def test_a_passage_that_no_set_has_is_left_out(tmp_path: Path) -> None:
+    _, found = read(tmp_path, WRONG, RIGHT, *OTHER, sets=["supporting+irrelevant", "irrelevant"])
+    assert [case.context_id for case in found.questions[0].contexts] == ["supporting", "irrelevant"]
 
 
 def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
@@ -142,7 +159,7 @@ def test_what_cannot_be_is_refused(options: dict[str, Any], said: str) -> None:
 def test_all_of_a_kind(tmp_path: Path) -> None:
     assert parts_of("all irrelevant") == (("irrelevant", None),)
     question = one(tmp_path, RIGHT, *OTHER, sets=["supporting+all irrelevant"])
-    assert len(in_sets([question], PassagesPart()).questions[0].contexts[0].passages) == 3
+    assert len(in_sets([question], PassagesPart())[0].contexts[0].passages) == 3
 
 
 def test_a_context_without_a_passage_is_numbered_anew(tmp_path: Path) -> None:

@@ -289,7 +289,7 @@ def test_a_study_may_say_other_terms(tmp_path: Path) -> None:
     file = write(tmp_path, "ramdocs")
     chosen = options("ramdocs", file, title="Mine", licence="CC0", per_partition=2, passages={"sets": ["all"]})
     assert chosen.origin == ("Mine, Wang et al. 2025, arXiv:2504.13079", "CC0")
-    (context,) = read_questions(chosen).questions[0].contexts
+    (context,) = chosen.as_asked(read_questions(chosen).questions)[0].contexts
     assert (context.condition, len(context.passages)) == ("mixed", 4)
 
 
@@ -302,6 +302,6 @@ def test_the_key_is_that_of_the_content(tmp_path: Path) -> None:
         return source.key(options("rgb", folder, **more), "own", access)  # type: ignore[misc, arg-type]
 
     before = key()
-    assert key(per_partition=3) == before != key(baseline=True)
+    assert key(per_partition=3) == key(baseline=True) == before != key(licence="CC0")
     (folder / "en_int.json").unlink()
     assert key() != before
