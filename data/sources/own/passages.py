@@ -55,8 +55,8 @@ def parts_of(name: str) -> tuple[SetPart, ...]:
         found = _PART.fullmatch(text.strip())
         if found is None or found[1] == "0":
             raise ValueError(
-                f"{name!r} is no set of passages; write kinds with + between them, such as supporting+conflicting or "
-                f"supporting+3 irrelevant (of {', '.join(OWN_KINDS)}), or {EVERY}"
+                f"{name!r} is not a set of passages; write kinds with + between them, such as supporting+conflicting "
+                f"or supporting+3 irrelevant (of {', '.join(OWN_KINDS)}), or {EVERY}"
             )
         parts.append(SetPart(found[2], None if found[1] == EVERY else int(found[1] or 1)))  # type: ignore[arg-type]
     if twice := [kind for kind, count in Counter(part.kind for part in parts).items() if count > 1]:

@@ -132,17 +132,15 @@ def audit(
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
     from swaymeter.flows.cli.views import audit as view
-    from swaymeter.flows.cli.views import compare as comparison
     from swaymeter.flows.cli.views import thresholds as checks
 
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
-    columns = view.columns_of(map_ or ())
     study = view.write_study(
-        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens, columns=columns,
-        thinking=thinking, baseline=baseline, entailment=entailment, key_from=key_from,
-        prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
+        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
+        columns=view.columns_of(map_ or ()), thinking=thinking, baseline=baseline, entailment=entailment,
+        key_from=key_from, prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
         passages=view.passages_of(set_ or (), order or (), passages_as),
     )  # fmt: skip
     selected = Selected.of(str(study))
@@ -169,9 +167,7 @@ def audit(
     if as_json:
         print_product(view.as_json(selected, found, read, outcome))
     else:
-        view.show(out, found.measured)
-        comparison.show(out, view.told_differences(found))
-        view.show_variants(out, found)
+        view.show_found(out, found)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
     for line in filter(None, (*view.about_answers(found), *of_rows)):

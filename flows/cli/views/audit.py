@@ -27,6 +27,7 @@ from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.console import print_table
 from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.cli.views import compare
 from swaymeter.flows.cli.views.compare import Row
 from swaymeter.flows.cli.views.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
@@ -269,6 +270,13 @@ def measured_of(means: pd.DataFrame) -> list[Measured]:
         of = (names[row["quantity"]], row["group"], *counts, row["interval_over"])
         measured.append(Measured(model, *of, float(row["mean"]), low, high, row["unit"]))
     return measured
+
+
+def show_found(console: Console, found: Audited) -> None:
+    """What each model does, how they differ, and what makes them follow."""
+    show(console, found.measured)
+    compare.show(console, told_differences(found))
+    show_variants(console, found)
 
 
 def show_variants(console: Console, found: Audited) -> None:

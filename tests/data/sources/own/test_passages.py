@@ -141,8 +141,8 @@ def test_many_passages_are_asked_with_the_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"sets": ["supportive"]}, "'supportive' is no set of passages; write kinds with + between them"),
-        ({"sets": ["0 irrelevant"]}, "is no set of passages"),
+        ({"sets": ["supportive"]}, "'supportive' is not a set of passages; write kinds with + between them"),
+        ({"sets": ["0 irrelevant"]}, "is not a set of passages"),
         ({"sets": ["supporting+supporting"]}, "names supporting twice; write how many, such as 2 supporting"),
         ({"sets": []}, "no set is named"),
         ({"orders": []}, "no order is named"),

@@ -301,7 +301,7 @@ def test_sets_and_orders_of_an_audit(tmp_path: Path) -> None:
     asked = {"sets": ["supporting"], "orders": ["rotations"], "form": "cited"}
     assert audit.passages_of(["supporting"], ["rotations"], "cited") == asked
     assert audit.passages_of([], [], "plain") is None
-    wrong = ((["right"], [], "plain"), "--set: 'right' is no set"), (([], ["best"], "plain"), "--order: ")
+    wrong = ((["right"], [], "plain"), "--set: 'right' is not a set"), (([], ["best"], "plain"), "--order: ")
     for options, said in wrong:
         with pytest.raises(UsageError, match=said):
             audit.passages_of(*options)
