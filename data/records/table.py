@@ -90,31 +90,36 @@ class Table:
 
 def table_digest(rows: "pa.Table") -> str:
     """The SHA-256 (hex) of a table's columns and values, in the order of its rows."""
-    columns = (buffer for column in rows.columns for buffer in _canonical(column.combine_chunks()))
+    columns = (buffer for column in rows.columns for buffer in _canonical(column.chunks, column.type))
     return sha256_of_all(chain([f"{rows.schema.remove_metadata()} {rows.num_rows}"], columns))
 
 
-def _canonical(column: "pa.Array") -> Iterator[Any]:
-    """Which values are there, how long they are, and what they are: equal for equal columns, however Arrow has them."""
+def _canonical(chunks: Sequence["pa.Array"], kind: "pa.DataType") -> Iterator[Any]:
+    """Which values are there, how long they are, and what they are: equal for equal columns, however Arrow has them.
+
+    The chunks of a column stay apart, since a copy of all of them may not fit into memory.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    yield _bytes(column.is_valid())
-    there = column.drop_null()
-    if pa.types.is_list(column.type):
-        yield _bytes(pc.list_value_length(there))
-        yield from _canonical(there.flatten())
-    elif pa.types.is_struct(column.type):
-        for part in there.flatten():
-            yield from _canonical(part)
-    elif pa.types.is_string(column.type):
-        yield _bytes(pc.binary_length(there))
-        _, offsets, characters = there.buffers()
-        if characters is not None and len(there):
-            bounds = memoryview(offsets).cast("i")[there.offset : there.offset + len(there) + 1]
-            yield memoryview(characters)[bounds[0] : bounds[-1]]
+    yield from (_bytes(chunk.is_valid()) for chunk in chunks)
+    there = [chunk.drop_null() for chunk in chunks]
+    if pa.types.is_list(kind):
+        yield from (_bytes(pc.list_value_length(chunk)) for chunk in there)
+        yield from _canonical([chunk.flatten() for chunk in there], kind.value_type)
+    elif pa.types.is_struct(kind):
+        parts = [chunk.flatten() for chunk in there]
+        for at, field in enumerate(kind):
+            yield from _canonical([of_chunk[at] for of_chunk in parts], field.type)
+    elif pa.types.is_string(kind):
+        yield from (_bytes(pc.binary_length(chunk)) for chunk in there)
+        for chunk in there:
+            _, offsets, characters = chunk.buffers()
+            if characters is not None and len(chunk):
+                bounds = memoryview(offsets).cast("i")[chunk.offset : chunk.offset + len(chunk) + 1]
+                yield memoryview(characters)[bounds[0] : bounds[-1]]
     else:
-        yield _bytes(there)
+        yield from map(_bytes, there)
 
 
 def _bytes(values: "pa.Array") -> bytes:

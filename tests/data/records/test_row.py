@@ -111,6 +111,15 @@ def test_a_digest_sees_what_counts() -> None:
     assert FLEET.digest(FLEET.of([{**GJOA, "name": "Maud"}])) != digest
 
 
+def test_a_table_digest_is_that_of_any_chunks() -> None:
+    parts = pa.struct([("text", pa.string()), ("there", pa.bool_())])
+    lists = [[{"text": "ü", "there": True}, None], None, [], [{"text": None, "there": False}]]
+    rows = pa.table({"parts": pa.array(lists, pa.list_(parts)), "text": ["one", None, "", "four"]})
+    chunks = pa.concat_tables([rows.slice(0, 1), rows.slice(1, 2), rows.slice(0, 0), rows.slice(3)])
+    assert chunks["parts"].num_chunks == 4
+    assert table_digest(chunks) == table_digest(rows) != table_digest(rows.slice(1))
+
+
 def test_a_table_digest_sees_values_order_and_names() -> None:
     rows = pa.table({"a": [1, 2], "b": ["x", None]})
     digest = table_digest(rows)
