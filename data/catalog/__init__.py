@@ -9,6 +9,7 @@ from swaymeter.data.catalog.language_models import (
     AnswerPrompts,
     CatalogModel,
     dispute_prompt,
+    judge_prompt,
     models,
     names_prompt,
     prompts,
@@ -34,7 +35,7 @@ from swaymeter.data.catalog.templates import fill
 __all__ = [
     "ENTITY_CLASSES", "LITERAL_CLASSES", "AnswerPrompts", "CatalogFact", "CatalogModel", "CatalogQuestion",
     "GroupTexts", "Item", "Paper", "PublishedValue", "Relation", "Sentence", "digest", "dispute_prompt", "facts",
-    "facts_digest", "fill", "group_texts", "invented_entities", "models", "names_prompt", "own_relations",
-    "paper_items", "papers", "prompts", "property_names_digest", "published", "published_form", "questions",
-    "questions_digest", "relation", "relation_digest", "relations", "relations_of_yago",
+    "facts_digest", "fill", "group_texts", "invented_entities", "judge_prompt", "models", "names_prompt",
+    "own_relations", "paper_items", "papers", "prompts", "property_names_digest", "published", "published_form",
+    "questions", "questions_digest", "relation", "relation_digest", "relations", "relations_of_yago",
 ]  # fmt: skip

@@ -124,6 +124,28 @@ class DisputePrompt:
     plain: Annotated[Text, _slots("page", "sentence", "answer")]
 
 
+VERDICTS = ("context", "original", "both", "neither", "refusal")
+"""Whose answer a reply can give, in the order in which a judge reads them."""
+
+
+@dataclass(frozen=True, config=ENTRY)
+class JudgePrompt:
+    """How a model is asked whose answer a reply gives; verdicts: each in a sentence, by its name."""
+
+    chat: Annotated[Text, _slots("question", "answers", "reply", "verdicts")]
+    plain: Annotated[Text, _slots("question", "answers", "reply", "verdicts")]
+    original: Annotated[Text, _slots("names")]
+    context: Annotated[Text, _slots("names")]
+    no_reply: Text
+    verdicts: Mapping[str, Text] = field(hash=False)
+
+    @model_validator(mode="after")
+    def _every_verdict(self) -> Self:
+        if tuple(self.verdicts) != VERDICTS:
+            raise ValueError(f"must have the verdicts {', '.join(VERDICTS)}, in this order")
+        return self
+
+
 @cache
 def models() -> Mapping[str, CatalogModel]:
     """What each model alias stands for."""
@@ -146,6 +168,12 @@ def names_prompt() -> NamesPrompt:
 def dispute_prompt() -> DisputePrompt:
     """The prompt for the question of a dispute."""
     return _prompts("disputes", DisputePrompt)
+
+
+@cache
+def judge_prompt() -> JudgePrompt:
+    """The prompt for a verdict on a reply."""
+    return _prompts("judge", JudgePrompt)
 
 
 def _prompts(key: str, model: type[Prompts]) -> Prompts:

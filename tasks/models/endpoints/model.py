@@ -133,7 +133,7 @@ class ServedModel:
         most = asked_for["max_new_tokens"] + (asked_for["max_thoughts"] or 0)
         most_of_answer = asked_for["max_new_tokens"] if asked_for["max_thoughts"] else None
         at_newline = asked_for["form"] == "plain"
-        several = samples if self.served.several else 1
+        several = max(samples, 1) if self.served.several else 1
 
         def request(of: tuple[int, int]) -> list[Reply]:
             """The answers of one request: `several` samples from a number on, or the greedy answer at -1."""

@@ -1,0 +1,43 @@
+"""What kind of answer is looked for, by its words.
+
+    yes or no        every answer is one of them
+    number or date   every answer begins with a number, a date or a time, and has no name in it: 12 May 1990, 8 kg
+    name or words    all others: Apollo 11, which is a name with a number, and sentences
+
+What it is not: what the question asks for. Of "Which day is it closed?" and the answer "the day after the fair" it
+knows words.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from swaymeter.tasks.scoring.wording import yes_no
+from swaymeter.tasks.scoring.wording.word import FUNCTION_WORDS, MONTHS, Word, word_set
+from swaymeter.tasks.scoring.wording.words import words
+
+AnswerKind = Literal["yes or no", "number or date", "name or words"]
+
+_COUNTING = {*MONTHS, *word_set(
+    "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag "
+    "sonntag spring summer autumn winter noon midnight bc ad half quarter"
+)}  # fmt: skip
+_NUMERALS = frozenset(("number", "ordinal", "unit", "sign"))
+_AS_NUMBER = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
+
+
+def kind_of(answers: Sequence[str]) -> AnswerKind:
+    """The kind of the answers that are looked for, each in its first form; of none, and of several kinds: words."""
+    names = [name for name in map(words, answers) if name]
+    if names and all(map(yes_no.named, names)):
+        return "yes or no"
+    return "number or date" if names and all(map(_is_number, names)) else "name or words"
+
+
+def _is_number(name: Sequence[Word]) -> bool:
+    content = [word for word in name if word.text not in FUNCTION_WORDS or word.text in _COUNTING]
+    return bool(content) and _counts(content[0]) and all(_counts(word) or not word.capitals for word in content)
+
+
+def _counts(word: Word) -> bool:
+    return word.kind in _NUMERALS or word.text in _COUNTING or _AS_NUMBER.fullmatch(word.text) is not None
