@@ -14,6 +14,7 @@ from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS, Inputs, PerQuery
 from swaymeter.tasks.measures.run import Spent, declaration, measure_relation, rejected_of
+from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
 
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
 
@@ -52,6 +53,13 @@ def run_pass(step: Step, run: Run) -> Spent:
     prompts: dict[str, list[Any]] = {name: step.records(name, PROMPTS[name]) for name in tables}
     digests = {name: step.table(name).check().digest for name in tables}
     stored = {name: step.table(name) for name in step.inputs if name not in tables}
+
+    def load_served_model(endpoint: Endpoint, revision: str = SERVED) -> Any:
+        from swaymeter.tasks.models.endpoints.model import load_served
+
+        cache, reruns = Workspace(run.workspace).endpoints, step.forced | step.refreshed
+        return load_served(endpoint, cache, revision=revision, reruns=reruns, offline=run.offline)
+
     inputs = Inputs(
         relation=step.id.subject,
         variant=arguments.variant,
@@ -69,6 +77,7 @@ def run_pass(step: Step, run: Run) -> Spent:
         device=model.device,
         batch_size=model.batch_size,
         answer_prompts=arguments.answer_prompts,
+        load_served=load_served_model,
     )
 
     if leading.about == "contexts":
@@ -77,10 +86,7 @@ def run_pass(step: Step, run: Run) -> Spent:
 
     def load() -> Any:
         if served := model.served:
-            from swaymeter.tasks.models.endpoints.model import load_served
-
-            cache, reruns = Workspace(run.workspace).endpoints, step.forced | step.refreshed
-            return load_served(served, cache, revision=arguments.revision, reruns=reruns, offline=run.offline)
+            return load_served_model(served, arguments.revision)
         return load_language_model(model.name, dtype=model.dtype, device=model.device, revision=arguments.revision)
 
     workspace = Workspace(run.workspace)

@@ -18,6 +18,7 @@ from swaymeter.tasks.measures.cited_passages import CITED_PASSAGES
 from swaymeter.tasks.measures.coherent_persuasion import COHERENT_PERSUASION
 from swaymeter.tasks.measures.context_utilisation import CONTEXT_UTILISATION
 from swaymeter.tasks.measures.fisher_susceptibility import FISHER_SUSCEPTIBILITY
+from swaymeter.tasks.measures.judged_answers import JUDGED_ANSWERS
 from swaymeter.tasks.measures.measure import Measures
 from swaymeter.tasks.measures.passage_persuasion import PASSAGE_PERSUASION
 
@@ -40,6 +41,7 @@ MEASURES = Measures((
     whose_answer.ACCURACY,
     whose_answer.PERSUADED,
     whose_answer.WHOSE_ANSWER,
+    JUDGED_ANSWERS,
     CITED_PASSAGES,
     CONTEXT_UTILISATION,
     PASSAGE_PERSUASION,

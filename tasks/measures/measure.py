@@ -17,7 +17,7 @@ from pydantic import AfterValidator
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
-from swaymeter.data.errors import InputError
+from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.named import Registry
 from swaymeter.data.options import Options
 from swaymeter.data.randomness import generator
@@ -30,6 +30,7 @@ from swaymeter.tasks.models.capabilities import Capability
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from swaymeter.tasks.models.endpoints.endpoint import Endpoint
     from swaymeter.tasks.models.generation.decoding import Decoding
 
 
@@ -106,6 +107,10 @@ def at_least_or_none(least: int, without: str) -> AfterValidator:
     return AfterValidator(enough)
 
 
+def _no_server(endpoint: "Endpoint") -> Any:
+    raise UsageError(f"model {endpoint.name}: a model at a server is asked within a study; run one, or name a folder")
+
+
 @dataclass(frozen=True)
 class Inputs:
     """What a pass over one relation with one model reads: the study's seed, and the prompts that the pass is about.
@@ -116,7 +121,8 @@ class Inputs:
     worth it; rejected: the questions that the stored rows are not of, by their ids, and why; answer_prompts: how
     questions are put; per_query: what each query's own sample of the contexts has, None where every context stands
     before every query; variant, called: the key of what is asked, and what scores call it, "" for the model's name;
-    decoding: of answers, None for the model's own distribution.
+    decoding: of answers, None for the model's own distribution;
+    load_served: gives the model at an endpoint, where a measure asks another one than the study's.
     """
 
     relation: str
@@ -136,6 +142,7 @@ class Inputs:
     variant: str = ""
     called: str = ""
     decoding: "Decoding | None" = None
+    load_served: "Callable[[Endpoint], Any]" = _no_server
 
     @property
     def start_token(self) -> bool:

@@ -181,7 +181,7 @@ def _stated(inputs: Inputs, question: Question, case: QuestionContext, texts: Co
         return stated
     judge, asked = _judge(inputs, name), question.question
     pairs = {
-        text: [[(f"{asked} {text.strip()}", f"{asked} {answer}") for answer in side] for side in _sides(question, case)]
+        text: [[(f"{asked} {text.strip()}", f"{asked} {answer}") for answer in side] for side in sides(question, case)]
         for text in sorted(text for text, answer in stated.items() if answer.verdict == "neither" and text.strip())
     }
     entailed = judge.entailing(list(dict.fromkeys(pair for of in pairs.values() for side in of for pair in side)))
@@ -205,7 +205,7 @@ def _judge(inputs: Inputs, name: str) -> EntailmentModel:
 
 def verdict(question: Question, case: QuestionContext, text: str) -> tuple[Verdict, Reason | None]:
     """Whose answer a text states in a case, and why neither; no text states an answer without words, such as a flag."""
-    original, context = _sides(question, case)
+    original, context = sides(question, case)
     text = without_marks(text) if case.is_numbered else text
     if not context and not original:
         return "neither", "no answer to look for"
@@ -216,7 +216,7 @@ def verdict(question: Question, case: QuestionContext, text: str) -> tuple[Verdi
     return "original" if is_original else stated, reason
 
 
-def _sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The forms of the original answer and of the context's to look for; one answer belongs to one side alone."""
     original = _with_words(question.forms)
     if case.text is None:

@@ -21,8 +21,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from swaymeter.data.catalog import judge_prompt
 from swaymeter.data.errors import ModelError, ScoreError
-from swaymeter.tasks.models.prompts.answer_prompts import filled, turn_prompt
-from swaymeter.tasks.models.prompts.template_options import prompt_form
 from swaymeter.tasks.scoring.followed import Verdict
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ Unjudged = Literal["no answer to look for", "does not fit the judge's window", "
 
 
 class Case(NamedTuple):
-    """A reply to a question, the answers of the passage and the right ones, either of them empty where there is none."""
+    """A reply to a question, the answers of the passage and the right ones; either is empty where there is none."""
 
     question: str
     context: tuple[str, ...]
@@ -73,6 +71,8 @@ def offered(case: Case) -> dict[str, Verdict]:
 
 def text_of(case: Case, form: Literal["chat", "plain"]) -> str:
     """What a judge reads of a case; line breaks of the reply are spaces, so that it cannot look like the prompt."""
+    from swaymeter.tasks.models.prompts.answer_prompts import filled
+
     prompt = judge_prompt()
     sides = ((prompt.original, case.original), (prompt.context, case.context))
     answers = [filled(template, names=" / ".join(names[:MOST_NAMES])) for template, names in sides if names]
@@ -108,6 +108,8 @@ def judged(model: "NextTokenLogits", cases: Sequence[Case], *, batch_size: int |
 
 def judged_in_words(model: "Samples", cases: Sequence[Case]) -> list[Judgement]:
     """The verdicts (n,) of a served judge, from its greedy replies; equal cases are asked once, errors as of judged."""
+    from swaymeter.tasks.models.prompts.template_options import prompt_form
+
     prompts, found = _prompts(model, cases, reserved=MOST_TOKENS)
     replies = model.sample_answers(
         list(prompts.values()), [("judge", case.question, case.reply) for case in prompts], samples=0,
@@ -130,6 +132,9 @@ def _prompts(
     model: "Model", cases: Sequence[Case], *, reserved: int
 ) -> "tuple[dict[Case, Tokens], dict[Case, Judgement]]":
     """The prompts of the different cases, and what is known without asking."""
+    from swaymeter.tasks.models.prompts.answer_prompts import turn_prompt
+    from swaymeter.tasks.models.prompts.template_options import prompt_form
+
     prompts: dict[Case, Tokens] = {}
     known: dict[Case, Judgement] = {}
     form, most = prompt_form(model), model.context_window

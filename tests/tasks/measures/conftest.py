@@ -47,7 +47,7 @@ class Study:
     def score(self, *names: str, progress: Progress = lambda done, total: None) -> Spent:
         """Computes what is missing of these measures and of those that they need; gives what was spent."""
         parameters = {
-            name: measure.parameters.model_validate(self.parameters.get(name, {})) for name, measure in MEASURES.items()
+            name: MEASURES[name].parameters.model_validate(self.parameters.get(name, {})) for name in needed(*names)
         }
         return measure_relation(
             replace(self.inputs, parameters=parameters),
