@@ -99,6 +99,13 @@ def first_tokens(model: Model, answers: Iterable[str], prompts: AnswerPrompts | 
 
     prompts: None for the catalog's.
     """
+    return {answer: tokens[0] for answer, tokens in answer_tokens(model, answers, prompts).items()}
+
+
+def answer_tokens(
+    model: Model, answers: Iterable[str], prompts: AnswerPrompts | None = None
+) -> dict[str, tuple[int, ...]]:
+    """The tokens of each answer after a prompt, arguments and errors as of first_tokens."""
     prompts = prompts or catalog.prompts()
     if prompt_form(model, prompts) == "chat":
         turns = [{"role": "user", "content": "?"}]
@@ -116,7 +123,7 @@ def first_tokens(model: Model, answers: Iterable[str], prompts: AnswerPrompts | 
                 f"the answer {shortened(answer)} has no first token of its own after a prompt of {model.name}; "
                 "leave the context that states it out of the questions"
             )
-        tokens[answer] = whole[len(before)]
+        tokens[answer] = tuple(whole[len(before) :])
     return tokens
 
 

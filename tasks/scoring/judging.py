@@ -87,16 +87,14 @@ def text_of(case: Case, form: Literal["chat", "plain"]) -> str:
 def judged(model: "NextTokenLogits", cases: Sequence[Case], *, batch_size: int | None = None) -> list[Judgement]:
     """The verdicts (n,) of a judge on this machine; equal cases are asked once.
 
-    ModelError where two letters begin with the same token, or the judge's chat template opens thoughts; ScoreError
-    where a prompt has no distribution.
+    ModelError where letters are no tokens of their own, or the judge's chat template opens thoughts; ScoreError where a
+    prompt has no distribution.
     """
-    from swaymeter.tasks.scoring.first_token import first_tokens, next_tokens
+    from swaymeter.tasks.scoring.first_token import next_tokens
 
-    prompts, found = _prompts(model, cases, reserved=1)
+    begun, letters = _letters(model)
+    prompts, found = _prompts(model, cases, begun=begun, reserved=1)
     if prompts:
-        letters = first_tokens(model, LETTERS)
-        if len({*letters.values()}) < len(LETTERS):
-            raise ModelError(f"the tokenizer of {model.name} begins two letters with one token; name another judge")
         read = next_tokens(model, list(prompts.values()), batch_size=batch_size).logits
         for (case, prompt), logits in zip(prompts.items(), read, strict=True):
             tokens = {verdict: letters[letter] for letter, verdict in offered(case).items()}
@@ -128,10 +126,22 @@ def verdict_in(text: str, letters: Mapping[str, Verdict]) -> Verdict | None:
     return letters.get(letter[1]) if letter else None
 
 
+def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
+    """The tokens between a prompt and a letter, as of a space that is one alone, and the token of each letter."""
+    from swaymeter.tasks.scoring.first_token import answer_tokens
+
+    tokens = answer_tokens(model, LETTERS)
+    begun = {of_letter[:-1] for of_letter in tokens.values()}
+    letters = {letter: of_letter[-1] for letter, of_letter in tokens.items()}
+    if len(begun) > 1 or len({*letters.values()}) < len(LETTERS):
+        raise ModelError(f"the tokenizer of {model.name} has no token for each of A to E; name another judge")
+    return begun.pop(), letters
+
+
 def _prompts(
-    model: "Model", cases: Sequence[Case], *, reserved: int
+    model: "Model", cases: Sequence[Case], *, begun: "Tokens" = (), reserved: int
 ) -> "tuple[dict[Case, Tokens], dict[Case, Judgement]]":
-    """The prompts of the different cases, and what is known without asking."""
+    """The prompts of the different cases, with the tokens that begin a letter, and what is known without asking."""
     from swaymeter.tasks.models.prompts.answer_prompts import turn_prompt
     from swaymeter.tasks.models.prompts.template_options import prompt_form
 
@@ -142,7 +152,7 @@ def _prompts(
         if not offered(case):
             known[case] = Judgement(None, None, "no answer to look for")
             continue
-        prompt = turn_prompt(model, text_of(case, form), begun="")
+        prompt = (*turn_prompt(model, text_of(case, form), begun=""), *begun)
         if most is not None and len(prompt) + reserved > most:
             known[case] = Judgement(None, None, "does not fit the judge's window")
         else:
