@@ -20,7 +20,8 @@ TYPE = (*MODEL, "query_type")
 RELATION = (*MODEL, "relation", "query_type")
 """What a group is about at three levels: a model, its queries of a type, and those of a relation."""
 
-_EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "query_type": ALL}
+EMPTY = {field.name: None for field in fields(Summary)} | {"relation": ALL, "query_type": ALL}
+"""A row of `Summary` of which nothing is known."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Mean:
             group_of |= self.labels
             values = scores(group[column].dropna() if self.skip_missing else group[column])
             row = {
-                **_EMPTY,
+                **EMPTY,
                 **about,
                 "quantity": self.quantity,
                 "unit": self.unit,

@@ -85,7 +85,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interva
     sums = sums_of_clusters(clusters, np.ones(len(vector)), vector)
     if len(sums) < FEWEST_FOR_INTERVAL or not has_spread(vector):
         return Interval(len(sums))
-    drawn = _weights(len(sums), seed) @ sums  # the sums over each sample of clusters (draws, 2)
+    drawn = samples_of_clusters(len(sums), seed) @ sums  # the sums over each sample of clusters (draws, 2)
     return Interval(len(sums), *ends(drawn[:, 1] / drawn[:, 0]))
 
 
@@ -98,7 +98,7 @@ def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int
     sums = sums_of_clusters(clusters, np.ones(len(first)), first, second, first**2, second**2, first * second)
     if len(sums) < FEWEST_FOR_INTERVAL or not (has_spread(first) and has_spread(second)):
         return Interval(len(sums))
-    n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = (_weights(len(sums), seed) @ sums).T
+    n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = (samples_of_clusters(len(sums), seed) @ sums).T
     spread_x, spread_y = sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n
     if (spread_x <= _NOTHING * sums[:, 3].sum()).any() or (spread_y <= _NOTHING * sums[:, 4].sum()).any():
         return Interval(len(sums))
@@ -116,8 +116,8 @@ def sums_of_clusters(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float6
 
 
 @lru_cache(maxsize=1)
-def _weights(clusters: int, seed: int) -> NDArray[np.float64]:
-    """The samples as doubles, which a product is fast with: those of several quantities of the same rows."""
+def samples_of_clusters(clusters: int, seed: int) -> NDArray[np.float64]:
+    """How often each cluster is in each sample (draws, clusters), as doubles, which a product is fast with."""
     return _drawn(clusters, seed).astype(np.float64)
 
 

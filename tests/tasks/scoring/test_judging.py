@@ -74,7 +74,7 @@ def test_a_prompt_that_does_not_fit_has_no_verdict() -> None:
 
 def test_a_tokenizer_without_letters_of_their_own_is_refused() -> None:
     joined = byte_pair_tokenizer([("Ġ", "A")])  # " A" is one token, " B" are two
-    with pytest.raises(ModelError, match="no token for each of the letters"):
+    with pytest.raises(ModelError, match="no token for each of A to E"):
         judged(tiny_judge(None, tokenizer=joined), CASES)
 
 
@@ -92,10 +92,10 @@ def test_a_served_judge_has_to_reply_with_a_letter(text: str, verdict: str | Non
 @pytest.mark.parametrize(
     ("answers", "kind"),
     [
-        (["12 May 1990", "9 p.m."], "number or date"), (["8 kg"], "number or date"), (["ten percent"], "number or date"),
-        (["March", "12 people"], "number or date"), (["yes", "No"], "yes or no"), (["ja"], "yes or no"),
+        (["12 May 1990", "9 p.m."], "number or date"), (["8 kg"], "number or date"), (["1990"], "number or date"),
+        (["ten percent", "12 people"], "number or date"), (["March"], "number or date"), (["yes", "No"], "yes or no"),
         (["Apollo 11"], "name or words"), (["Henry VIII"], "name or words"), (["yes", "Oslo"], "name or words"),
-        (["1990", "Oslo"], "name or words"), ([], "name or words"), (["♀"], "name or words"),
+        (["1990", "Oslo"], "name or words"), (["ja"], "yes or no"), ([], "name or words"), (["♀"], "name or words"),
     ],
 )  # fmt: skip
 def test_the_kind_of_answer_follows_from_all_of_them(answers: list[str], kind: str) -> None:
