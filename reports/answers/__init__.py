@@ -8,7 +8,7 @@ What the page knows is cut into blocks of JSON that its script parses when they 
 index         every question in few words, and what one can choose by: what list, choices and search begin with
 texts-K       contexts and ids of questions 100 K to 100 K + 99 of the index
 scores-M      of model M, in columns: what the list shows and sorts by; a row is a question that it answered, a cell has
-              a value for each of its contexts of a kind
+              a value for each of its contexts of a kind; with a judge, whether one of its verdicts is not the rule's
 answers-M-K   of rows 100 K to 100 K + 99 of scores-M: the answers and all scores, context by context
 
 Names from a file of one's own are values here and never keys.
@@ -40,6 +40,7 @@ from swaymeter.reports.style import CONDITION_NAMES
 FILE = "answers.html"
 ANSWERS_QUERIES = (
     "answers_to_read", "questions_to_read", "contexts_to_read", "answers_of_questions", "unfinished_greedy_answers",
+    "judged_greedy_answers",
 )  # fmt: skip
 SCRIPTS = (
     "element.js", "search.js", "data.js", "choices.js", "state.js", "list.js", "question.js", "answers.js",
@@ -103,6 +104,7 @@ def options(frames: Frames) -> dict[str, Any]:
         "models": [str(model) for model in models(answers)],
         "conditions": {name: CONDITION_NAMES[name] for name in present(answers, "condition", CONDITIONS)},
         "own": are_own(answers),
+        "judges": sorted(set(frames["judged_greedy_answers"]["judge"])),
     }
 
 
@@ -123,7 +125,8 @@ def blocks(frames: Frames) -> Iterator[Block]:
     yield from _shards("texts", texts)
     for number, model in enumerate(models(frames["answers_to_read"])):
         rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
-        yield from _of_model(number, rows, scored, place, list(known["conditions"]))
+        judged = rows_of(frames["judged_greedy_answers"], model)
+        yield from _of_model(number, rows, scored, judged, place, list(known["conditions"]))
 
 
 def sealed(value: object) -> Markup:
@@ -164,7 +167,8 @@ def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
 
 
 def _of_model(
-    number: int, rows: pd.DataFrame, scored: pd.DataFrame, place: Mapping[str, int], conditions: Sequence[str]
+    number: int, rows: pd.DataFrame, scored: pd.DataFrame, judged: pd.DataFrame, place: Mapping[str, int],
+    conditions: Sequence[str],
 ) -> Iterator[Block]:
     answers = _answers_of(rows)
     if unknown := sorted(answers.keys() - place.keys()):
@@ -173,6 +177,9 @@ def _of_model(
             "from the files"
         )
     scores = {(row["question_id"], row["context_id"]): _present(row, _SCORES) for row in records(scored)}
+    for row in records(judged):
+        opinion = {"judged": row["verdict"], "unjudged": row["unjudged"], "agree": row["agree"]}
+        scores.setdefault((row["question_id"], row["context_id"]), {}).update(_present(opinion, [*opinion]))
     stand_ins: dict[str, list[str]] = defaultdict(list)
     for question, stand_in in scored[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
         stand_ins[question].append(stand_in)
@@ -220,6 +227,9 @@ def _in_order(case: Mapping[str, Any]) -> tuple[int, str]:
 
 def _columns(shown: Sequence[Mapping[str, Any]], conditions: Sequence[str]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {"place": [row["place"] for row in shown]}
+    agree = [[case["scores"].get("agree") for case in row["answers"]] for row in shown]
+    if any(value is not None for row in agree for value in row):
+        columns["differs"] = [False in row for row in agree]
     for (name, score), condition in product(_SHOWN.items(), conditions):
         if name == "entropy" or condition != "none":
             columns[f"{name}_{condition}"] = [

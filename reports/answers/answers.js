@@ -133,7 +133,7 @@ function whenever(id, event, work) {
 
 function start() {
   whenever("search", "input", ({target}) => go({search: target.value}, "replaceState"));
-  for (const name of ["model", "partition", "relation", "outcome", "under", "order", ...Object.keys(OF_COLUMNS)]) {
+  for (const name of ["model", "partition", "relation", "outcome", "under", "judge", "order", ...Object.keys(OF_COLUMNS)]) {
     whenever(name, "change", ({target}) => go({[name]: target.value}));
   }
   whenever("sort", "change", ({target}) => go(inOrder(target.value)));

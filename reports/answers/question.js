@@ -71,6 +71,7 @@ function scoresOf(model, cases, at) {
     ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
     ["Groups of answers", ({groups}) => number(groups.length)],
     ["States", ({scores}) => [scores.verdict ?? "–", scores.reason ? ` (${scores.reason})` : ""].join("")],
+    ...(index.judges.length ? [["States, by the judge", ({scores}) => opinionOf(scores)]] : []),
     ["Outcome", ({scores}) => outcomeOf(scores.outcome)],
     ["Samples that state the context's", ({scores}) => percent(scores.samples_that_follow)],
     ["Accurate, as published", ({scores}) => yesOrNo(scores.accurate)],
@@ -90,6 +91,12 @@ function scoresOf(model, cases, at) {
     element("thead", {}, element("tr", {}, head)),
     element("tbody", {}, lines.map(line)),
   );
+}
+
+/* What the judge says, and whether the rule says something else. */
+function opinionOf({judged, unjudged, agree}) {
+  if (judged === undefined) return unjudged ? `– (${unjudged})` : "–";
+  return agree ? judged : `≠ ${judged}`;
 }
 
 function withError(scores, name) {

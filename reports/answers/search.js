@@ -22,10 +22,11 @@ function hits(rows, state) {
 }
 
 function chosen(row, state) {
-  const {partition, relation, outcome, under} = state;
+  const {partition, relation, outcome, under, judge} = state;
   return (
     (!partition || row.question.partition === partition) &&
     (!relation || row.question.relation === relation) &&
+    (!judge || row.differs === (judge === "differs")) &&
     (!outcome || all(row, "outcome", under ? [under] : CONTEXTS).includes(outcome)) &&
     COLUMNS.every(({at, control}) => !state[control] || cellOf(row, at) === state[control])
   );

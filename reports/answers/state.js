@@ -1,7 +1,7 @@
 /* What is looked at, kept in the address after the #, so that a link says it and Back works. */
 
 const OF_COLUMNS = Object.fromEntries(COLUMNS.map(({control}) => [control, ""]));
-const ALL = {search: "", partition: "", relation: "", outcome: "", under: "", ...OF_COLUMNS};
+const ALL = {search: "", partition: "", relation: "", outcome: "", under: "", judge: "", ...OF_COLUMNS};
 const FIRST = {
   ...ALL,
   model: index.models[0],

@@ -5,6 +5,7 @@ Rows come from the warehouse; a table chooses columns and an order.
 
 from swaymeter.data.named import Registry
 from swaymeter.reports.tables import (
+    of_judges,
     of_models,
     of_passages,
     of_queries,
@@ -26,6 +27,7 @@ TABLES: Registry[Table] = Registry("table", (
     of_questions.ACCURACY,
     of_questions.SHARES,
     of_questions.OUTCOMES,
+    of_judges.AGREEMENT,
     of_questions.NUMBERS,
     of_questions.CORRELATIONS,
     of_questions.REGRESSIONS,

@@ -302,6 +302,13 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         verdict = "context" if outcome in ("persuaded", "agreed") else "refusal" if draw[3] < 0.65 else "neither"
         stated = {"verdict": verdict, "reason": "denied" if verdict == "neither" else None, "outcome": outcome}
         yield "whose_answer", {**about, **stand_in, "sample": None, **stated}
+        opinion = verdict if draw[1] < 0.7 else "both" if draw[1] < 0.95 else None
+        yield "judged_answers", {
+            **about, **stand_in, "sample": None, "judge": "large", "judge_revision": "1", "verdict": opinion,
+            "log_probability": opinion and -draw[1], "unjudged": None if opinion else "no letter alone",
+            "rule": verdict, "agree": opinion and opinion == verdict,
+            "answer_kind": ("name or words", "yes or no")[int(2 * draw[0])],
+        }  # fmt: skip
         yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "reason": None, "outcome": None}
         cites = {"cited": [1], "cited_exist": True, "citation_right": draw[0] < 0.5, "came_from": [1],
                  "names_conflict": False}  # fmt: skip
