@@ -42,6 +42,8 @@ def kappa(row: Mapping[str, Any]) -> str:
 def _sentences(frames: Frames) -> str:
     """For each model and judge, how far the judge agrees about all of the model's answers."""
     every = frames[QUERY]
+    if every.empty:
+        return ""
     several, words = len(models(every)) > 1, []
     for row in records(every[every["answer_kind"] == "all"]):
         of = f" of {row['model']} ({row['dtype']})" if several else ""

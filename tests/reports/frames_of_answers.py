@@ -80,6 +80,15 @@ def make_contexts(questions: pd.DataFrame) -> pd.DataFrame:
     return contexts.assign(condition=contexts["context_id"])
 
 
+def make_judged(scores: pd.DataFrame) -> pd.DataFrame:
+    """A judge's verdict on each greedy answer: context, but on the second question, where it has none."""
+    verdict = np.where(scores["question_id"] == "q1", None, "context")
+    agree = [None if said is None else said == rule for said, rule in zip(verdict, scores["verdict"], strict=True)]
+    of = scores[["model", "dtype", "relation", "question_id", "context_id", "condition"]]
+    unjudged = np.where(scores["question_id"] == "q1", "no letter alone", None)
+    return of.assign(judge="large", verdict=verdict, unjudged=unjudged, agree=pd.array(agree, "boolean"))
+
+
 def frames_of_answers(
     models: Iterable[tuple[str, str]] = ((MODEL, "float32"),), questions: int = 6
 ) -> dict[str, pd.DataFrame]:
@@ -94,4 +103,5 @@ def frames_of_answers(
         "questions_to_read": asked,
         "contexts_to_read": make_contexts(asked),
         "unfinished_greedy_answers": pd.DataFrame([unfinished]),
+        "judged_greedy_answers": make_judged(scores),
     }

@@ -122,11 +122,25 @@ def test_the_list_has_the_scores_of_its_own_questions(tmp_path: Path) -> None:
         assert listed["outcome_counter_memory"][at] == [scores.loc[("counter_memory", name), "outcome"]]
 
 
+def test_a_judge_says_whose_answer_and_where_the_rule_differs(tmp_path: Path) -> None:
+    frames = frames_of_answers()
+    page, rules = written(frames, tmp_path), frames["answers_of_questions"].groupby("question_id")["verdict"]
+    listed, names = page.block("scores-0"), page.block("index")["questions"]["question_id"]
+    differs = {name: name != "q1" and "neither" in set(rule) for name, rule in rules}
+    assert dict(zip([names[place] for place in listed["place"]], listed["differs"], strict=True)) == differs
+    assert {*differs.values()} == {True, False}
+    assert of_question(page, "q1")["answers"]["none"]["scores"]["unjudged"] == "no letter alone"
+    assert of_question(page, "q2")["answers"]["none"]["scores"]["judged"] == "context"
+    assert "<bdi>large</bdi>" in (tmp_path / "answers.html").read_text(encoding="utf-8")
+
+
 def test_without_scores_the_answers_can_still_be_read(tmp_path: Path) -> None:
     frames = frames_of_answers()
-    frames["answers_of_questions"] = frames["answers_of_questions"].iloc[:0]
+    for name in ("answers_of_questions", "judged_greedy_answers"):
+        frames[name] = frames[name].iloc[:0]
     page = written(frames, tmp_path)
     assert page.block("scores-0")["persuasion_original"] == [[None]] * 6
+    assert "differs" not in page.block("scores-0")
     shown = of_question(page, "q1")
     assert (shown["answers"]["none"]["scores"], shown["stand_ins"]) == ({}, [])
     assert sum(answer[-1] for group in shown["answers"]["none"]["groups"] for answer in group) == SAMPLES

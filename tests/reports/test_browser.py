@@ -128,6 +128,20 @@ def test_filters_leave_the_questions_with_an_outcome(
     assert browser.ask("document.getElementById('clear').hidden")
 
 
+def test_the_list_shows_where_judge_and_rule_differ(
+    browser: Browser, answers: Path, frames: dict[str, pd.DataFrame]
+) -> None:
+    browser.open(answers)
+    judged = frames["judged_greedy_answers"].query("model == 'another'")
+    differ = judged.loc[~judged["agree"].fillna(True).astype(bool), "question_id"].nunique()
+    assert 0 < differ < 120
+    for choice, count in (("differs", differ), ("agrees", 120 - differ)):
+        browser.choose("judge", choice)
+        assert browser.ask(COUNT) == f"{count} of 120 questions"
+    browser.open(answers, "#open=q1")
+    assert "States, by the judge\t– (no letter alone)" in browser.ask("document.querySelector('.scores').innerText")
+
+
 def test_thoughts_are_folded_text_that_a_search_finds(browser: Browser, answers: Path) -> None:
     browser.look(1400, "light")
     browser.open(answers, "#open=q7&model=" + f"{MODEL} (float32)".replace(" ", "+"))
