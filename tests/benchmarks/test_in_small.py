@@ -183,6 +183,15 @@ def test_whose_answer_in_small(tmp_path: Path) -> None:
     }
 
 
+def test_judge_in_small(model: Path, tmp_path: Path) -> None:
+    content = ran("judge", tmp_path, "--judge", str(model))
+    assert content["answers"] == len(whose_answer.read()[::60])
+    found = {(one["who"], one["kind"]): one for one in content["by_kind"]}
+    assert found["rule", "all"]["same"] > 0.9 > found["judge", "all"]["same"]
+    assert found["judge", "all"]["n"] == content["answers"] - content["unjudged"] > 0
+    assert sum(content["verdicts"]["judge"].values()) == found["judge", "all"]["n"]
+
+
 @pytest.mark.usefixtures("one_server")
 def test_scale_in_small(tmp_path: Path) -> None:
     content = ran("scale", tmp_path)
