@@ -1,4 +1,4 @@
-"""How often a judge, a language model, and the rule by words give the verdict of a reader, on replies judged by reading.
+"""How often a judge, a language model, and the rule by words give a reader's verdict on replies judged by reading.
 
     judge   swaymeter.tasks.scoring.judging, as the measure judged_answers asks it
     rule    swaymeter.tasks.scoring.followed, by words
