@@ -7,7 +7,8 @@
 1: always the same; 0: as often as by chance, each with its own shares of verdicts; below 0: less often. Where both call
 all items the same one thing, p_e is 1, and there is no kappa: nothing was there to agree on.
 Its interval: the 2.5th and 97.5th percentiles over samples of whole clusters (formulas.intervals). None of fewer than 5
-clusters, where all items are called the same by both, or where a sample has no kappa.
+clusters, where all items are called the same by both, where a sample has no kappa, or where all samples have the same
+one: if one of the two says one thing of all items, kappa is 0 whatever is drawn.
 What it is not: comparable between sets of items with other shares of verdicts, nor a share of right verdicts: where
 nearly all items are of one verdict, two judges who nearly always agree can have a kappa near 0.
 
@@ -24,7 +25,7 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.tasks.statistics.formulas.intervals import Interval, ends, samples_of_clusters, sums_of_clusters
 
 _NOTHING = 1e-12
-"""How much 1 - p_e is by rounding alone, at most."""
+"""How much p_o - p_e and 1 - p_e are by rounding alone, at most."""
 
 
 def cohens_kappa(counts: NDArray[np.float64]) -> float | None:
@@ -43,7 +44,8 @@ def kappa_interval(first: Sequence[str], second: Sequence[str], clusters: Sequen
     if len(sums) < FEWEST_FOR_INTERVAL or (one == other).all():
         return Interval(len(sums))
     drawn = _kappas((samples_of_clusters(len(sums), seed) @ sums).reshape(-1, size, size))
-    return Interval(len(sums)) if np.isnan(drawn).any() else Interval(len(sums), *ends(drawn))
+    has_interval = bool(np.ptp(drawn) > _NOTHING)  # not NaN, where a sample has no kappa
+    return Interval(len(sums), *ends(drawn)) if has_interval else Interval(len(sums))
 
 
 def counts_of(first: Sequence[str], second: Sequence[str]) -> NDArray[np.float64]:
@@ -67,4 +69,5 @@ def _kappas(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     observed = np.trace(shares, axis1=1, axis2=2)
     expected = (shares.sum(axis=2) * shares.sum(axis=1)).sum(axis=1)
     is_defined = (totals > 0) & (1 - expected > _NOTHING)
-    return np.where(is_defined, (observed - expected) / np.where(is_defined, 1 - expected, 1), np.nan)
+    beyond = np.where(np.abs(observed - expected) > _NOTHING, observed - expected, 0.0)
+    return np.where(is_defined, beyond / np.where(is_defined, 1 - expected, 1), np.nan)

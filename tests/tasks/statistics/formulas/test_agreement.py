@@ -63,9 +63,10 @@ def test_the_interval_draws_whole_clusters() -> None:
     [
         (["a"] * 4 + ["b"] * 4, ["x", "x", "y", "y", "z", "z", "z", "z"]),  # three clusters
         (["a", "b"] * 4, list("stuvwxyz")),  # always the same
-        (["a", *["a"] * 7], list("stuvwxyz")),  # samples of one verdict alone
+        (["a"] * 8, list("stuvwxyz")),  # samples of one verdict alone
+        (["b", "c"] * 4, list("stuvwxyz")),  # every kappa is 0
     ],
 )
 def test_without_enough_to_draw_there_is_no_interval(second: list[str], clusters: list[str]) -> None:
-    first = ["a", "b"] * 4 if second == ["a", "b"] * 4 else ["b", *["a"] * 7]
+    first = {"aa": ["b", *["a"] * 7], "ab": ["a", "b"] * 4, "bc": ["a"] * 8}["".join(second[:2])]
     assert kappa_interval(first, second, clusters, 0)[1:] == (None, None)
