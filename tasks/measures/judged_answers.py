@@ -78,7 +78,7 @@ class JudgedAnswer(QuestionScore):
     )]
     unjudged: Annotated[Unjudged | None, Meaning(
         "why there is no verdict: there is no answer to look for, the prompt does not fit the judge's window, it "
-        "replies with something else than a letter, or with nothing; NULL where there is one"
+        "replies with something else than an offered letter, or with nothing; NULL where there is one"
     )]
     rule: Annotated[Verdict, Meaning("whose answer it states by its words: the verdict of whose_answer")]
     agree: Annotated[bool | None, Meaning("whether both verdicts are the same; NULL where the judge gives none")]
