@@ -64,6 +64,6 @@ AGREEMENT = Table(
     "The judge is another language model. It reads the question, the right answer, the answer of the passage and the "
     "greedy answer, and chooses one of five verdicts; the rule decides by words. Agreement is the share of answers "
     "with the same verdict, kappa how much of what chance would leave is agreed (1: all; 0: as by chance). Intervals "
-    "have 95%. Neither says which of the two is right.",
+    "have 95%, over subjects, or questions where none is named. Neither says which of the two is right.",
     (QUERY,), _rows, note=_sentences,
 )  # fmt: skip
