@@ -1,17 +1,17 @@
 """How the tokens of trees are read: in cache slots, each key computed once, or plainly, every prompt completely."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
-from swaymeter.tasks.models.generation.slots import New, Slots
+from swaymeter.tasks.models.generation.held import WORTH, HeldPrompts, Unread
+from swaymeter.tasks.models.generation.slots import New
 from swaymeter.tasks.models.generation.slots import read as read_slots
 from swaymeter.tasks.models.generation.tree import Node, Tree
 from swaymeter.tasks.models.memory import Halving
@@ -25,8 +25,8 @@ SLOTS = "slots"
 PLAIN = "plain"
 
 _ROUNDING = 2e-5  # log-probabilities of the bundled model in float32 moved by up to 1.1e-5 between batches
-_SHARE = 8  # a prefix of at least an eighth of the prompts is worth a prefill of its own
-_LEAST = 4  # prompts, and tokens
+TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
+"""Most tokens of prompts in a pass."""
 
 
 class Read(NamedTuple):
@@ -46,6 +46,10 @@ class PlainReader:
 
     model: Network
 
+    def unread(self, tree: Tree, before: Tree | None) -> int | None:
+        """The tokens that prefilling a tree reads: all of them."""
+        return tree.tokens
+
     def prefill(self, trees: Sequence[Tree]) -> Read:
         """After the prompts of trees with new slots."""
         return self._read([tree.prompt for tree in trees], [tree.without for tree in trees], trees[0])
@@ -61,43 +65,43 @@ class PlainReader:
 
 
 class SlotReader:
-    """In cache slots; prefixes that many prompts share are prefilled once.
+    """In cache slots; a beginning that prompts share is read once, as long as a slot holds it.
 
-    without: prompts without their contexts, where answers contrast the two. They have slots of their own, and one that
-    belongs to several prompts is prefilled once.
+    slot_tokens_without: 0 unless answers contrast prompts with the same without their contexts. These have slots of
+    their own, with the same numbers, and one that belongs to several prompts is prefilled once.
     """
 
-    def __init__(
-        self,
-        model: Network,
-        prompts: Sequence[Tokens],
-        slots: int,
-        slot_tokens: int,
-        *,
-        without: Sequence[Tokens] = (),
-        slot_tokens_without: int = 0,
-    ) -> None:
+    def __init__(self, model: Network, slots: int, slot_tokens: int, *, slot_tokens_without: int = 0) -> None:
         self._model = model
-        self._own = _Prompts(model, prompts, slots, slot_tokens)
-        self._without = _Prompts(model, without, slots, slot_tokens_without)
-        self._held: dict[int, tuple[int, ...]] = {}  # the prompt without its context that lies in a slot
+        self._own = HeldPrompts(model, slots, slot_tokens)
+        self._without = HeldPrompts(model, slots, slot_tokens_without)
+
+    def unread(self, tree: Tree, before: Tree | None) -> int | None:
+        """The tokens that prefilling a tree reads; None where it waits for `before`, which begins alike, to be read."""
+        held = self._own.beginning(tree.prompt)[1]
+        left = len(tree.prompt) - held
+        if before is not None:
+            spared = common_prefix_length([before.prompt, tree.prompt]) - held
+            if spared >= WORTH and 2 * spared >= left:
+                return None
+        return left + (0 if tree.without is None else len(tree.without) - self._without.beginning(tree.without)[1])
 
     def prefill(self, trees: Sequence[Tree]) -> Read:
         """As PlainReader."""
         own = self._own.entering([tree.slot for tree in trees], [tree.prompt for tree in trees])
         of_tree = {place: tuple(tree.without) for place, tree in enumerate(trees) if tree.without is not None}
-        for tree in trees:
-            self._held.pop(tree.slot, None)
-        held = {twin: slot for slot, twin in self._held.items()}
         slots: dict[tuple[int, ...], list[int]] = {}
         for place, twin in of_tree.items():
             slots.setdefault(twin, []).append(trees[place].slot)
         first = [of_twin[0] for of_twin in slots.values()]
-        logits = read_slots(self._model, [*own, *self._without.entering(first, list(slots), held)])
+        logits = self._in_passes([*own, *self._without.entering(first, list(slots))])
+        for tree in trees:
+            self._own.hold(tree.slot, tree.prompt)
         for twin, (source, *others) in slots.items():
-            self._held |= dict.fromkeys((source, *others), twin)
             if others:
                 self._without.slots.copy(source, others, len(twin))
+            for slot in (source, *others):
+                self._without.hold(slot, twin)
         rows = dict(zip(slots, range(len(trees), len(logits)), strict=True))
         return Read(logits[: len(trees)], logits[[rows[twin] for twin in of_tree.values()]], list(of_tree))
 
@@ -110,42 +114,20 @@ class SlotReader:
         logits = read_slots(self._model, news)
         return Read(logits[: len(nodes)], logits[len(nodes) :], list(twins))
 
-
-class _Prompts:
-    """Cache slots for prompts like these, and behind them those of the prefixes that many of them share."""
-
-    def __init__(self, model: Network, prompts: Sequence[Tokens], slots: int, slot_tokens: int) -> None:
-        prefixes = shared_prefixes(prompts)[-(slots // 4) :] if slots >= 4 else []  # the longest of many
-        self._model = model
-        self._prefixes = dict(zip(prefixes, range(slots, slots + len(prefixes)), strict=True))
-        self.slots = Slots(model, slots + len(prefixes), slot_tokens)
-        self._known = False
-
-    def entering(
-        self,
-        slots: Sequence[int],
-        prompts: Sequence[Tokens],
-        held: Mapping[tuple[int, ...], int] = MappingProxyType({}),
-    ) -> list[New]:
-        """The tokens of prompts with new slots, but for those that are copied: shared prefixes, and prompts held."""
-        if prompts and self._prefixes and not self._known:
-            beginnings = self.slots.prefilled(
-                list(self._prefixes.values()), list(self._prefixes), [0] * len(self._prefixes)
-            )
-            read_slots(self._model, beginnings)
-            self._known = True
-        starts = [0] * len(prompts)
-        for prefix, source in self._prefixes.items():
-            length = len(prefix)
-            alike = [place for place, of in enumerate(prompts) if len(of) > length and tuple(of[:length]) == prefix]
-            if alike:
-                self.slots.copy(source, [slots[place] for place in alike], length)
-                starts = [length if place in alike else start for place, start in enumerate(starts)]
-        for place, prompt in enumerate(prompts):
-            if tuple(prompt) in held:
-                starts[place] = len(prompt) - 1  # its last token is read again, for the logits after it
-                self.slots.copy(held[tuple(prompt)], [slots[place]], starts[place])
-        return self.slots.prefilled(slots, prompts, starts)
+    def _in_passes(self, prompts: Sequence[Unread]) -> torch.Tensor:
+        """The logits after each prompt, (n, V): they are read in passes of a limited length, long ones in several."""
+        left, logits = deque(prompts), []
+        while left:
+            news, room = list[New](), TOKENS_PER_PASS[torch.device(self._model.device).type]
+            while left and room:
+                prompt = left.popleft()
+                stop = min(len(prompt.prompt), prompt.start + room)
+                news.append(prompt.up_to(stop))
+                room -= stop - prompt.start
+                if stop < len(prompt.prompt):
+                    left.appendleft(prompt._replace(start=stop))
+            logits.append(read_slots(self._model, news))
+        return torch.cat(logits)
 
 
 def engine_of_answers(model: Network, prompts: Sequence[Tokens], *, to_come: int = 0) -> str:
@@ -169,7 +151,7 @@ def _of_probe(model: Network, probe: Probe) -> torch.Tensor:
         raise CannotRead(reason)
     trees = [Tree(number, prompt, np.empty((1, 0)), slot=number) for number, prompt in enumerate(probe.contexts)]
     with Halving(model, "answers are rehearsed", 1).attempt(1, smallest=lambda: "the answers to a single prompt"):
-        reader = SlotReader(model, probe.contexts, len(trees), max(map(len, probe.contexts)) + 8)
+        reader = SlotReader(model, len(trees), max(map(len, probe.contexts)) + 8)
         reader.prefill(trees)
         for tree in trees:
             tree.live = [Node(tree, [0], torch.empty(0), tail[:1]) for tail in probe.tails]
@@ -178,17 +160,3 @@ def _of_probe(model: Network, probe: Probe) -> torch.Tensor:
         for node, tail in zip(nodes, probe.tails * len(trees), strict=True):
             node.tokens = tail
         return reader.decode(nodes).logits
-
-
-def shared_prefixes(prompts: Sequence[Tokens]) -> list[tuple[int, ...]]:
-    """The longest prefixes that many prompts share, shorter ones first; each is shorter than its prompts."""
-    ordered = sorted(map(tuple, prompts))
-    many = max(_LEAST, -(-len(ordered) // _SHARE))
-    longest: dict[int, int] = {}
-    for first in range(len(ordered) - many + 1):
-        alike = common_prefix_length([ordered[first], ordered[first + many - 1]], left=0)
-        for place in range(first, first + many):
-            longest[place] = max(longest.get(place, 0), min(alike, len(ordered[place]) - 1))
-    counts = Counter(ordered[place][:length] for place, length in longest.items() if length >= _LEAST)
-    worth = [prefix for prefix, places in counts.items() if 2 * places >= many]
-    return sorted(worth, key=lambda prefix: (len(prefix), prefix))

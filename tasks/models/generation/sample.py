@@ -19,9 +19,17 @@ from swaymeter.data.randomness import typed_generator
 from swaymeter.tasks.models.capabilities import DEFAULT_OPTIONS, Answer, SampledAnswers, SampleOptions, Tokens
 from swaymeter.tasks.models.generation.answers import Ends, Thoughts
 from swaymeter.tasks.models.generation.decoding import Contrast, Decoding, name_of
-from swaymeter.tasks.models.generation.readers import PLAIN, PlainReader, Read, SlotReader, engine_of_answers, rounding
+from swaymeter.tasks.models.generation.readers import (
+    PLAIN,
+    TOKENS_PER_PASS,
+    PlainReader,
+    Read,
+    SlotReader,
+    engine_of_answers,
+    rounding,
+)
 from swaymeter.tasks.models.generation.sampling import Sampling, step
-from swaymeter.tasks.models.generation.tree import Node, Tree
+from swaymeter.tasks.models.generation.tree import Node, Tree, by_beginning
 from swaymeter.tasks.models.memory import Halving, memory_budget, release_memory
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.next_token.broken import first_broken, is_broken
@@ -31,7 +39,6 @@ from swaymeter.tasks.models.prompts.template_options import prompt_form
 from swaymeter.tasks.models.prompts.tokens import check_length, no_distribution, shortened
 
 PROMPTS_AT_ONCE = {"cpu": 48, "cuda": 256}
-TOKENS_PER_PASS = {"cpu": 1024, "cuda": 16384}
 
 
 def sample_answers(
@@ -142,7 +149,7 @@ def _decoded(
         of_step = answers * int(config.vocab_size) * (8 + (4 if without else 2) * size)
         slot = sum(room) * cache_per_token(config) * size + of_step
         at_once = min(at_once, max(1, memory_budget(model.device) * 4 // 5 // slot))
-    trees.sort(key=lambda tree: len(tree.prompt), reverse=True)  # long ones beside long ones
+    trees = by_beginning(trees)
     decoding = _Decoding(model, engine_name, identities, sampling, contrast, most, ends)
     ended = {tree.number: tree.ended for tree in decoding.finished(trees, at_once, *room)}
     return [[ended[number][member] for member in range(len(points[number]))] for number in range(len(prompts))]
@@ -169,11 +176,7 @@ class _Decoding:
             with halving.attempt(slots, smallest=lambda: "the answers to a single prompt"):
                 reader: PlainReader | SlotReader = PlainReader(self.model)
                 if self.engine != PLAIN:
-                    without = [tree.without for tree in waiting if tree.without is not None]
-                    reader = SlotReader(
-                        self.model, [tree.prompt for tree in waiting], slots, slot_tokens,
-                        without=without, slot_tokens_without=slot_tokens_without,
-                    )  # fmt: skip
+                    reader = SlotReader(self.model, slots, slot_tokens, slot_tokens_without=slot_tokens_without)
                 yield from self._finished(reader, waiting, growing, slots)
             if halving.ran_out:
                 (self.model.engine.prompts_at_once,) = halving.amounts
@@ -188,7 +191,7 @@ class _Decoding:
         while waiting or growing:
             # A few prompts are prefilled at once, unless nothing else is to do: a pass for each would be slower.
             if waiting and (len(free) >= max(1, slots // 8) or not growing):
-                entering = self._entering(waiting, free)
+                entering = self._entering(reader, waiting, free)
                 growing += entering
                 read = reader.prefill(entering)
                 for tree in entering:
@@ -204,17 +207,23 @@ class _Decoding:
                 free.append(tree.slot)
                 yield tree
 
-    def _entering(self, waiting: deque[Tree], free: list[int]) -> list[Tree]:
-        """The trees that are prefilled next, each with the lowest free slot."""
-        most = TOKENS_PER_PASS[torch.device(self.model.device).type]
+    def _entering(self, reader: PlainReader | SlotReader, waiting: deque[Tree], free: list[int]) -> list[Tree]:
+        """The trees that are prefilled next, each with the lowest free slot; some wait for others that begin alike."""
+        left = TOKENS_PER_PASS[torch.device(self.model.device).type]
         free.sort(reverse=True)
-        entering: list[Tree] = []
-        tokens = 0
-        while waiting and free and (not entering or tokens + waiting[0].read_tokens <= most):
+        entering, later = list[Tree](), list[Tree]()
+        while waiting and free:
             tree = waiting.popleft()
+            tokens = reader.unread(tree, entering[-1] if entering else None)
+            if tokens is None or (entering and tokens > left):
+                later.append(tree)
+                if tokens is not None:
+                    break
+                continue
             tree.slot = free.pop()
-            tokens += tree.read_tokens
+            left -= tokens
             entering.append(tree)
+        waiting.extendleft(reversed(later))
         return entering
 
     def _step(self, read: Read, nodes: list[Node]) -> None:

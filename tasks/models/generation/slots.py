@@ -41,14 +41,11 @@ class Slots:
         self.positions = np.zeros(self._shape, dtype=np.int64)
         self.at_once = _AT_ONCE[torch.device(model.device).type]
 
-    def prefilled(self, slots: Sequence[int], prompts: Sequence[Tokens], starts: Sequence[int]) -> "list[New]":
-        """The tokens of prompts from `starts` on, what their slots hold already; read for the logits after each."""
-        news = []
-        for slot, prompt, start in zip(slots, prompts, starts, strict=True):
-            places = np.arange(start, len(prompt))
-            seen = np.arange(len(prompt)) <= places[:, None]
-            news.append(New(self, slot, list(prompt[start:]), places, places, seen, ends=1))
-        return news
+    def prefilled(self, slot: int, prompt: Tokens, start: int, stop: int) -> "New":
+        """The tokens of a prompt from `start`, behind what its slot holds, to `stop`; logits after its last one."""
+        places = np.arange(start, stop)
+        seen = np.arange(stop) <= places[:, None]
+        return New(self, slot, list(prompt[start:stop]), places, places, seen, ends=int(stop == len(prompt)))
 
     def decoded(self, nodes: Sequence[Node], *, without: bool = False) -> "list[New]":
         """The last token of every node, those of a slot one after the other.

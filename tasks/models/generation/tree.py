@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from swaymeter.tasks.models.capabilities import Answer
+from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 
 @dataclass(eq=False)
@@ -62,8 +63,8 @@ class Tree:
         return Tree(self.number, self.prompt, self.points, self.without)
 
     @property
-    def read_tokens(self) -> int:
-        """The tokens that are read before its answers begin."""
+    def tokens(self) -> int:
+        """The tokens before its answers begin."""
         return len(self.prompt) + len(self.without or ())
 
     def place(self) -> None:
@@ -74,3 +75,16 @@ class Tree:
             self._free = (place for place in itertools.count(len(self.prompt)) if place not in taken)
         for node in self.live:
             node.places = np.append(node.places, next(self._free))
+
+
+def by_beginning(trees: Sequence[Tree]) -> list[Tree]:
+    """Trees whose prompts have more than half in common beside each other, and long ones beside long ones."""
+    groups = list[list[Tree]]()
+    for tree in sorted(trees, key=lambda tree: tuple(tree.prompt)):
+        last = groups[-1][-1] if groups else None
+        if last is not None and 2 * common_prefix_length([last.prompt, tree.prompt]) > len(tree.prompt):
+            groups[-1].append(tree)
+        else:
+            groups.append([tree])
+    groups.sort(key=lambda group: max(tree.tokens for tree in group), reverse=True)
+    return [tree for group in groups for tree in group]
