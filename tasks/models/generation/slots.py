@@ -30,6 +30,8 @@ _NAME = "swaymeter_slots"
 _STEP = 8  # the number of keys is rounded up to this, as attention kernels of GPUs require
 _AT_ONCE = {"cpu": 8, "cuda": 1 << 16}  # slots in one call of attention: few have little padding, many keep a GPU busy
 _MASK = 1 << 26  # entries of a call's mask, so that one long prompt does not make all of them long
+_PADDING = {"cpu": 64, "cuda": 4096}  # tokens of padding that cost less than another call
+_BLOCK = {"cpu": 128, "cuda": 1024}  # tokens of a prompt that attend at once, to what the last of them sees
 
 
 class Slots:
@@ -39,7 +41,8 @@ class Slots:
         self._shape = slots, -(-slot_tokens // _STEP) * _STEP
         self._layers: dict[int, Keys] = {}
         self.positions = np.zeros(self._shape, dtype=np.int64)
-        self.at_once = _AT_ONCE[torch.device(model.device).type]
+        kind = torch.device(model.device).type
+        self.at_once, self.padding, self.block = _AT_ONCE[kind], _PADDING[kind], _BLOCK[kind]
 
     def prefilled(self, slot: int, prompt: Tokens, start: int, stop: int) -> "New":
         """The tokens of a prompt from `start`, behind what its slot holds, to `stop`; logits after its last one."""
@@ -136,6 +139,13 @@ class _Indices(NamedTuple):
     place: torch.Tensor
 
 
+class _Block(NamedTuple):
+    """The columns of a call that attend at once, and the places that they attend to."""
+
+    columns: slice
+    places: slice
+
+
 class _Call:
     """A call of attention for a few slots: its tokens of the pass, and (rows, columns, places) what each has seen."""
 
@@ -161,7 +171,14 @@ class _Call:
         self.seen = np.zeros((rows, columns, places), dtype=bool)
         for row, new in enumerate(news):
             self.seen[row, : len(new.tokens), : new.seen.shape[1]] = new.seen
+        self.blocks = [self._block(start) for start in range(0, columns, self.of.block)]
         self._positions = [(new.positions, positions[new.slot, :places].copy()) for new in news]
+
+    def _block(self, start: int) -> _Block:
+        """The columns from this one on that attend together; the places up to the last that one of them sees."""
+        columns = slice(start, min(start + self.of.block, self.seen.shape[1]))
+        last = int(self.seen[:, columns].any(axis=(0, 1)).nonzero()[0].max())
+        return _Block(columns, slice(0, min(self.seen.shape[2], -(-(last + 1) // _STEP) * _STEP)))
 
     def on(self, device: torch.device) -> _Indices:
         """Where its tokens are, on a device."""
@@ -169,15 +186,16 @@ class _Call:
             self._indices[device] = _Indices(*(tensor.to(device) for tensor in self._indices[torch.device("cpu")]))
         return self._indices[device]
 
-    def mask(self, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
-        """The additive mask, (rows, 1, shared x columns, places): 0 where a token attends, else the dtype's minimum."""
-        key = (window, shared, like.dtype, like.device)
+    def mask(self, block: _Block, window: int | None, shared: int, like: torch.Tensor) -> torch.Tensor:
+        """A block's additive mask, (rows, 1, shared x columns, places): 0 where a token attends, else the minimum."""
+        key = (block.columns.start, window, shared, like.dtype, like.device)
         if key not in self._masks:
-            seen = self.seen
+            seen = self.seen[:, block.columns, block.places]
             if window is not None:
                 seen = seen.copy()
                 for row, (own, cached) in enumerate(self._positions):
-                    seen[row, : len(own)] &= own[:, None] - cached < window
+                    near = own[block.columns, None] - cached[block.places] < window
+                    seen[row, : len(near)] &= near
             hidden = torch.from_numpy(~seen).to(like.device).unsqueeze(1).repeat(1, 1, shared, 1)
             mask = torch.zeros(hidden.shape, dtype=like.dtype, device=like.device)
             self._masks[key] = mask.masked_fill_(hidden, torch.finfo(like.dtype).min)
@@ -188,15 +206,25 @@ def _calls(news: Sequence[New]) -> list[_Call]:
     calls, start = list[_Call](), 0
     together: list[New] = []
     for new in [*news, None]:
-        more = [*together, *([new] if new else ())]
-        entries = len(more) * max(len(one.tokens) for one in more) * max(len(one.seen[0]) for one in more)
-        full = together and (len(together) == together[0].of.at_once or entries > _MASK)
-        if full or (together and (new is None or new.of is not together[0].of)):
+        if together and (new is None or not _fits(new, together)):
             calls.append(_Call(together, start))
             together, start = [], calls[-1].tokens.stop
         if new is not None:
             together.append(new)
     return calls
+
+
+def _fits(new: New, together: Sequence[New]) -> bool:
+    """Whether another slot's tokens may go into a call with these: not too large, nor mostly padding."""
+    of, more = together[0].of, [*together, new]
+    columns = max(len(one.tokens) for one in more)
+    tokens = sum(len(one.tokens) for one in more)
+    return (
+        new.of is of
+        and len(more) <= of.at_once
+        and len(more) * columns * max(len(one.seen[0]) for one in more) <= _MASK
+        and len(more) * columns - tokens <= max(tokens, of.padding)
+    )
 
 
 @contextmanager
@@ -248,12 +276,18 @@ class _Pass:
             at = call.on(query.device)
             slots = call.in_line or at.slots
             padded[at.row, at.column] = query[0, :, call.tokens].transpose(0, 1)
-            # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
-            by_key = padded.view(rows, columns, -1, shared, size).permute(0, 2, 3, 1, 4).flatten(2, 3)
-            seen = keys[slots, :, :places], values[slots, :, :places]
-            mask = call.mask(window, shared, query)
-            out = torch.nn.functional.scaled_dot_product_attention(by_key, *seen, attn_mask=mask, scale=scaling)
-            by_token = out.reshape(rows, -1, shared, columns, out.shape[3]).permute(0, 3, 1, 2, 4).flatten(2, 3)
+            cached = keys[slots, :, :places], values[slots, :, :places]
+            by_key = padded.view(rows, columns, -1, shared, size)
+            attended = []
+            for block in call.blocks:
+                # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
+                asking = by_key[:, block.columns].permute(0, 2, 3, 1, 4).flatten(2, 3)
+                seen = (of_layer[:, :, block.places] for of_layer in cached)
+                mask = call.mask(block, window, shared, query)
+                out = torch.nn.functional.scaled_dot_product_attention(asking, *seen, attn_mask=mask, scale=scaling)
+                out = out.reshape(rows, -1, shared, out.shape[2] // shared, out.shape[3])
+                attended.append(out.permute(0, 3, 1, 2, 4).flatten(2, 3))
+            by_token = attended[0] if len(attended) == 1 else torch.cat(attended, dim=1)
             outputs.append(by_token[at.row, at.column])
         return torch.cat(outputs).unsqueeze(0)
 
