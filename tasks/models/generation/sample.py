@@ -212,7 +212,7 @@ class _Decoding:
         left = TOKENS_PER_PASS[torch.device(self.model.device).type]
         free.sort(reverse=True)
         entering, later = list[Tree](), list[Tree]()
-        while waiting and free:
+        while waiting and len(free) > len(later):  # a slot for each that waits, so that others do not take it
             tree = waiting.popleft()
             tokens = reader.unread(tree, entering[-1] if entering else None)
             if tokens is None or (entering and tokens > left):

@@ -12,9 +12,11 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
 from swaymeter.tasks.models.generation import readers
-from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers, shared_prefixes
+from swaymeter.tasks.models.generation.held import HeldPrompts
+from swaymeter.tasks.models.generation.readers import PLAIN, SLOTS, engine_of_answers
 from swaymeter.tasks.models.generation.sample import sample_answers
-from swaymeter.tasks.models.generation.tree import Node, Tree
+from swaymeter.tasks.models.generation.slots import Slots, _calls
+from swaymeter.tasks.models.generation.tree import Node, Tree, by_beginning
 from tests.tasks.models.alone import (
     break_token,
     check_numbers,
@@ -116,9 +118,9 @@ def test_a_budget_of_memory_makes_fewer_slots(monkeypatch: pytest.MonkeyPatch) -
     slots = readers.SlotReader
 
     class Counted(slots):  # type: ignore[misc, valid-type]
-        def __init__(self, model: LanguageModel, prompts: Any, count: int, room: int, **more: Any) -> None:
+        def __init__(self, model: LanguageModel, count: int, room: int, **more: Any) -> None:
             made.append(count)
-            super().__init__(model, prompts, count, room, **more)
+            super().__init__(model, count, room, **more)
 
     model = tiny_language_model()
     engine_of_answers(model, [tokens_of(model, text) for text in PROMPTS], to_come=6)
@@ -151,25 +153,70 @@ def test_what_answers_share_is_read_once(monkeypatch: pytest.MonkeyPatch) -> Non
     )
 
 
-READ, OTHER = (1, 2, 3, 4, 5, 6), (1, 2, 9, 9, 9)
+COMPANIES = [f"{name} and its passages, of which there are many. " for name in ("Alp", "Brumvek", "Alpine Railways")]
+ABOUT = [f"{about}Question {number}?" for number in range(4) for about in COMPANIES]
+
+
+@pytest.mark.parametrize("batch_size", [1, 3, 12])
+def test_passages_are_read_once_however_many_slots(batch_size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_language_model()
+    asked, names = [tokens_of(model, text) for text in ABOUT], [(text,) for text in ABOUT]
+    expected = [sample_answers(model, [one], [name], samples=2)[0] for one, name in zip(asked, names, strict=True)]
+    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)  # none is read alone
+    read: list[int] = []
+    prefilled = readers.SlotReader._in_passes
+
+    def counted(reader: Any, prompts: Any) -> torch.Tensor:
+        read.extend(len(one.prompt) - one.start for one in prompts)
+        return prefilled(reader, prompts)
+
+    monkeypatch.setattr(readers.SlotReader, "_in_passes", counted)
+    found = sample_answers(model, asked, names, samples=2, batch_size=batch_size)
+    assert token_ids(found) == token_ids(expected)
+    rest = len("0?")
+    assert sum(read) == sum(len(f"{about}Question ") for about in COMPANIES) + len(ABOUT) * rest
+
+
+def test_long_prompts_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = tiny_language_model()
+    expected = _answered(model)
+    for module in ("readers", "sample"):
+        monkeypatch.setattr(f"swaymeter.tasks.models.generation.{module}.TOKENS_PER_PASS", {"cpu": 10})
+    monkeypatch.setattr("swaymeter.tasks.models.generation.sample.rounding", lambda _: 0.0)
+    read: list[int] = []
+    model.model.register_forward_pre_hook(
+        lambda module, args, options: read.append(options["input_ids"].numel()), with_kwargs=True
+    )
+    assert token_ids(_answered(model, batch_size=1)) == token_ids(expected)
+    assert max(read) == 10
+
+
+def test_a_slot_holds_what_it_was_given_last() -> None:
+    held = HeldPrompts(tiny_language_model(), 2, 16)
+    one, other = [*range(1, 12)], [*range(1, 10), 40, 41]
+    assert held.beginning(one) == (0, 0)
+    held.hold(1, one)
+    assert held.beginning(other) == (1, 9)
+    assert held.beginning(one) == (1, 10)  # the last token is read again
+    assert held.beginning(other[:8]) == (1, 0)  # seven are not worth it
+    held.hold(1, one[:8])
+    assert held.beginning(other) == (1, 8)
+
+
+def test_prompts_that_begin_alike_stand_together() -> None:
+    prompts = [[1, 2, 3, 9], [7, 7], [5, 5, 5, 5, 5], [1, 2, 3, 8, 8, 8], [7, 8, 9]]
+    trees = by_beginning([Tree(number, prompt, np.zeros((1, 1))) for number, prompt in enumerate(prompts)])
+    assert [tree.number for tree in trees] == [3, 0, 2, 4, 1]
 
 
 @pytest.mark.parametrize(
-    ("prompts", "prefixes"),
-    [
-        (
-            [[*READ, 100 + n, 7] for n in range(20)] + [[*OTHER, 200 + n] for n in range(20)],
-            [OTHER, READ],
-        ),
-        ([[n, n + 1, n + 2, n + 3, n + 4] for n in range(50)], []),
-        ([READ, READ], []),
-        ([], []),
-        ([[1, 2, 3, 4, 5]] * 6, [(1, 2, 3, 4)]),  # a token of every prompt is left to be read
-        ([[1, 2, 3, 4, 100 + n, 7] for n in range(60)] + [[*READ, 7, n] for n in range(3)], [(1, 2, 3, 4)]),
-    ],
+    ("lengths", "calls"),
+    [([30] * 9, [8, 1]), ([5, 5, 300, 5, 5, 5], [2, 2, 2]), ([60, 1, 1], [2, 1]), ([1, 3, 2, 1], [4])],
 )
-def test_prefixes_of_many_prompts(prompts: list[list[int]], prefixes: list[tuple[int, ...]]) -> None:
-    assert shared_prefixes(prompts) == prefixes
+def test_a_call_is_not_mostly_padding(lengths: list[int], calls: list[int]) -> None:
+    slots = Slots(tiny_language_model(), len(lengths), 304)
+    news = [slots.prefilled(slot, [1] * length, 0, length) for slot, length in enumerate(lengths)]
+    assert [len(call.seen) for call in _calls(news)] == calls
 
 
 def tree_of(answers: int) -> Tree:
