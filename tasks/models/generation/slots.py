@@ -177,7 +177,7 @@ class _Call:
     def _block(self, start: int) -> _Block:
         """The columns from this one on that attend together; the places up to the last that one of them sees."""
         columns = slice(start, min(start + self.of.block, self.seen.shape[1]))
-        last = int(self.seen[:, columns].any(axis=(0, 1)).nonzero()[0].max())
+        last = int(np.flatnonzero(np.any(self.seen[:, columns], axis=(0, 1))).max())
         return _Block(columns, slice(0, min(self.seen.shape[2], -(-(last + 1) // _STEP) * _STEP)))
 
     def on(self, device: torch.device) -> _Indices:
@@ -276,15 +276,16 @@ class _Pass:
             at = call.on(query.device)
             slots = call.in_line or at.slots
             padded[at.row, at.column] = query[0, :, call.tokens].transpose(0, 1)
-            cached = keys[slots, :, :places], values[slots, :, :places]
+            own_keys, own_values = keys[slots, :, :places], values[slots, :, :places]
             by_key = padded.view(rows, columns, -1, shared, size)
             attended = []
             for block in call.blocks:
                 # Heads that share keys are laid side by side like further tokens, so that no key is repeated.
                 asking = by_key[:, block.columns].permute(0, 2, 3, 1, 4).flatten(2, 3)
-                seen = (of_layer[:, :, block.places] for of_layer in cached)
-                mask = call.mask(block, window, shared, query)
-                out = torch.nn.functional.scaled_dot_product_attention(asking, *seen, attn_mask=mask, scale=scaling)
+                mask, seen = call.mask(block, window, shared, query), block.places
+                out = torch.nn.functional.scaled_dot_product_attention(
+                    asking, own_keys[:, :, seen], own_values[:, :, seen], attn_mask=mask, scale=scaling
+                )
                 out = out.reshape(rows, -1, shared, out.shape[2] // shared, out.shape[3])
                 attended.append(out.permute(0, 3, 1, 2, 4).flatten(2, 3))
             by_token = attended[0] if len(attended) == 1 else torch.cat(attended, dim=1)
