@@ -160,18 +160,25 @@ def _measured(model: LanguageModel, setting: Setting, server: "_Server | None", 
     interleaved(sides, rounds)
     plain = min(sides[1:3], key=lambda side: side.median)
     return {
-        **setting._asdict(), "prompts": len(prompts),
-        "mean_tokens": float(np.mean([len(one.tokens) for one in prompts])), "answered_by": engine, "comparison_s": compared, "better_plain_side": plain.name,
+        **setting._asdict(),
+        "prompts": len(prompts),
+        "mean_tokens": float(np.mean([len(one.tokens) for one in prompts])),
+        "answered_by": engine,
+        "comparison_s": compared,
+        "better_plain_side": plain.name,
         "better_plain_over_engine": times(plain, sides[0]),
         "share_from_prefix_cache": server.cached() if server else None,
         "sides": [
             {
-                "side": side.name, "seconds_a_prompt": side.seconds, "over_engine": times(side, sides[0]),
-                "peak_bytes": found[side.name].peak, "equal_answers": _equal(found["engine"], found[side.name]),
+                "side": side.name,
+                "seconds_a_prompt": side.seconds,
+                "over_engine": times(side, sides[0]),
+                "peak_bytes": found[side.name].peak,
+                "equal_answers": _equal(found["engine"], found[side.name]),
             }
             for side in sides
         ],
-    }  # fmt: skip
+    }
 
 
 def _by_engine(model: LanguageModel, prompts: Sequence[Prompt], places: Sequence[int], found: Found) -> NDArray[Any]:
