@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from swaymeter.data.records import OwnKind, Passage
 
 PASSAGES = 6
+HALF_A_SENTENCE = 10  # tokens
 
 _BEGINNINGS = ("Brum", "Ostre", "Velk", "Quarn", "Tolm", "Ysse", "Drav", "Hesk", "Marn", "Zeld", "Fenn", "Gorv")
-_ENDS = ("vek", "lund", "ista", "mere", "dorp", "quil", "anth", "osk", "ewick", "ulla", "oram", "iff")
+_ENDS = ("vek", "lund", "ista", "mere", "dale", "quil", "anth", "osk", "ewick", "ulla", "oram", "iff")
 _FIRST = ("Ilka", "Bertil", "Runa", "Casimo", "Odette", "Torvin", "Maelis", "Jorunn", "Pavlin", "Sunniva")
 _GOODS = ("tide gauges", "bread ovens", "signal lamps", "cargo sledges", "church bells", "paper lanterns")
 
@@ -52,7 +53,7 @@ class Company:
 
 
 def company(number: int, length: int, tokens_of: Callable[[str], int]) -> Company:
-    """The company of that number; length: the most tokens of a passage, as `tokens_of` counts those of a sentence."""
+    """The company of that number; length: of a passage, about, in tokens as `tokens_of` counts those of a sentence."""
     chosen = random.Random(f"company {number}")
     name = f"{_name(chosen)} {number + 1}"
     passages = []
@@ -72,11 +73,9 @@ def _passage(
 ) -> str:
     sentences = [_filled(chosen, sentence, company) for sentence in begun]
     tokens = sum(map(tokens_of, sentences))
-    while tokens < length:
+    while tokens + HALF_A_SENTENCE < length:
         sentences.append(_filled(chosen, chosen.choice(_SENTENCES), company))
         tokens += tokens_of(f" {sentences[-1]}")
-    if tokens > length and len(sentences) > 1:
-        sentences.pop()
     return " ".join(sentences)
 
 

@@ -9,7 +9,7 @@
 Passages are about companies that nobody has founded. Questions about the same company have the same passages, in orders
 that are rotations of each other; each is asked in three of the catalog's forms, whose beginnings differ. Prompts are
 answered company by company: the engine and vLLM answer all those of a round, generate a few of them, as it shares
-nothing between prompts.
+nothing between prompts. The engine and vLLM, with its default settings, begin each round with empty caches of 2 GiB.
 """
 
 import argparse
@@ -45,19 +45,23 @@ TOKENS = 16
 FORMS = ("default", "strict", "conflict_aware")
 AROUND = 110  # tokens of a prompt around its passages
 AT_ONCE = 8  # prompts of a padded batch
-CACHE_GIB = 4  # of vLLM's prefix cache: more than the prompts of a round need
+CACHE_GIB = 2  # of vLLM's keys and values, as many as the engine's budget
 COLUMNS = ("side", "seconds a prompt", "of the engine's", "peak memory, GiB", "answers as the engine's")
 
 
 class Setting(NamedTuple):
-    """What is asked: so many questions, of which so many have the same passages, with prompts of so many tokens."""
+    """What is asked: so many questions, of which so many have the same passages, with prompts of so many tokens.
+
+    rounds: each with some of the companies; sample: prompts that generate answers in a round.
+    """
 
     tokens: int
     questions: int
     sharing: int
     orders: int
-    forms: tuple[str, ...] = FORMS
-    rounds: int = 2
+    forms: tuple[str, ...]
+    rounds: int
+    sample: int
 
 
 class Prompt(NamedTuple):
@@ -86,7 +90,7 @@ def main() -> None:
     with ExitStack() as stack:
         server = stack.enter_context(_vllm(asked.vllm, asked.settings)) if asked.vllm else None
         for setting in asked.settings:
-            one = _measured(model, setting, server, asked.sample)
+            one = _measured(model, setting, server)
             measured.append(one)
             tables.append(_table(one, machine.name))
     publish("passages", machine, tables, {"model": MODEL, "settings": measured}, asked)
@@ -101,12 +105,11 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=8, help="prompts that generate answers in a round; by default 8")
     parser.add_argument("--vllm", type=Path, help="a folder with vLLM's environment, which is made there (3.5 GB)")
     asked = parser.parse_args()
-    one = Setting(asked.tokens or 1000, asked.questions, asked.sharing, 4, rounds=asked.rounds)
-    asked.settings = [one]
-    if not asked.tokens:
-        asked.settings += [one._replace(questions=4, sharing=1), one._replace(tokens=8000, questions=5, orders=2)]
+    one = Setting(asked.tokens or 1000, asked.questions, asked.sharing, 4, FORMS, asked.rounds, asked.sample)
+    long = Setting(8000, 5, 5, 2, FORMS[:1], 1, 2)
+    asked.settings = [one] if asked.tokens else [one, one._replace(questions=4, sharing=1), long]
     if asked.quick:
-        asked.settings, asked.sample = [Setting(300, 4, 2, 2, FORMS[:1], rounds=1)], 2
+        asked.settings = [Setting(300, 2, 2, 2, FORMS[:1], 1, 2)]
     return asked
 
 
@@ -131,7 +134,7 @@ def made(model: LanguageModel, setting: Setting) -> list[Prompt]:
     return prompts
 
 
-def _measured(model: LanguageModel, setting: Setting, server: "_Server | None", sample: int) -> dict[str, Any]:
+def _measured(model: LanguageModel, setting: Setting, server: "_Server | None") -> dict[str, Any]:
     prompts = made(model, setting)
     began = time.perf_counter()
     engine = model.engine_of_answers([prompt.tokens for prompt in prompts], to_come=TOKENS)
@@ -144,8 +147,8 @@ def _measured(model: LanguageModel, setting: Setting, server: "_Server | None", 
 
     def some(number: int) -> list[int]:
         places = everything(number)
-        step = max(1, len(places) // sample)
-        return places[number % step :: step][:sample]
+        step = max(1, len(places) // setting.sample)
+        return places[number % step :: step][: setting.sample]
 
     found = {name: Found() for name in ("engine", "one at a time", "in batches")}
     sides = [
@@ -156,7 +159,6 @@ def _measured(model: LanguageModel, setting: Setting, server: "_Server | None", 
     if server:
         found["vLLM"] = Found()
         sides.append(Side("vLLM", lambda of: server.answer(prompts, of, found["vLLM"]), everything))
-        server.cached()
     interleaved(sides, rounds)
     plain = min(sides[1:3], key=lambda side: side.median)
     return {
@@ -167,7 +169,7 @@ def _measured(model: LanguageModel, setting: Setting, server: "_Server | None", 
         "comparison_s": compared,
         "better_plain_side": plain.name,
         "better_plain_over_engine": times(plain, sides[0]),
-        "share_from_prefix_cache": server.cached() if server else None,
+        "share_from_prefix_cache": float(np.mean(server.cached[-rounds:])) if server else None,
         "sides": [
             {
                 "side": side.name,
@@ -242,10 +244,12 @@ class _Server:
 
     def __init__(self, address: str, process: int, ends: Sequence[int]) -> None:
         self._address, self._process, self._ends = address, psutil.Process(process), ends
-        self._seen = (0.0, 0.0)
+        self.cached: list[float] = []  # the share of each request's tokens that came from the prefix cache
 
     def answer(self, prompts: Sequence[Prompt], places: Sequence[int], found: Found) -> NDArray[Any]:
-        """Greedy answers to these prompts, all in one request."""
+        """Greedy answers to these prompts, all in one request, with nothing in the prefix cache before it."""
+        requests.post(f"{self._address}/reset_prefix_cache", timeout=60).raise_for_status()
+        before = self._counts()
         body = {
             "model": "smol", "prompt": [list(prompts[place].tokens) for place in places], "max_tokens": TOKENS,
             "temperature": 0.0, "return_token_ids": True,
@@ -255,18 +259,15 @@ class _Server:
             reply.raise_for_status()
             for choice in reply.json()["choices"]:
                 found.answers[places[choice["index"]]] = _ended(choice["token_ids"], self._ends)
+        hits, queries = self._counts() - before
+        self.cached.append(hits / queries)
         return _lengths(found, places)
 
-    def cached(self) -> float:
-        """The share of the prompts' tokens since the last call that came from the prefix cache."""
+    def _counts(self) -> NDArray[Any]:
+        """Tokens that came from the prefix cache, and tokens that were looked for there, since it was started."""
         said = requests.get(f"{self._address}/metrics", timeout=60).text
-        totals = [
-            sum(map(float, re.findall(rf"^vllm:prefix_cache_{what}_total\S* (\S+)$", said, re.MULTILINE)))
-            for what in ("hits", "queries")
-        ]
-        hits, queries = (new - old for new, old in zip(totals, self._seen, strict=True))
-        self._seen = (totals[0], totals[1])
-        return hits / queries if queries else 0.0
+        found = (re.findall(rf"^vllm:prefix_cache_{what}_total\S* (\S+)$", said, re.M) for what in ("hits", "queries"))
+        return np.array([sum(map(float, numbers)) for numbers in found])
 
     @contextmanager
     def _peak(self, found: Found) -> Iterator[None]:
@@ -289,8 +290,8 @@ class _Server:
 
 @contextmanager
 def _vllm(environment: Path, settings: Sequence[Setting]) -> Iterator[_Server]:
-    os.environ["SWAYMETER_VLLM_ENVIRONMENT"] = str(environment.absolute())
-    from tests.tasks.models.endpoints.vllm_server import vllm_server  # reads that variable
+    os.environ |= {"SWAYMETER_VLLM_ENVIRONMENT": str(environment.absolute()), "VLLM_SERVER_DEV_MODE": "1"}
+    from tests.tasks.models.endpoints.vllm_server import vllm_server  # reads the first of these
 
     tokens = max(setting.tokens for setting in settings) + 192
     with vllm_server(tokens=tokens, cache_gib=CACHE_GIB, options=["--enable-prefix-caching"]) as server:

@@ -78,6 +78,17 @@ def test_generation_in_small(model: Path, tmp_path: Path) -> None:
     assert 0.2 < rounded["equal_answers"]["2"] <= 1
 
 
+def test_passages_in_small(tmp_path: Path) -> None:
+    (setting,) = ran("passages", tmp_path)["settings"]
+    engine, *generate = setting["sides"]
+    assert (setting["prompts"], setting["answered_by"]) == (4, "slots")
+    assert 300 < setting["mean_tokens"] < 500
+    assert [side["side"] for side in generate] == ["one at a time", "in batches"]
+    assert all(side["equal_answers"] == 1 for side in generate)
+    assert setting["better_plain_over_engine"] == min(side["over_engine"] for side in generate)
+    assert engine["peak_bytes"] > 1 << 28
+
+
 def test_generation_of_a_large_shape_needs_no_weights(
     tmp_path: Path,
 ) -> None:
