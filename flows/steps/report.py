@@ -51,8 +51,13 @@ def card_of(step: Step) -> StudyCard:
 def _prompt(study: Study) -> dict[str, str]:
     """What of the prompt of questions is not our default, as the page says it."""
     prompt, texts = study.prompt, study.prompt.answer_prompts().content
-    of_models = {
+    of_models: dict[str, str] = {
         f"chat_template of {model.name}": model.chat_template for model in study.models if model.chat_template
+    }
+    of_models |= _passages(study.questions) | {
+        f"decoding {name}": ", ".join(f"{key} {value:g}" for key, value in parameters.items()) or "as published"
+        for name, parameters in (study.decodings or {}).items()
+        if name != "greedy"
     }
     if study.prompts:
         changed = {name: ", ".join(part.own_texts()) for name, part in study.prompts.items()}
@@ -63,8 +68,19 @@ def _prompt(study: Study) -> dict[str, str]:
     if prompt.form == "default":
         return {name: str(texts[name]) for name in prompt.own_texts()} | of_models
     of_catalog = texts == catalog.prompts(prompt.form).content
-    form = "as published, in words of our own" if of_catalog else "as published, with texts of the study"
+    called = "as published" if prompt.form == "published" else prompt.form
+    form = f"{called}, in words of our own" if of_catalog else f"{called}, with texts of the study"
     return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **of_models}
+
+
+def _passages(questions: Any) -> dict[str, str]:
+    """How contexts are made of several passages; nothing where they are not."""
+    options = getattr(questions, "passages", None)
+    if options is None:
+        return {}
+    sets, orders = "; ".join(options.sets), ", ".join(options.orders).replace("_", " ")
+    form = options.template or options.form
+    return {"sets of passages": sets, "orders of passages": orders, "form of passages": form}
 
 
 def _sources(step: Step) -> tuple[str, ...]:

@@ -102,6 +102,9 @@ class Study(Options):
         if self.prompts and (texts := sorted(TEXTS & self.prompt.own_texts().keys())):
             wrong = "is a text, and `prompts` has texts of its own; write it there"
             raise refused([Problem(("prompt", texts[0]), wrong)])
+        if self.prompts and self.prompt.form != "default":
+            wrong = "names a form, and `prompts` has forms of its own; leave it out"
+            raise refused([Problem(("prompt", "form"), wrong)])
         refuses = self.facts.refuses if self.facts else {}
         if "seeds" in refuses and self.seeds and self.contexts.per_query is None:
             raise refused([Problem(("seeds",), refuses["seeds"])])

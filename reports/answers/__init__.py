@@ -161,6 +161,8 @@ def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     for row in records(rows):
         kind, text = "original" if row["condition"] in SUPPORTING else "replacement", row["text"].lower()
         marks = [(answer, kind) for answer in json.loads(row["answers"]) if answer.lower() in text]
+        if row["condition"] == "mixed":
+            marks += [(answer, "original") for answer in json.loads(row["right_answers"]) if answer.lower() in text]
         context = {"id": row["context_id"], "condition": row["condition"], "text": row["text"], "marks": marks}
         by_question[row["question_id"]].append(context)
     return {question: sorted(contexts, key=_in_order) for question, contexts in by_question.items()}

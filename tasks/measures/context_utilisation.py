@@ -59,7 +59,7 @@ def compute(inputs: Inputs, model: NextTokenLogits, questions: Sequence[Question
         before = alone[question.question_id]
         irrelevant = case.condition in ("irrelevant", "neutral")
         promoted = [read.likeliest(before)] if irrelevant else [begins[answer] for answer in case.answers]
-        if place == before or not promoted:
+        if place == before or not promoted or case.condition == "mixed":  # which promotes two answers
             continue
         without, with_context = read.probability(before, promoted), read.probability(place, promoted)
         yield {

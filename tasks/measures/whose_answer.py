@@ -103,7 +103,7 @@ def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> It
 
     parameters: AccuracyParameters = inputs.parameters["persuaded"]
     for _, case, answer, alone, origin in _greedy_answers(inputs, questions):
-        if alone is None or not case.answers:
+        if alone is None or not case.answers or case.condition == "mixed":  # whose answers are two sides'
             continue
         pair, expected = (parameters.compared(alone), parameters.compared(answer)), case.answers[0]
         compared = compare_answers(*pair, expected, threshold=parameters.rouge_threshold)
@@ -142,8 +142,9 @@ class WhoseAnswer(QuestionScore):
         "repeats the question, or is part of another name; there is no answer to look for. NULL for other verdicts"
     )]
     outcome: Annotated[Outcome | None, Meaning(
-        "of a greedy answer with a context: persuaded (states the context's answer, and did not without it), agreed "
-        "(did already), stubborn (does not, and is the answer without it), or other; NULL for all others"
+        "of a greedy answer with a context, other than a mixed one: persuaded (states the context's answer, and did "
+        "not without it), agreed (did already), stubborn (does not, and is the answer without it), or other; NULL for "
+        "all others"
     )]
 
 
@@ -160,7 +161,8 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
             stated = _stated(inputs, question, case, texts if alone is None else {alone, *texts})
             for row in rows:
                 text, moved = row["text"], None
-                if alone is not None and row["sample"] is None and case.text is not None:
+                is_one_sided = case.text is not None and case.condition != "mixed"
+                if alone is not None and row["sample"] is None and is_one_sided:
                     moved = outcome(alone, text, stated[alone].verdict, stated[text].verdict)
                 yield {**origins[key], "sample": row["sample"], **stated[text]._asdict(), "outcome": moved}
 

@@ -1,5 +1,8 @@
--- The contexts of the questions that have answers, with the answers that each states as a JSON list.
-SELECT contexts.question_id, contexts.context_id, contexts.condition, contexts."text", contexts.answers
+-- The contexts of the questions that have answers, with the answers that each states, and the right ones, as JSON lists.
+SELECT
+    contexts.question_id, contexts.context_id, contexts.condition, contexts."text", contexts.answers,
+    to_json(questions.answers)::VARCHAR AS right_answers
 FROM question_contexts AS contexts
+JOIN questions USING (relation, question_id)
 SEMI JOIN answers USING (relation, question_id)
 ORDER BY contexts.relation, contexts.question_id, contexts.condition, contexts.context_id

@@ -90,11 +90,18 @@ Set = Annotated[
 Order = Annotated[
     list[str] | None,
     typer.Option(
-        "--order", help="The order of a set's passages: given, right_first, wrong_first, rotations, random; repeatable."
+        "--order",
+        help="The order of a set's passages: given, right_first, wrong_first, rotations, random; may be repeated. "
+        "Without --set, all passages of a question are asked together.",
     ),
 ]
 PassageForm = Annotated[
-    str, typer.Option("--passages-as", help="How each passage of a set is written: plain, numbered, titled or cited.")
+    str,
+    typer.Option(
+        "--passages-as",
+        help="How each passage of a set is written: plain, numbered, titled or cited. Without --set, all passages of a "
+        "question are asked together.",
+    ),
 ]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 

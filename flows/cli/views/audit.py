@@ -133,7 +133,7 @@ def prompts_of(named: Sequence[str]) -> dict[str, dict[str, str]]:
                 f"--prompt {text}: there is no such file, and no such form; name a YAML file, or one of "
                 f"{', '.join(get_args(AnswerForm))}"
             )
-        name = text if is_form else re.sub("[^A-Za-z0-9_-]+", "-", path.stem).strip("-")[:40] or "prompt"
+        name = text if is_form else re.sub("[^A-Za-z0-9_-]+", "-", path.stem).strip("-_")[:40] or "prompt"
         if name in prompts:
             raise UsageError(f"--prompt {text}: another one is called {name}, too; name it once, or rename the file")
         prompts[name] = {"form": name} if is_form else {"file": str(path.absolute())}
