@@ -49,15 +49,19 @@ def _slots(*names: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _asks(*names: str) -> AfterValidator:
+def _asks(*names: str, may: str = "") -> AfterValidator:
+    """Each slot once, and `may` once or not at all."""
+
     def check(prompt: str) -> str:
         if "question" in names and prompt.count("{about}") > 1:
             raise ValueError("may have the slot {about} only once")
         for name in ("context", "question", *(() if "question" in names else ("about",))):
             count = prompt.count(f"{{{name}}}")
-            if name in names and count != 1:
+            if name == may and count < 2:
+                continue
+            if name in (*names, may) and count != 1:
                 raise ValueError(f"must have the slot {{{name}}} exactly once, not {count} times")
-            if name not in names and count:
+            if name not in (*names, may) and count:
                 raise ValueError(f"may not have the slot {{{name}}}; write the text without it")
         return prompt
 
@@ -65,6 +69,8 @@ def _asks(*names: str) -> AfterValidator:
 
 
 System = Annotated[str, Field(pattern=r"^$|\S"), _asks()]
+SystemWithContext = Annotated[str, Field(pattern=r"^$|\S"), _asks(may="context")]
+RequestWithContext = Annotated[Text, _asks("question", may="context")]
 WithContext = Annotated[Text, _asks("context", "question")]
 WithoutContext = Annotated[Text, _asks("question")]
 About = Annotated[str, Field(pattern=r"^$|\{page\}"), _asks()]
@@ -79,7 +85,7 @@ StartToken = Literal["tokenizer", "never"]
 class AnswerPrompts:
     """The instructions for short answers, with and without a context.
 
-    system_with_context: None for the same as `system`. about: the sentence that says which page a question is about,
+    system_with_context: None for the same as `system`; it or `with_context` has the slot {context}. about: the sentence that says which page a question is about,
     "" for none; about_without_context, about_with_context: which questions have it. chat_template: auto, where the
     model has one. generation_prompt: whether the prompt ends with the beginning of the assistant's turn.
     template_options: keywords of the chat template, with their values. thinking: whether a model is let think before it
@@ -88,12 +94,12 @@ class AnswerPrompts:
     """
 
     system: System
-    with_context: WithContext
+    with_context: RequestWithContext
     without_context: WithoutContext
     plain_with_context: WithContext
     plain_without_context: WithoutContext
     about: About
-    system_with_context: System | None = None
+    system_with_context: SystemWithContext | None = None
     about_without_context: AboutWhich = "disputable"
     about_with_context: AboutWhich = "disputable"
     chat_template: ChatTemplate = "auto"
@@ -101,6 +107,12 @@ class AnswerPrompts:
     template_options: Mapping[str, TemplateValue] = field(default_factory=dict, hash=False)
     thinking: bool = False
     start_token: StartToken = "tokenizer"
+
+    @model_validator(mode="after")
+    def _one_context(self) -> Self:
+        if f"{self.system_with_context or ''}{self.with_context}".count("{context}") != 1:
+            raise ValueError("must have the slot {context} in with_context, or in system_with_context: in one of the two")
+        return self
 
     @property
     def content(self) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -17,8 +17,10 @@ from swaymeter.data.catalog.language_models import (
     AboutWhich,
     AnswerForm,
     ChatTemplate,
+    RequestWithContext,
     StartToken,
     System,
+    SystemWithContext,
     TemplateValue,
     WithContext,
     WithoutContext,
@@ -57,10 +59,12 @@ class PromptPart(Options):
     """A YAML file with keys of this section, such as the published wording; keys of the study's own come before its."""
     system: System | None = None
     """The text before a request, in its own turn where the chat template takes one; null: the catalog's; "": none."""
-    system_with_context: System | None = None
-    """The same before a request with a context; null: the same text where `system` is one, else the catalog's."""
-    with_context: WithContext | None = None
-    """The request with a context, for models with a chat template. Write a text with {context} and {question}."""
+    system_with_context: SystemWithContext | None = None
+    """The same before a request with a context; null: the same text where `system` is one, else the catalog's. With the
+    slot {context} the context, all passages of it, stands here and not in `with_context`."""
+    with_context: RequestWithContext | None = None
+    """The request with a context, for models with a chat template. Write a text with {context} and {question}; without
+    {context} where `system_with_context` has it."""
     without_context: WithoutContext | None = None
     """The request without a context, for models with a chat template. Write a text with {question}."""
     plain_with_context: WithContext | None = None
@@ -92,15 +96,21 @@ class PromptPart(Options):
 
     @model_validator(mode="after")
     def _readable(self) -> "PromptPart":
-        self._of_file()
+        texts = {**asdict(catalog.prompts(self.form)), **self._changes()}
+        count = f"{texts['system_with_context'] or ''}{texts['with_context']}".count("{context}")
+        if count != 1:
+            has = "neither this nor system_with_context has" if count == 0 else "both this and system_with_context have"
+            wrong = f"{has} the slot {{context}}; write it in one of the two"
+            raise refused([Problem(("with_context",), wrong)])
         return self
 
     def answer_prompts(self) -> AnswerPrompts:
         """The catalog's prompts with the changes of the file and of the study."""
+        return replace(catalog.prompts(self.form), **self._changes())
+
+    def _changes(self) -> dict[str, Any]:
         own = self.own_texts()
-        if "system" in own:
-            own.setdefault("system_with_context", None)
-        return replace(catalog.prompts(self.form), **own)
+        return {"system_with_context": None, **own} if "system" in own else own
 
     def own_texts(self) -> dict[str, Any]:
         """What is not the catalog's, by key: of the file, and of the study, which comes first."""

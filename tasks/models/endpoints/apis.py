@@ -56,6 +56,8 @@ class Served:
     takes_tokens: ClassVar[bool] = False
     takes_options: ClassVar[bool] = False
     """Whether it hands keywords on to its chat template."""
+    in_turn: ClassVar[bool] = False
+    """Whether answers to the same prompt are asked for one after the other, as at once each reads the prompt anew."""
 
     def __init__(self, client: Client) -> None:
         self.client, self.endpoint = client, client.endpoint
@@ -231,6 +233,7 @@ class LlamaCpp(Served):
     """llama.cpp's server, by its own route: OpenAI's ignores `echo`, and gives no token ids."""
 
     name, whole, takes_tokens, takes_options = "llama.cpp", True, True, True
+    in_turn = True  # what a slot has read, no other slot sees
     _letter: int | None = None
 
     def answers(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, anew: bool = False) -> list[Reply]:

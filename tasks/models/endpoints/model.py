@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -146,8 +147,11 @@ class ServedModel:
             decoding = Decoding(most, *parameters, int(drawn.integers(2**31)))
             return self.served.answers(prompt, decoding, min(several, samples - first))
 
-        asked = [(place, first) for place in self._together(prompts) for first in (-1, *range(0, samples, several))]
-        replies = dict(zip(asked, self.served.client.each(request, asked), strict=True))
+        asked = [[(place, first) for first in (-1, *range(0, samples, several))] for place in self._together(prompts)]
+        if not self.served.in_turn:
+            asked = [[one] for of_prompt in asked for one in of_prompt]
+        answered = self.served.client.each(lambda requests: [request(one) for one in requests], asked)
+        replies = dict(zip(chain(*asked), chain(*answered), strict=True))
         self._ask_twice(prompts, identities, most, [replies[place, -1][0].text for place in range(len(prompts))])
 
         def answers(place: int) -> SampledAnswers:

@@ -1,7 +1,7 @@
 """The prompt for a short answer, in the form that the tokenizer decides, unless a study never uses chat templates.
 
-    chat     with a chat template: the instruction as one turn of the user, behind the system text; an answer ends with
-             an end-of-turn token
+    chat     with a chat template: the instruction as one turn of the user, behind the system text, either of which has
+             the context; an answer ends with an end-of-turn token
     plain    without one: the question-answer form, behind the tokenizer's start token; an answer ends with the line
 
 The letters of a control token, a slot or a template in questions, contexts and a study's texts are tokenized as text;
@@ -162,7 +162,7 @@ def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, fields: _Fie
         return [{"role": "user", "content": _request(template, fields)}]
     request = _request(prompts.without_context if alone else prompts.with_context, fields)
     with_context = prompts.system if prompts.system_with_context is None else prompts.system_with_context
-    system = prompts.system if alone else with_context
+    system = prompts.system if alone else filled(with_context, context=fields.context or "")
     if system_turn and system:
         return [{"role": "system", "content": system}, {"role": "user", "content": request}]
     return [{"role": "user", "content": f"{system}\n\n{request}" if system else request}]
@@ -173,7 +173,7 @@ def _request(template: str, fields: _Fields) -> str:
     if not fields.about:
         template = _ABOUT.sub("", template)
     elif "{about}" not in template:
-        first = "{question}" if fields.context is None else "{context}"
+        first = "{context}" if "{context}" in template else "{question}"
         template = template.replace(first, f"{{about}} {first}")
     return filled(template, question=fields.question, context=fields.context or "", about=fields.about)
 
@@ -224,7 +224,8 @@ def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[st
     def letters(text: str) -> str:
         return " ".join(text.casefold().split())
 
-    required = (letters(prompts.system), letters(prompts.system_with_context or ""), PROBE)
+    with_context = filled(prompts.system_with_context or "", context="")
+    required = (letters(prompts.system), letters(with_context), PROBE)
     problem: Exception | str = ""
     probes = (_Fields(PROBE),) if prompts.system_with_context is None else (_Fields(PROBE), _Fields(PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):

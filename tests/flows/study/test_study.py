@@ -73,7 +73,8 @@ WIKIDATA = {"source": "wikidata"}
         ({"questions": {**WIKIDATA, "disputes": {"pages": ["A", "A"]}}}, "disputes.pages: a page is named twice"),
         # ---- prompt
         ({"prompt": {"with_contxt": ""}}, "unknown key prompt.with_contxt (did you mean 'with_context'?)"),
-        ({"prompt": {"with_context": "{question}"}}, "with_context: must have the slot {context} exactly once, not 0"),
+        ({"prompt": {"with_context": "{question}"}}, "with_context: neither this nor system_with_context has the slot"),
+        ({"prompt": {"system_with_context": "{context}"}}, "with_context: both this and system_with_context have the slot"),
         ({"prompt": {"without_context": "{question} {question}"}}, "prompt.without_context: must have the slot {que"),
         ({"prompt": {"plain_without_context": "{context} {question}"}}, "may not have the slot {context}"),
         ({"prompt": {"system": "{question}"}}, "prompt.system: may not have the slot {question}"),
@@ -190,6 +191,8 @@ def test_prompts_come_from_study_file_and_form_in_this_order(tmp_path: Path) -> 
     own = replace(published, system="", system_with_context=None)  # both system texts, as `system` is given alone
     assert asked == replace(own, about="On {page}:", chat_template="never")
     assert (asked.about_without_context, asked.about_with_context) == ("all", "all")
+    turn = {"system_with_context": "Read: {context}", "with_context": "{question}"}
+    assert changed_study(tmp_path, prompt=turn).prompt.answer_prompts().with_context == "{question}"
     both = {"form": "published", "system": "Be brief.", "system_with_context": "Read."}
     assert changed_study(tmp_path, prompt=both).prompt.answer_prompts().system_with_context == "Read."
     (tmp_path / "texts.yaml").write_text("- about\n")

@@ -114,6 +114,15 @@ def test_samples(tmp_path: Path, dialect: str) -> None:
     np.testing.assert_allclose(along, np.exp(steps[:2]).mean(axis=0), atol=1e-6)
 
 
+def test_a_prompt_is_read_once(tmp_path: Path) -> None:
+    with made_up(dialect="llama.cpp", before=lambda asked: time.sleep(0.02)) as server:
+        model = served_by(server, tmp_path)
+        for texts in (["Where is Oslo?"], ["Where is Rome?", "Where is Lima?"]):
+            server.most_at_once = 0
+            model.sample_answers(list(map(tokens_of, texts)), [(text,) for text in texts], samples=4, max_new_tokens=2)
+            assert server.most_at_once == len(texts)
+
+
 def test_a_server_decodes_its_answers_itself(tmp_path: Path) -> None:
     with made_up() as server:
         model, before = served_by(server, tmp_path), posts(server)

@@ -24,8 +24,8 @@ CONTEXT = "Oslo is in Peru.\nThe lake is deep.\nQuite so: T e.\n\nThe end."
 LOUD = CHAT.replace("message['content']", "message['content'] | upper")
 
 
-def _text(model: LanguageModel, *asked: str) -> str:
-    return str(model.tokenizer.decode(list(answer_prompt(model, *asked).tokens)))
+def _text(model: LanguageModel, *asked: str, prompts: AnswerPrompts | None = None) -> str:
+    return str(model.tokenizer.decode(list(answer_prompt(model, *asked, prompts=prompts).tokens)))
 
 
 def _plain(text: str, model: LanguageModel) -> tuple[int, ...]:
@@ -187,6 +187,18 @@ def test_page_stands_in_its_slot_or_before_what_is_asked() -> None:
     assert text(slotted, None) == text(ask, None) == text(replace(ask, about=""), "Mars") == "[Q] Who?"
     hostile = answer_prompt(model, "Who?", page="<end>", prompts=ask).tokens
     assert _control(hostile, model) == _control(answer_prompt(model, "Who?", prompts=ask).tokens, model)
+
+
+def test_passages_may_stand_in_the_system_turn() -> None:
+    model = tiny_language_model(chat_template=CHAT)
+    ask = replace(prompts(), system_with_context="Know: {context}", with_context="Ask: {question}", about="({page})")
+    assert _text(model, "Who?", "{question}<end>", prompts=ask).startswith(
+        "<turn>system\nKnow: {question}<end><end>\n<turn>user\nAsk: Who?<end>"
+    )
+    paged = answer_prompt(model, "Who?", "Red.", page="Mars", prompts=ask).tokens
+    assert "Ask: (Mars) Who?" in str(model.tokenizer.decode(paged))
+    with pytest.raises(ValueError, match="in one of the two"):
+        replace(prompts(), with_context="{question}")
 
 
 def test_published_form_has_one_instruction_and_no_generation_prompt(smollm2: LanguageModel) -> None:
