@@ -18,8 +18,8 @@ from swaymeter.flows.cli.commands.cluster import cluster
 from swaymeter.flows.cli.commands.datasets import datasets
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out
-from swaymeter.flows.cli.interrupt import end_when_interrupted
 from swaymeter.flows.cli.streams import keep_working, lost_output
+from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.server.settings import keep_quiet
 
@@ -40,8 +40,6 @@ for _group in (stages, audits, datasets, catalog):
     app.add_typer(_group)
 app.add_typer(annotate, name="annotate")
 app.add_typer(cluster, name="cluster")
-STOPPED = 130
-GO_ON = "stopped; what was computed is kept, run the same command again to go on"
 
 
 def main() -> None:
@@ -51,7 +49,7 @@ def main() -> None:
     hold; all is written and sent by now, so the process ends at once.
     """
     keep_working()
-    end_when_interrupted(_end_interrupted)
+    end_when_interrupted()
     logging.raiseExceptions = False  # a log that Prefect's API does not take is none of the person's business
     code = exit_code()
     logging.shutdown()
@@ -59,11 +57,6 @@ def main() -> None:
         err.print(f"[yellow]warning[/yellow]  not all could be written to standard output: {why}")
     sys.stderr.flush()
     os._exit(code)
-
-
-def _end_interrupted() -> None:
-    err.print(GO_ON)
-    os._exit(STOPPED)
 
 
 def exit_code() -> int:

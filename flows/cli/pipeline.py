@@ -18,6 +18,7 @@ from swaymeter.data.storage.workspace import FOUND, Workspace
 from swaymeter.flows.cli.console import first_names, warn
 from swaymeter.flows.cli.terminal import TerminalProgress
 from swaymeter.flows.cli.views.status import StatusRow
+from swaymeter.flows.execution.interrupt import TOLD_TO_END
 from swaymeter.flows.execution.progress import report_to
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, Rerun
@@ -37,9 +38,6 @@ Names = list[str] | None
 
 FLOW = "swaymeter.flows.execution.flow"
 """Imports Prefect, which takes longer than anything else."""
-
-TOLD_TO_END = 128 + signal.SIGTERM
-"""The exit code of a run that SIGTERM ends, where the signal itself does not."""
 
 
 @dataclass(frozen=True)

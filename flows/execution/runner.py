@@ -14,6 +14,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from swaymeter.flows.execution.interrupt import STOPPED, TOLD_TO_END, end_in_time
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.flows.execution.workers.workers import OF_A_SERVER, Workers
 from swaymeter.flows.graph.graph import Graph, Node
@@ -75,11 +76,16 @@ class Runner:
         """Runs until nothing is ready any more; gives the graph as it is then. graph: as it is now, where known."""
         try:
             return self._walk(graph)
-        except BaseException:
+        except BaseException as raised:
             self._workers.abandon()
+            is_told = not isinstance(raised, Exception)  # by Ctrl-C or SIGTERM, which is answered in seconds
+            code = STOPPED if isinstance(raised, KeyboardInterrupt) else TOLD_TO_END
+            end = end_in_time(code) if is_told else None
             while self._running.keys() - self._over:  # the workspace is theirs until they have come to their ends
                 with suppress(Empty):  # one may be missing: the exception can come just after one was taken out
                     self._ended.get(timeout=0.1)
+            if end:
+                end.cancel()
             raise
 
     def _walk(self, graph: Graph | None) -> Graph:

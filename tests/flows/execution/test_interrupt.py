@@ -1,4 +1,4 @@
-"""Ctrl-C, in processes of their own."""
+"""Ctrl-C and SIGTERM, in processes of their own."""
 
 import signal
 import subprocess
@@ -8,15 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from swaymeter.flows.execution import interrupt
 from tests.data.sources.servers.faults import Say, serving
 
 WAITS = """
-import os, signal, sys, threading, time
+import signal, sys, threading, time
 from pathlib import Path
 from swaymeter.data.errors import ServiceError
 from swaymeter.data.sources.http.services import Service
 from swaymeter.data.sources.http.session import shared_session
-from swaymeter.flows.cli import interrupt
+from swaymeter.flows.execution import interrupt
 
 def ask(number):
     service = Service("YAGO", sys.argv[1], max_concurrency=2, requests_per_minute=60_000)
@@ -27,7 +28,7 @@ def ask(number):
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job begins with one that is ignored
 interrupt.SECONDS = float(sys.argv[3])
-interrupt.end_when_interrupted(lambda: os._exit(130))
+interrupt.end_when_interrupted()
 steps = [threading.Thread(target=ask, args=(number,)) for number in range(3)]
 steps += [threading.Thread(target=time.sleep, args=(60,))] if sys.argv[4] == "computes" else []
 for step in steps:
@@ -52,3 +53,40 @@ def test_first_interrupt_ends_whatever_threads_do(step: str, seconds: float, cod
             printed, _ = process.communicate(timeout=60)
     assert (process.returncode, printed.count("the session is closed")) == (code, 3)
     assert time.monotonic() - began < 5
+
+
+RUNS = """
+import signal, sys, threading, time
+from concurrent.futures import Future
+from pathlib import Path
+from swaymeter.flows.execution import interrupt
+from swaymeter.flows.execution.progress import Progress
+from swaymeter.flows.execution.runner import Runner
+from swaymeter.flows.graph.selection import Selection
+from tests.flows.graph.toy import Toy
+
+class Told(BaseException):  # as Prefect's TerminationSignal
+    pass
+
+def told(number, frame):
+    raise Told
+
+signal.signal(signal.SIGTERM, told)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+interrupt.SECONDS = 1.0
+toy = Toy(Path(sys.argv[1]))
+print("computes", flush=True)
+Runner(toy.graph, Selection(), lambda step: Future(), Progress()).run()  # no step ever ends
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_run_that_is_told_to_end_waits_for_no_step(number: signal.Signals, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", RUNS, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(0.5)
+        process.send_signal(number)
+        _, said = process.communicate(timeout=10)
+    assert (process.returncode, said) == (128 + number, f"{interrupt.GO_ON}\n")

@@ -1,0 +1,55 @@
+"""Ctrl-C and SIGTERM: the first one ends a command within seconds, whatever its threads wait for or compute.
+
+A thread cannot be stopped from outside, and need not be: what it has written is whole, and a later run goes on there.
+So what is told to end wakes what waits for services, gives all else a few seconds to come to an end, and then ends the
+process. A second Ctrl-C ends it at once. Children of ours notice that their parent is gone.
+"""
+
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+
+from swaymeter.data.sources.access import close_sessions
+
+SECONDS = 4.0
+"""From the signal to the end, where a thread does not stop by itself."""
+SECONDS_TO_SAY = 1.0
+"""For so long the end waits for somebody who does not read what is said."""
+STOPPED, TOLD_TO_END = 128 + signal.SIGINT, 128 + signal.SIGTERM
+"""The exit codes of what Ctrl-C, and of what SIGTERM has ended."""
+GO_ON = "stopped; what was computed is kept, run the same command again to go on"
+
+
+def end_when_interrupted() -> None:
+    """From now on Ctrl-C raises KeyboardInterrupt in the main thread and, SECONDS later, ends the process.
+
+    A process that ignores Ctrl-C, as a shell's background job does, goes on ignoring it.
+    """
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))
+        end_in_time(STOPPED)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupted)
+        show, lost = sys.unraisablehook, KeyboardInterrupt  # in a callback of a weak reference; the end comes anyhow
+        sys.unraisablehook = lambda raised: None if raised.exc_type is lost else show(raised)
+
+
+def end_in_time(code: int) -> threading.Timer:
+    """Wakes what waits for services, and SECONDS later ends this process with that exit code, unless cancelled."""
+    threading.Thread(target=close_sessions, daemon=True).start()  # it may have to wait for a write that is under way
+    timer = threading.Timer(SECONDS, _end, (code,))
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+def _end(code: int) -> None:
+    saying = threading.Thread(target=print, args=(GO_ON,), kwargs={"file": sys.stderr, "flush": True}, daemon=True)
+    saying.start()
+    saying.join(SECONDS_TO_SAY)
+    os._exit(code)
