@@ -85,12 +85,12 @@ StartToken = Literal["tokenizer", "never"]
 class AnswerPrompts:
     """The instructions for short answers, with and without a context.
 
-    system_with_context: None for the same as `system`; it or `with_context` has the slot {context}. about: the sentence that says which page a question is about,
-    "" for none; about_without_context, about_with_context: which questions have it. chat_template: auto, where the
-    model has one. generation_prompt: whether the prompt ends with the beginning of the assistant's turn.
-    template_options: keywords of the chat template, with their values. thinking: whether a model is let think before it
-    answers, where its template has a switch for that and no option sets it. start_token: whether a prompt that no chat
-    template writes begins as the tokenizer begins a text.
+    system_with_context: None for the same as `system`; it or `with_context` has the slot {context}. about: the sentence
+    that says which page a question is about, "" for none; about_without_context, about_with_context: which questions
+    have it. chat_template: auto, where the model has one. generation_prompt: whether the prompt ends with the beginning
+    of the assistant's turn. template_options: keywords of the chat template, with their values. thinking: whether a
+    model is let think before it answers, where its template has a switch for that and no option sets it. start_token:
+    whether a prompt that no chat template writes begins as the tokenizer begins a text.
     """
 
     system: System
@@ -111,7 +111,7 @@ class AnswerPrompts:
     @model_validator(mode="after")
     def _one_context(self) -> Self:
         if f"{self.system_with_context or ''}{self.with_context}".count("{context}") != 1:
-            raise ValueError("must have the slot {context} in with_context, or in system_with_context: in one of the two")
+            raise ValueError("must have the slot {context} in with_context or system_with_context, in one of the two")
         return self
 
     @property

@@ -74,7 +74,7 @@ WIKIDATA = {"source": "wikidata"}
         # ---- prompt
         ({"prompt": {"with_contxt": ""}}, "unknown key prompt.with_contxt (did you mean 'with_context'?)"),
         ({"prompt": {"with_context": "{question}"}}, "with_context: neither this nor system_with_context has the slot"),
-        ({"prompt": {"system_with_context": "{context}"}}, "with_context: both this and system_with_context have the slot"),
+        ({"prompt": {"system_with_context": "{context}"}}, "with_context: both this and system_with_context have the"),
         ({"prompt": {"without_context": "{question} {question}"}}, "prompt.without_context: must have the slot {que"),
         ({"prompt": {"plain_without_context": "{context} {question}"}}, "may not have the slot {context}"),
         ({"prompt": {"system": "{question}"}}, "prompt.system: may not have the slot {question}"),
