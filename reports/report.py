@@ -15,11 +15,13 @@ from swaymeter.data.storage.workspace import FOUND
 from swaymeter.data.storage.writing import replaced
 from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
 from swaymeter.reports.card import StudyCard
+from swaymeter.reports.distrust import DISTRUST_QUERIES
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.rendering import rendered, with_limits
 from swaymeter.reports.findings import FINDINGS, findings
 from swaymeter.reports.frames import Frames, with_empty
+from swaymeter.reports.headline import HEADLINE_QUERIES
 from swaymeter.reports.models import RUNS, labelled
 from swaymeter.reports.page import EXAMPLE_QUERIES, example, page
 from swaymeter.reports.queries import READ_QUERIES, write_queries
@@ -32,7 +34,8 @@ PAGE_QUERIES = ("overview", RUNS, "readings", "stand_ins")
 def queries() -> tuple[str, ...]:
     """The named queries of the warehouse that a report reads: all that its figures, findings and tables name."""
     parts = [figure.queries for figure in FIGURES.values()] + [table.queries for table in TABLES.values()]
-    parts += [finding.queries for finding in FINDINGS] + [ANSWERS_QUERIES, READ_QUERIES, EXAMPLE_QUERIES, PAGE_QUERIES]
+    parts += [finding.queries for finding in FINDINGS] + [ANSWERS_QUERIES, READ_QUERIES, EXAMPLE_QUERIES, PAGE_QUERIES,
+              HEADLINE_QUERIES, DISTRUST_QUERIES]  # fmt: skip
     return tuple(dict.fromkeys(query for part in parts for query in part))
 
 

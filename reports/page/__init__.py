@@ -15,10 +15,12 @@ from markupsafe import Markup
 
 from swaymeter.data.catalog import paper_items, papers
 from swaymeter.reports.card import StudyCard
+from swaymeter.reports.distrust import distrust
 from swaymeter.reports.estimates import EQUIVALENCE, stood_in
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
-from swaymeter.reports.frames import Frames, records
+from swaymeter.reports.frames import Frames, are_own, records
+from swaymeter.reports.headline import basis, claims
 from swaymeter.reports.models import RUNS, Model, of_query, of_question, of_relation, rows_of
 from swaymeter.reports.page.shell import cell, heading, linked, numeric, template, written
 from swaymeter.reports.style import CONDITION_NAMES
@@ -51,13 +53,25 @@ def page(
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": numeric, "of_relation": of_relation}
     overview = next(iter(records(frames["overview"])), {})
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
+    known, (shown, folded) = claims(frames), _arranged(pictures)
+    several = len({drawn.model for drawn, _ in pictures}) > 1
     pieces = written(
-        "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings, papers=_by_paper(pictures),
+        "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings, shown=shown, papers=folded,
         omitted=omitted, tables=tables, overview=overview, runs=frames[RUNS], readings=frames["readings"],
         stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries, relations=relations,
-        most_rows=MOST_ROWS,
+        most_rows=MOST_ROWS, claims=known, several=several, basis=basis(frames), distrust=distrust(card, frames, known),
+        kinds=_kinds(frames),
     )  # fmt: skip
     return "".join(pieces)
+
+
+def _kinds(frames: Frames) -> dict[str, bool]:
+    """What a reader must know of: queries, questions, and whether these are one's own."""
+    of_queries = "susceptibility_in_short", "persuasion_in_short", "fisher_of_queries", "memorization_in_short"
+    return {
+        "queries": any(len(frames[name]) for name in of_queries), "questions": len(frames["outcomes"]) > 0,
+        "own": are_own(frames["outcomes"]),
+    }  # fmt: skip
 
 
 def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
@@ -69,15 +83,31 @@ def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
     return " ".join(shared), [" ".join(one for one in some if one not in shared) for some in sentences]
 
 
-def _by_paper(pictures: Sequence[tuple[Drawn, Pictures]]) -> list[tuple[str, list[Question]]]:
-    """The headings of papers, each with the questions that are theirs, in the order of the figures."""
+FIRST = (
+    "front-of-variants", "susceptibility-by-label", "persuasion-by-strength", "susceptibility-by-frequency",
+    "fisher-against-susceptibility", "susceptibility-by-relation", "coherent-persuasion", "relevance-of-persuasion",
+    "familiarity-of-susceptibility", "entropy-without-against-persuasion",
+)  # fmt: skip
+"""The figures that answer most of a study's question, in the order in which they are preferred."""
+MOST_OPEN = 3
+"""How many figures a page shows; it folds the others."""
+Part = tuple[str, list[Question]]
+"""A heading with the questions that are its."""
+
+
+def _arranged(pictures: Sequence[tuple[Drawn, Pictures]]) -> tuple[list[Question], list[Part]]:
+    """The questions whose figures are shown, and the others by paper, in the order of the figures."""
     titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()} | {"": "Beyond the papers"}
+    names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
+    preferred = [name for name in FIRST if name in names] + [name for name in names if name not in FIRST]
+    shown: list[Question] = []
     of_papers: dict[str, list[Question]] = {key: [] for key in titles}
     for figure, same in groupby(pictures, key=lambda picture: picture[0].figure):
         of_figure = list(same)
         question = Question(figure.question, of_figure, *in_common([drawn.caption for drawn, _ in of_figure]))
-        of_papers[paper_items()[figure.items[0]].paper.key if figure.items else ""].append(question)
-    return [(titles[key], questions) for key, questions in of_papers.items() if questions]
+        paper = paper_items()[figure.items[0]].paper.key if figure.items else ""
+        (shown if figure.name in preferred[:MOST_OPEN] else of_papers[paper]).append(question)
+    return shown, [(titles[key], questions) for key, questions in of_papers.items() if questions]
 
 
 EXAMPLE_QUERIES = ("worked_query", "worked_question")

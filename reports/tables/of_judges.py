@@ -39,7 +39,7 @@ def kappa(row: Mapping[str, Any]) -> str:
     return estimate({"mean": row["kappa"], "low": row["kappa_low"], "high": row["kappa_high"], "unit": ""})
 
 
-def _sentences(frames: Frames) -> str:
+def sentences(frames: Frames) -> str:
     """For each model and judge, how far the judge agrees about all of the model's answers."""
     every = frames[QUERY]
     if every.empty:
@@ -65,5 +65,5 @@ AGREEMENT = Table(
     "greedy answer, and chooses one of five verdicts; the rule decides by words. Agreement is the share of answers "
     "with the same verdict, kappa how much of what chance would leave is agreed (1: all; 0: as by chance). Intervals "
     "have 95%, over subjects, or questions where none is named. Neither says which of the two is right.",
-    (QUERY,), _rows, note=_sentences,
+    (QUERY,), _rows, note=sentences,
 )  # fmt: skip

@@ -23,7 +23,7 @@ from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import Figure
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.findings import findings
-from swaymeter.reports.frames import as_published
+from swaymeter.reports.frames import as_published, with_empty
 from swaymeter.reports.models import file_slug
 from swaymeter.reports.page import MOST_ROWS, cell, example, heading, in_common, linked, page
 from swaymeter.reports.report import write_report
@@ -201,7 +201,7 @@ def test_reports_are_written_from_threads_at_once(tmp_path: Path, small: dict[st
     assert one == two
 
 
-NOTHING = dict.fromkeys(("overview", "runs_in_short", "readings", "stand_ins", "chosen_queries"), pd.DataFrame())
+NOTHING = with_empty({}, module.queries())
 
 
 @pytest.fixture(scope="module")
@@ -210,10 +210,13 @@ def parsed(html: str) -> Parsed:
     return Parsed(html)
 
 
-def test_the_page_opens_with_question_example_and_findings(html: str) -> None:
-    headings = ["What was asked", "A worked example", "What was found", "Figures", "Tables", "How it was made",
+def test_the_page_opens_with_the_answer(html: str) -> None:
+    headings = ["What was found", "How to read it", "A worked example", "Figures", "Tables", "How it was made",
                 "What was not run or not drawn"]  # fmt: skip
     assert re.findall(r"<h2 [^>]*>([^<]+)", html) == headings
+    opens = html[html.index('id="found"') : html.index("<details")]
+    places = [opens.index(part) for part in (CARD.asked, "<ol", "What this rests on", "What to distrust")]
+    assert places == sorted(places)
     assert CARD.asked in html
     assert CARD.not_run[0].reason in html
 
@@ -302,7 +305,7 @@ def test_the_example_is_the_query_of_middle_susceptibility(html: str, known: dic
     most, least = known["worked_query"].to_dict("records")
     assert most["query_id"] == least["query_id"] == middle["query_id"]
     assert most["persuasion"] > least["persuasion"]
-    words = html[html.index('id="example"') : html.index('id="found"')]
+    words = html[html.index('id="example"') : html.index('id="figures"')]
     for said in (most["query"], most["context"].strip(), least["context"].strip(), cell(middle["susceptibility"])):
         assert said in words
     for term in ("open", "closed", "base", "assertive", "relevant"):

@@ -1,0 +1,231 @@
+"""The answer that a page opens with: at most five claims, what they rest on, and what to distrust.
+
+A claim is one sentence with its number and interval, for each model where there are several. Questions from a file of
+one's own are told in the words of who asked them (a right or wrong passage), those of a paper in its words.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.reports import variants
+from swaymeter.reports.estimates import estimate, plural
+from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.findings import FINDINGS, Finding, fisher, frequency, labels, memorization
+from swaymeter.reports.frames import Frames, are_own, by_entity, partitions, records, where
+from swaymeter.reports.models import RUNS, Model, models, rows_of
+
+MOST_CLAIMS = 5
+MOST_MODELS = 4
+"""Up to so many models have a number each; of more, the least and the most."""
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in words with its interval, of a model or a group; ends: mean, low and high of a share, in percent."""
+
+    text: str
+    of: str = ""
+    ends: tuple[float, float, float] | None = None
+    value: float = 0.0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence up to its number, and the number; several numbers where it is about several models or groups."""
+
+    sentence: str
+    numbers: tuple[Number, ...] = ()
+
+
+@dataclass(frozen=True)
+class Share:
+    """Where a claim's number stands, the sentence up to it, and what it counts where that is not questions."""
+
+    query: str
+    where: Mapping[str, str]
+    sentence: str
+    things: str = "answers"
+
+
+_MEANS, _PARTITIONS = "models_side_by_side", "partition_means"
+OWN = (
+    Share(_MEANS, {"quantity": "follows", "group": "supporting"},
+          "With a right passage it gave the passage's answer in", "right passages"),
+    Share(_MEANS, {"quantity": "follows", "group": "conflicting"},
+          "With a wrong passage it gave the passage's answer in", "wrong passages"),
+    Share(_MEANS, {"quantity": "prefers_right", "group": "mixed"},
+          "With right and wrong passages together it gave the right answer alone in", "sets of passages"),
+    Share(_MEANS, {"quantity": "names_both", "group": "mixed"},
+          "With right and wrong passages together it named the conflict, giving both answers, in", "sets of passages"),
+    Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage it gave the right answer in"),
+    Share(_MEANS, {"quantity": "keeps", "group": "irrelevant"},
+          "With a passage that says nothing of the question it kept its own answer in", "such passages"),
+    Share(_MEANS, {"quantity": "follows", "group": "unknown"},
+          "With a passage that nobody called right or wrong it gave the passage's answer in", "such passages"),
+    Share(_MEANS, {"quantity": "abstains", "group": "all"},
+          "Where no passage supports an answer it declined in", "such passages"),
+)  # fmt: skip
+PAPER = (
+    Share(_PARTITIONS, {"quantity": "following"}, "the greedy answer stated the context's answer in", "questions"),
+    Share(_PARTITIONS, {"quantity": "persuaded"}, "it newly stated the context's answer (persuaded) in", "questions"),
+    Share(_PARTITIONS, {"quantity": "stubborn"}, "it kept its own answer (stubborn) in", "questions"),
+    Share(_PARTITIONS, {"quantity": "coherent_persuasion"},
+          "the sampled answers moved (coherent persuasion) by", "questions"),
+)  # fmt: skip
+HEADLINE_QUERIES = (
+    _MEANS, _PARTITIONS, "outcomes", "susceptibility_in_short", "persuasion_in_short", "statistics_in_short",
+    "unfinished_greedy_answers", "setup", variants.DIFFERENCES, variants.SPENT,
+)  # fmt: skip
+
+
+def claims(frames: Frames) -> list[Claim]:
+    """What was found, at most five claims: which variant to take, of queries, of questions."""
+    advice = variants.advice(frames)
+    first = [Claim(advice)] if advice else []
+    of_questions = _of_questions(frames)
+    of_queries = _of_queries(frames)
+    room = MOST_CLAIMS - len(first)
+    queries = of_queries[: room - min(len(of_questions), room - 2) if of_questions else room]
+    return [*first, *queries, *of_questions][:MOST_CLAIMS]
+
+
+def basis(frames: Frames) -> str:
+    """What the claims rest on: how much was asked, and of which models."""
+    rows = frames["setup"]
+    counts = rows.groupby("quantity")["total"].sum() if len(rows) else pd.Series(dtype=int)
+    answers = frames["unfinished_greedy_answers"]
+    known = models(answers) if len(answers) else models(frames["susceptibility_in_short"])
+    rows = frames["outcomes"]
+    contexts = int(rows_of(rows, models(rows)[0])["instances"].sum()) if len(rows) else 0
+    things = [
+        plural(contexts, "passage" if are_own(rows) else "context") if contexts else "",
+        plural(int(answers["greedy_answers"].sum()), "greedy answer") if len(answers) else "",
+    ]
+    questions = [plural(int(counts["questions"]), "question"), *things] if counts.get("questions") else []
+    names = {"queries": "query", "contexts": "context"}
+    of_queries = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
+    parts = [", ".join(filter(None, some)) for some in (of_queries, questions) if some]
+    asked = f" of {', '.join(map(str, known))}" if 0 < len(known) <= MOST_MODELS else f" of {len(known)} models"
+    return f"{'; '.join(parts)}{asked if known else ''}." if parts else ""
+
+
+def _of_questions(frames: Frames) -> list[Claim]:
+    rows = frames["outcomes"]
+    if rows.empty:
+        return []
+    if are_own(rows):
+        return [claim for share in OWN if (claim := _claim(share, frames))]
+    condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
+    before = f"With {'a counter-memory' if condition == 'counter_memory' else 'the original'} context"
+    groups = [name for name in partitions(rows) if name != "all"]
+    made = []
+    for share in PAPER:
+        of = Share(share.query, {**share.where, "condition": condition}, f"{before} {share.sentence}", share.things)
+        by_group = groups if share is PAPER[-1] and len(models(rows)) == 1 else []
+        claim = _claim(of, frames, by_group)
+        made += [claim] if claim else []
+    return made
+
+
+def _claim(share: Share, frames: Frames, groups: Sequence[str] = ()) -> Claim | None:
+    """The claim with a number for each model, or for each of the groups; None where nothing was measured."""
+    rows = where(frames[share.query], **share.where)
+    if share.query == _PARTITIONS and len(rows):
+        names = [name for name in partitions(rows) if name != "all"]
+        rows = where(rows, partition=[*groups] if groups else "all" if len(names) > 1 else names[0])
+    of = "partition" if groups else "model"
+    known = models(rows)
+    named = len(known) > 1 or bool(groups)
+    numbers = [
+        _number(row, share.things, (str(row["partition"]) if groups else str(model)) if named else "")
+        for model in known
+        for row in records(rows_of(rows, model))
+    ]  # fmt: skip
+    return Claim(share.sentence, _few(numbers) if of == "model" else tuple(numbers)) if numbers else None
+
+
+def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
+    """All numbers of few models; else the least and the most."""
+    if len(numbers) <= MOST_MODELS:
+        return tuple(numbers)
+    ordered = sorted(numbers, key=lambda number: number.value)
+    ends = (ordered[0], "least"), (ordered[-1], "most")
+    return tuple(replace(number, of=f"{number.of}, the {end} of {len(numbers)}") for number, end in ends)
+
+
+def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
+    n, clusters = int(row["n"]), int(row["clusters"] if "clusters" in row else row["subjects"])
+    over = str(row.get("interval_over", "subject"))
+    single = things if n == clusters and over != "question" else ""
+    counted = plural(n, (single or over).removesuffix("s")) if n == clusters else (
+        f"{n} {things}, {'of' if over == 'question' else 'about'} {plural(clusters, over)}"
+    )  # fmt: skip
+    mean = float(row["mean"])
+    if row["unit"] != SHARE:
+        return Number(f"{estimate(row)} {row['unit']}, over {counted}", of, value=mean)
+    if n < FEWEST_FOR_INTERVAL:
+        return Number(f"{n * mean:.0f} of {counted}", of, value=mean)
+    low, high = float(row["low"]), float(row["high"])
+    return Number(f"{estimate(row)} of {counted}", of, (100 * mean, 100 * low, 100 * high), mean)
+
+
+def _of_queries(frames: Frames) -> list[Claim]:
+    made = [
+        _moved(frames, "susceptibility_in_short", "invented", "familiarity",
+               "Contexts moved queries about invented entities, against those about real ones, by",
+               "Contexts moved queries by"),
+        _moved(frames, "persuasion_in_short", "relevant", "relevance",
+               "Contexts that mention the entity, against those that do not, moved queries by",
+               "Contexts moved queries by"),
+    ]  # fmt: skip
+    further = [_said(one, frames) for one in (frequency, fisher, memorization)]
+    return [claim for claim in (_said(labels, frames), *made, *further) if claim]
+
+
+def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: str, alone: str) -> Claim | None:
+    """Two means of queries against each other, by type of query; of several models of the first type alone."""
+    rows, numbers = frames[query], []
+    if len(rows):
+        rows = rows[rows["query_type"] != "all"]
+    known, both = models(rows), len(rows) > 0 and rows[column].nunique() == 2
+    for model in known:
+        of_model = rows_of(rows, model)
+        for kind in query_types(of_model)[: 1 if len(known) > 1 else None]:
+            of_kind = where(of_model, query_type=kind)
+            means = [next(iter(records(where(of_kind, **{column: group}))), None) for group in (True, False)]
+            said = " against ".join(estimate(mean) for mean in means if mean)
+            tests = where(rows_of(frames["statistics_in_short"], model), comparison=comparison, query_type=kind)
+            tested = next((_significant(row) for row in records(by_entity(tests))), "") if both else ""
+            of = f"{model}, {kind} queries" if len(known) > 1 else f"{kind} queries"
+            numbers.append(Number(f"{said} nats{tested}", of, value=float(next(filter(None, means))["mean"])))
+    return Claim(sentence if both else alone, _few(numbers)) if numbers else None
+
+
+def _significant(row: Mapping[str, Any]) -> str:
+    if not row["tested"]:
+        return ", not testable: too few entities"
+    return f", significant in {row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}"
+
+
+def _said(finding: Callable[[Model, Frames], str], frames: Frames) -> Claim | None:
+    """A finding as a claim: the same sentence for each model."""
+    first: Finding = next(one for one in FINDINGS if one.sentence is finding)
+    numbers, sentence = [], ""
+    for model in models(frames[first.queries[0]]):
+        of_model = {name: rows_of(frames[name], model) for name in first.queries} | {RUNS: frames[RUNS]}
+        if text := finding(model, of_model):
+            sentence, _, rest = text.partition(": ")
+            numbers.append((str(model), rest.rstrip(".")))
+    several = len(numbers) > 1
+    return Claim(f"{sentence}:", tuple(Number(text, model if several else "") for model, text in numbers)) \
+        if 0 < len(numbers) <= MOST_MODELS else None  # fmt: skip
+
+
+def widest(some: Iterable[Claim]) -> float:
+    """Half the widest interval of the shares in percentage points; 0 where there is none."""
+    ends = [number.ends for claim in some for number in claim.numbers if number.ends]
+    return max(((high - low) / 2 for _, low, high in ends), default=0.0)
