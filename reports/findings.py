@@ -44,10 +44,11 @@ from swaymeter.reports.frames import (
 from swaymeter.reports.models import RUNS, Model, by_size, models, rows_of
 from swaymeter.reports.published import aliases, in_papers, significant
 from swaymeter.reports.style import QUERY_HUES
+from swaymeter.reports.words import CONDITION_NAMES
 
 NOT_JUDGED = "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
-SAID = {"follows": "stated the context's answer", "keeps": "stayed the same"}
-"""Shares of greedy answers in words, by the quantities of models."""
+SAID = {"follows": "gave the passage's answer", "keeps": "stayed the same"}
+"""Shares of greedy answers to one's own questions in words, by the quantities of models."""
 UNCHANGED = "coherent_persuasion_unchanged"
 
 
@@ -106,7 +107,7 @@ def _relevance(model: Model, frames: Frames) -> str:
     return f"Contexts that mention the entity, against those that do not, moved {moved}."
 
 
-def labels(model: Model, frames: Frames) -> str:
+def _labels(model: Model, frames: Frames) -> str:
     """The mean susceptibility of each label, with the test where there are two."""
     means, words = frames["susceptibility_by_label"], []
     if means.empty or means["type"].notna().all():
@@ -188,7 +189,7 @@ def _own_answers(means: pd.DataFrame) -> str:
     sentences, over = [], ""
     for quantity, said in SAID.items():
         rows = records(in_order(where(means, quantity=quantity), group=OWN_CONDITIONS))
-        shares = [f"{_share(row)} of {plural(int(row['n']), '{} context'.format(row['group']))}" for row in rows]
+        shares = [f"{_share(row)} of {plural(int(row['n']), CONDITION_NAMES[row['group']])}" for row in rows]
         sentences += [f"{said} with {' and '.join(shares)}"] if shares else []
         over = str(rows[-1]["interval_over"]) if rows else over
     return f"The greedy answer {'; it '.join(sentences)}; intervals over {over}s." if sentences else NOT_JUDGED
@@ -300,7 +301,7 @@ ANSWERS = Finding(
 FINDINGS: tuple[Finding, ...] = (
     Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
     Finding(("persuasion_in_short", "statistics_in_short"), _relevance),
-    Finding(("susceptibility_by_label", "group_comparisons"), labels), Finding(("group_comparisons",), _tones),
+    Finding(("susceptibility_by_label", "group_comparisons"), _labels), Finding(("group_comparisons",), _tones),
     Finding(("correlations",), frequency), ANSWERS,
     Finding(("memorization_in_short", "followed_in_short"), memorization),
     Finding(("answer_set_of_queries", "measures_in_short", "correlations"), _answer_sets),

@@ -14,7 +14,7 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import estimate, plural
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.findings import FINDINGS, Finding, fisher, frequency, labels, memorization
+from swaymeter.reports.findings import FINDINGS, Finding, fisher, frequency, memorization
 from swaymeter.reports.frames import Frames, are_own, by_entity, partitions, records, where
 from swaymeter.reports.models import RUNS, Model, models, rows_of
 
@@ -77,8 +77,8 @@ PAPER = (
           "the sampled answers moved (coherent persuasion) by", "questions"),
 )  # fmt: skip
 HEADLINE_QUERIES = (
-    _MEANS, _PARTITIONS, "outcomes", "susceptibility_in_short", "persuasion_in_short", "statistics_in_short",
-    "unfinished_greedy_answers", "setup", variants.DIFFERENCES, variants.SPENT,
+    _MEANS, _PARTITIONS, "outcomes", "susceptibility_by_label", "susceptibility_in_short", "persuasion_in_short",
+    "statistics_in_short", "unfinished_greedy_answers", "setup", variants.DIFFERENCES, variants.SPENT,
 )  # fmt: skip
 
 
@@ -183,7 +183,22 @@ def _of_queries(frames: Frames) -> list[Claim]:
                "Contexts moved queries by"),
     ]  # fmt: skip
     further = [_said(one, frames) for one in (frequency, fisher, memorization)]
-    return [claim for claim in (_said(labels, frames), *made, *further) if claim]
+    return [claim for claim in (_labels(frames), *made, *further) if claim]
+
+
+def _labels(frames: Frames) -> Claim | None:
+    """The mean of each label of entities, in each of their sets; of queries of the first type alone."""
+    rows = frames["susceptibility_by_label"]
+    if rows.empty or not rows["type"].isna().any():
+        return None
+    rows = where(rows[rows["type"].isna()], query_type=query_types(rows)[0])
+    several, numbers = len(models(rows)) > 1, []
+    for (name, dtype, relation), of in rows.groupby(["model", "dtype", "relation"], sort=False):
+        means = " against ".join(f"{estimate(row)} nats ({row['label']})" for row in records(of.sort_values("label")))
+        about = f"{Model(str(name), str(dtype))}, {relation}" if several else str(relation)
+        numbers.append(Number(means, about))
+    kind = query_types(rows)[0]
+    return Claim(f"Contexts moved {kind} queries about labelled entities by", tuple(numbers[:MOST_CLAIMS]))
 
 
 def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: str, alone: str) -> Claim | None:

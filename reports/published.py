@@ -12,7 +12,7 @@ from swaymeter.data.catalog import PublishedValue, models, paper_items, publishe
 from swaymeter.data.records import PARTITIONS
 from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.models import asked_model
-from swaymeter.reports.style import CONDITION_NAMES
+from swaymeter.reports.words import CONDITION_NAMES
 
 MOST_LISTED = 6
 """Groups of rows whose values a caption lists; more stand in the rows below alone."""

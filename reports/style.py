@@ -21,8 +21,6 @@ from matplotlib.lines import Line2D
 from matplotlib.style import context
 from numpy.typing import ArrayLike, NDArray
 
-from swaymeter.data.records import CONDITIONS
-
 FONT = "DejaVu Sans"
 INK, MUTED, GRID, PAPER = "#1d2129", "#59606e", "#d8dce4", "#fdfdfb"
 THEMES: Mapping[str, Mapping[str, str]] = {
@@ -33,10 +31,6 @@ QUERY_HUES: Mapping[str, str] = {"open": "#2a70b9", "closed": "#e0761a"}
 PARTITION_HUES: Mapping[str, str] = {"static": "#0f8577", "temporal": "#8f55b8", "disputable": "#ac9000"}
 ANSWER_MARKERS: Mapping[str, str] = {"persuaded": "^", "agreed": "D", "stubborn": "s", "other": "o", "unmeasured": "x"}
 KIND_MARKERS: Mapping[str, str] = {"base": "o", "assertive": "P", "negation": "X"}
-CONDITION_NAMES: Mapping[str, str] = {
-    **{name: f"{name.replace('_', '-')} context" for name in CONDITIONS}, "none": "no context", "all": "any context",
-}  # fmt: skip
-"""The conditions in words, with that of every context pooled."""
 WIDTH = 7.2
 FEW_DOTS = 600
 NO_GLYPH = "\N{REPLACEMENT CHARACTER}"

@@ -16,7 +16,6 @@ Names from a file of one's own are values here and never keys.
 
 import json
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
@@ -34,8 +33,8 @@ from swaymeter.reports.estimates import limits, thinking
 from swaymeter.reports.frames import Frames, are_own, partitions, present, records
 from swaymeter.reports.models import models, rows_of
 from swaymeter.reports.page import linked
-from swaymeter.reports.page.shell import asset, written
-from swaymeter.reports.style import CONDITION_NAMES
+from swaymeter.reports.page.shell import asset, sealed, written
+from swaymeter.reports.words import CONDITION_NAMES
 
 FILE = "answers.html"
 ANSWERS_QUERIES = (
@@ -91,7 +90,6 @@ _LOST = {
 """Why there is no answer, by the column that says so."""
 _SHOWN = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion", "outcome": "outcome"}
 _ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
-_MARKUP = re.compile("[<>&\u2028\u2029]")
 
 Block = tuple[str, Markup]
 """A data block of the page: the id of its element, and its JSON."""
@@ -127,12 +125,6 @@ def blocks(frames: Frames) -> Iterator[Block]:
         rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
         judged = rows_of(frames["judged_greedy_answers"], model)
         yield from _of_model(number, rows, scored, judged, place, list(known["conditions"]))
-
-
-def sealed(value: object) -> Markup:
-    """The value as JSON in which nothing can end a script element or be taken for markup."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return Markup(_MARKUP.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def _listed(questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from swaymeter.reports.frames import (
 )
 from swaymeter.reports.models import Model, of_each
 from swaymeter.reports.style import (
-    CONDITION_NAMES,
     FEW_DOTS,
     INK,
     MUTED,
@@ -40,6 +39,7 @@ from swaymeter.reports.style import (
     mark,
     plain,
 )
+from swaymeter.reports.words import CONDITION_NAMES
 
 FEWEST = 30
 MOST_GROUPS = 12

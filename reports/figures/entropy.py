@@ -27,7 +27,6 @@ from swaymeter.reports.frames import (
 from swaymeter.reports.models import Model, of_each
 from swaymeter.reports.style import (
     ANSWER_MARKERS,
-    CONDITION_NAMES,
     FEW_DOTS,
     INK,
     MUTED,
@@ -36,6 +35,7 @@ from swaymeter.reports.style import (
     mark,
     plain,
 )
+from swaymeter.reports.words import CONDITION_NAMES
 
 MOST_GROUPS = 3
 """How many groups of own questions have a panel each; more are drawn together."""

@@ -20,6 +20,7 @@ from matplotlib.ticker import FixedFormatter, FuncFormatter, NullFormatter, StrM
 from matplotlib.transforms import Bbox
 
 from swaymeter.reports.figures.figure import Drawn
+from swaymeter.reports.figures.marks import Mark, marks_of
 from swaymeter.reports.style import PAPER, THEMES, WIDTH, drawing, plain, rules_of_themes
 
 _log = logging.getLogger(__name__)
@@ -82,13 +83,16 @@ _LINK = re.compile(
 class Pictures:
     """A drawing's pictures: for the page (no title, both themes), and to stand alone with title and caption.
 
-    links: what leads where in the picture for the page, which itself has no links.
+    links: what leads where in the picture for the page, which itself has no links. marks: what of it is which row of
+    the numbers; size: its width and height in points, as of the marks.
     """
 
     page_svg: str
     svg: bytes
     png: bytes
     links: "Links | None" = None
+    marks: tuple[Mark, ...] = ()
+    size: tuple[float, float] = (0, 0)
 
     @property
     def address(self) -> Markup:
@@ -122,10 +126,12 @@ def rendered(drawn: Drawn, limits: Limits | None = None) -> Pictures:
         canvas = drawn.drawing.paint()
         set_limits(canvas, limits or [])
         _lay_out(canvas)
+        marks = marks_of(canvas, drawn.drawing)
         box = _with_words(canvas, drawn.figure.question, drawn.caption)
         svg, png = (_saved(canvas, kind, box, dpi) for kind, dpi in (("svg", SVG_DPI), ("png", PNG_DPI)))
     page_svg, links = _without_links(_themed(_middle(svg.decode(), canvas, box)))
-    return Pictures(page_svg, svg, png, links)
+    width, height = (_POINTS * float(size) for size in canvas.get_size_inches())
+    return Pictures(page_svg, svg, png, links, marks, (width, height))
 
 
 def _without_links(svg: str) -> tuple[str, Links | None]:

@@ -14,6 +14,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from swaymeter.data.catalog import paper_items, papers
+from swaymeter.data.digests import integrity
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.distrust import distrust
 from swaymeter.reports.estimates import EQUIVALENCE, stood_in
@@ -21,14 +22,15 @@ from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, are_own, records
 from swaymeter.reports.headline import basis, claims
-from swaymeter.reports.models import RUNS, Model, of_query, of_question, of_relation, rows_of
-from swaymeter.reports.page.shell import cell, heading, linked, numeric, template, written
-from swaymeter.reports.style import CONDITION_NAMES
+from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, of_query, of_question, of_relation, rows_of
+from swaymeter.reports.page.pointed import names, told
+from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
 from swaymeter.reports.tables import Filled
+from swaymeter.reports.words import CONDITION_NAMES
 
 __all__ = ["MOST_ROWS", "cell", "heading", "in_common", "linked", "page"]
 
-MOST_ROWS = 120
+MOST_ROWS = 30
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,15 @@ def page(
     overview = next(iter(records(frames["overview"])), {})
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
     known, (shown, folded) = claims(frames), _arranged(pictures)
-    several = len({drawn.model for drawn, _ in pictures}) > 1
+    several = len({drawn.model for drawn, _ in pictures} - {EVERY_MODEL}) > 1
+    of_marks = {drawn.name: some for drawn, picture in pictures if (some := told(drawn, picture))}
+    script = asset("swaymeter.reports.page", "page.js")
     pieces = written(
         "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings, shown=shown, papers=folded,
         omitted=omitted, tables=tables, overview=overview, runs=frames[RUNS], readings=frames["readings"],
         stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries, relations=relations,
         most_rows=MOST_ROWS, claims=known, several=several, basis=basis(frames), distrust=distrust(card, frames, known),
-        kinds=_kinds(frames),
+        kinds=_kinds(frames), told=of_marks, names=names(frames), script=Markup(script), script_hash=integrity(script),
     )  # fmt: skip
     return "".join(pieces)
 

@@ -1,5 +1,6 @@
 """What every page of a report is made with: its template and policy, and how it shows values."""
 
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -39,6 +40,15 @@ def written(
     hues = "".join(f"--{name}:{hue};" for name, hue in {**QUERY_HUES, **PARTITION_HUES}.items())
     css = rules_of_themes(hues) + "\n" + asset("swaymeter.reports.page", "page.css") + css
     return template(package, file, filters).stream(css=Markup(css), style_hash=integrity(css), **words)
+
+
+_MARKUP = re.compile("[<>&\u2028\u2029]")
+
+
+def sealed(value: object) -> Markup:
+    """The value as JSON in which nothing can end a script element or be taken for markup."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return Markup(_MARKUP.sub(lambda match: f"\\u{ord(match[0]):04x}", text))
 
 
 def asset(package: str, file: str) -> str:

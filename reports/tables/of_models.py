@@ -7,43 +7,23 @@ from typing import Any
 import pandas as pd
 
 from swaymeter.data.catalog import PublishedValue, paper_items, published
+from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports.estimates import estimate, judged, limits, plural, served_beside, span, thinking, verdict
 from swaymeter.reports.frames import Frames, in_order, records, where
 from swaymeter.reports.models import RUNS, Model, models, rows_of
 from swaymeter.reports.published import with_published
-from swaymeter.reports.style import CONDITION_NAMES
 from swaymeter.reports.tables.table import Table
-
-QUANTITIES = {
-    "follows_right": "follows right passages",
-    "resists_wrong": "resists wrong passages",
-    "abstains": "declines where nothing supports an answer",
-    "follows": "states the context's answer",
-    "prefers_right": "states the right one of two answers",
-    "prefers_wrong": "states the wrong one of two answers",
-    "names_both": "states both of two answers",
-    "keeps": "stays as without the context",
-    "correct": "states the original answer, without a context",
-    "refuses": "declines or says nothing",
-    "context_bias": "gives up its right answer for a wrong context's",
-    "prior_bias": "keeps its wrong answer against a right context",
-    "binary_utilisation": "begins with the context's answer",
-    "continuous_utilisation": "continuous context utilisation",
-    "coherent_persuasion": "coherent persuasion",
-    "coherent_persuasion_unchanged": "the same where nothing changes",
-    "susceptibility": "susceptibility",
-}
-
+from swaymeter.reports.words import CONDITION_NAMES, quantities
 
 FEW = "too few"
 """What stands in place of a share of fewer items than have an interval."""
 
 
 def _in_words(frame: pd.DataFrame, column: str) -> pd.DataFrame:
-    rows = frame.sort_values("quantity", key=lambda names: names.map(list(QUANTITIES).index), kind="stable")
-    groups = rows[column].replace(dict(CONDITION_NAMES))
-    rows = rows.assign(**{"quantity": rows["quantity"].map(QUANTITIES), column: groups})
+    names = quantities(own=bool(frame[column].isin(OWN_CONDITIONS).any()))
+    rows = in_order(frame, quantity=names)
+    rows = rows.assign(**{"quantity": rows["quantity"].map(names), column: rows[column].replace(dict(CONDITION_NAMES))})
     return rows.reset_index(drop=True)
 
 
@@ -82,7 +62,8 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
         differs = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
         rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(of_models), **differs})
     shown = _in_words(pd.DataFrame(rows), "group")
-    return shown.assign(group=shown["group"].str.removesuffix(" context"))  # the caption says so: a narrow column
+    narrow = shown["group"].str.removesuffix(" context").str.removesuffix(" passage")  # the caption says so
+    return shown.assign(group=narrow)
 
 
 def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:

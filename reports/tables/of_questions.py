@@ -13,8 +13,9 @@ from swaymeter.reports.figures.distributions import cut_in_words
 from swaymeter.reports.frames import Frames, in_order, partitions, records
 from swaymeter.reports.models import RUNS, models, rows_of
 from swaymeter.reports.published import with_published
-from swaymeter.reports.style import CONDITION_NAMES, plain
+from swaymeter.reports.style import plain
 from swaymeter.reports.tables.table import Table
+from swaymeter.reports.words import CONDITION_NAMES
 
 CONTEXTS = ("none", "all", *CONDITIONS[1:])
 PREDICTORS = {

@@ -265,7 +265,9 @@ def test_own_contexts_are_listed_and_read(
     browser.look(width, "light")
     browser.open(tmp_path / write_answers(own, tmp_path, CARD))
     heads = "[...document.querySelectorAll('#rows .narrow th')].map(one => one.textContent)"
-    assert browser.ask(heads) == ["no context", "supporting", "conflicting", "irrelevant", "unknown"]
+    assert browser.ask(heads) == [
+        "no context", "right passage", "wrong passage", "irrelevant passage", "unclassified passage",
+    ]
     browser.choose("sort", "persuasion_conflicting")
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
     scores = own["answers_of_questions"].query(f"model == '{MODEL}' and condition == 'conflicting'")
@@ -274,7 +276,7 @@ def test_own_contexts_are_listed_and_read(
     browser.ask("document.querySelector('#rows tbody a').click()")
     browser.wait(f"({OPENED}) === {json.dumps(largest.index[0])}")
     sections = browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)")
-    assert sections[:3] == ["Without a context", "With the supporting context", "With the conflicting context · forum"]
+    assert sections[:3] == ["Without a context", "With the right passage", "With the wrong passage · forum"]
     facts = "[...document.querySelectorAll('dt')].map(one => one.textContent)"
     assert browser.ask(facts) == ["Model", "Relation", "Group", "Original answer", "Counts as right", "chapter"]
     browser.ask("[...document.querySelectorAll('#models a')].at(-1).click()")

@@ -165,24 +165,25 @@ def test_each_kind_of_own_context_has_its_shares(own: dict[str, pd.DataFrame]) -
     follows, keeps = ("persuaded", "agreed"), ("stubborn", "agreed")
     sentence = findings(own)[f"{MODEL} (float32)"][-1]
     assert sentence == (
-        f"The greedy answer stated the context's answer with {share('supporting', *follows)} of 12 supporting contexts "
-        f"and {share('conflicting', *follows)} of 24 conflicting contexts and {share('unknown', *follows)} of 12 "
-        f"unknown contexts; it stayed the same with {share('irrelevant', *keeps)} of 12 irrelevant contexts and "
-        f"{share('unknown', *keeps)} of 12 unknown contexts; intervals over questions."
+        f"The greedy answer gave the passage's answer with {share('supporting', *follows)} of 12 right passages "
+        f"and {share('conflicting', *follows)} of 24 wrong passages and {share('unknown', *follows)} of 12 "
+        f"unclassified passages; it stayed the same with {share('irrelevant', *keeps)} of 12 irrelevant passages and "
+        f"{share('unknown', *keeps)} of 12 unclassified passages; intervals over questions."
     )
 
 
 def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None:
+    follows = "follows the passage: gives its answer"
     sentence = findings(own)[f"{MODEL} (float32)"][-1]
     glance = filled(TABLES["models-at-a-glance"], own).rows.set_index(["quantity", "group"])
-    cell = glance.loc[("states the context's answer", "conflicting"), f"{MODEL} (float32)"]
+    cell = glance.loc[(follows, "wrong"), f"{MODEL} (float32)"]
     partitions = filled(TABLES["shares-persuaded-and-stubborn"], own).rows
-    own_partition = f"model == '{MODEL}' and partition == 'all' and context == 'conflicting context'"
+    own_partition = f"model == '{MODEL}' and partition == 'all' and context == 'wrong passage'"
     (of_all,) = partitions.query(own_partition).to_dict("records")
     measured = {(one.model, one.name): one.words for one in measured_of(own["models_side_by_side"])}
-    assert f"{cell} of 24 conflicting contexts" in sentence
+    assert f"{cell} of 24 wrong passages" in sentence
     assert of_all["follow, by whose answer"] == measured[f"{MODEL} (float32)", "follow.conflicting"] == cell
-    assert glance.loc[("states the context's answer", "conflicting"), "n"] == "24 (12 questions)"
+    assert glance.loc[(follows, "wrong"), "n"] == "24 (12 questions)"
 
 
 def test_thoughts_that_do_not_end_are_why_nothing_is_judged(own: dict[str, pd.DataFrame]) -> None:

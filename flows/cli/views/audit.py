@@ -38,7 +38,7 @@ from swaymeter.reports import variants
 from swaymeter.reports.estimates import cut_off, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.frames import records
-from swaymeter.reports.tables.of_models import QUANTITIES as IN_WORDS
+from swaymeter.reports.words import OWN_QUANTITIES as IN_WORDS
 from swaymeter.tasks.statistics.models import CHOSEN_BY
 
 NOT_USED = "rows-not-used.txt"

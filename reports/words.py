@@ -1,0 +1,63 @@
+"""What a page calls things, by the kind of study: one list for questions of one's own, one for those of the papers.
+
+Who audits a model has passages, right ones and wrong ones, and asks whether answers follow them; a replication has the
+paper's contexts, which persuade or leave stubborn. The database has one name for both.
+"""
+
+from collections.abc import Mapping
+
+from swaymeter.data.records import CONDITIONS
+
+CONDITION_NAMES: Mapping[str, str] = {
+    **{name: f"{name.replace('_', '-')} context" for name in CONDITIONS}, "none": "no context", "all": "any context",
+    "supporting": "right passage", "conflicting": "wrong passage", "mixed": "mixed set of passages",
+    "irrelevant": "irrelevant passage", "neutral": "neutral passage", "unknown": "unclassified passage",
+}  # fmt: skip
+"""The conditions in words, with that of every context pooled."""
+QUANTITIES: Mapping[str, str] = {
+    "follows_right": "follows right passages",
+    "resists_wrong": "resists wrong passages",
+    "abstains": "declines where nothing supports an answer",
+    "follows": "states the context's answer",
+    "prefers_right": "states the right one of two answers",
+    "prefers_wrong": "states the wrong one of two answers",
+    "names_both": "states both of two answers",
+    "keeps": "stays as without the context",
+    "correct": "states the original answer, without a context",
+    "refuses": "declines or says nothing",
+    "context_bias": "gives up its right answer for a wrong context's",
+    "prior_bias": "keeps its wrong answer against a right context",
+    "binary_utilisation": "begins with the context's answer",
+    "continuous_utilisation": "continuous context utilisation",
+    "coherent_persuasion": "coherent persuasion",
+    "coherent_persuasion_unchanged": "the same where nothing changes",
+    "susceptibility": "susceptibility",
+}
+"""The quantities that models are compared by, in the words of the papers, in the order of tables."""
+OWN_QUANTITIES: Mapping[str, str] = {
+    **QUANTITIES,
+    "follows": "follows the passage: gives its answer",
+    "prefers_right": "follows the right one of two passages",
+    "prefers_wrong": "follows the wrong one of two passages",
+    "names_both": "names the conflict: gives both answers",
+    "keeps": "keeps its own answer",
+    "correct": "gives the right answer without a passage",
+    "refuses": "declines or says nothing",
+    "context_bias": "gives up its right answer for a wrong passage's",
+    "prior_bias": "keeps its wrong answer against a right passage",
+    "binary_utilisation": "begins with the passage's answer",
+}
+"""The same in the words of who asks questions of their own."""
+_OWN_OUTCOMES: Mapping[str, str] = {
+    "persuaded": "newly follows", "agreed": "follows, as alone", "stubborn": "keeps its own", "other": "another answer",
+}  # fmt: skip
+
+
+def quantities(*, own: bool) -> Mapping[str, str]:
+    """The quantities in words; own: whether the questions are a user's."""
+    return OWN_QUANTITIES if own else QUANTITIES
+
+
+def outcome(name: str, *, own: bool) -> str:
+    """What became of a greedy answer with a context, in words."""
+    return _OWN_OUTCOMES.get(name, name) if own else name
