@@ -89,14 +89,19 @@ def in_papers(model: str, runs: pd.DataFrame, items: Sequence[str], *quantities:
     return f"; in the paper: {', '.join(words)}" if words else ""
 
 
+def of_papers(frames: Frames) -> bool:
+    """Whether frames are about what papers ask: their partitions, or queries; not where about a user's questions."""
+    groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
+    return not groups or bool(groups & set(PARTITIONS))
+
+
 def printed_of(items: Sequence[str], names: Iterable[str], frames: Frames, *, listed: bool) -> Printed:
     """What the items print, for models by these names.
 
     listed: whether the caption lists the values of these models, for no column shows them. Nothing where the frames are
     about a user's own questions, which no paper asks.
     """
-    groups = {str(name) for frame in frames.values() if "partition" in frame for name in frame["partition"].unique()}
-    if not items or (groups and not groups & set(PARTITIONS)):
+    if not items or not of_papers(frames):
         return Printed()
     values = [entry for item in items for entry in published(item)]
     if not values:

@@ -119,9 +119,14 @@ def _also(*named: Sequence[str]) -> str:
 
 
 def table(frames: Frames) -> pd.DataFrame:
-    """A row for each variant: the four shares in words, tokens and seconds; those that no other beats are marked."""
+    """A row for each variant: the four shares in words, tokens and seconds; those that no other beats are marked.
+
+    No row where there is no other variant to compare with.
+    """
     variants = variants_of(frames)
-    best = {variant.model for variant in front(variants)} if len(variants) > 1 else set()
+    if len(variants) < 2:
+        return pd.DataFrame()
+    best = {variant.model for variant in front(variants)}
     spent = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[SPENT])}
     rows = []
     for variant in variants:

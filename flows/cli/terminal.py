@@ -2,16 +2,17 @@
 
 import logging
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.logging import RichHandler
 from rich.markup import escape
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
+from rich.text import Text
 
 from swaymeter.flows.cli.console import by_reason, first_names, print_line
 from swaymeter.flows.execution.progress import Progress
@@ -21,6 +22,17 @@ SPEED_SECONDS = 600.0
 """Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
 HEARTBEAT_SECONDS = 60.0
 """Between two lines about what is being computed, where there are no bars."""
+
+
+class _Bars(Bars):
+    """Bars, and below them a line of its own on what is being computed, however narrow the terminal is."""
+
+    doing = ""
+
+    def get_renderables(self) -> Iterator[RenderableType]:
+        yield self.make_tasks_table(self.tasks)
+        if self.doing:
+            yield Text.from_markup(self.doing, overflow="ellipsis")
 
 
 class TerminalProgress(Progress):
@@ -36,13 +48,12 @@ class TerminalProgress(Progress):
         self._console = console
         self._lock = threading.RLock()
         self._tasks: dict[str, TaskID] = {}
-        self.bars = Bars(
+        self.bars = _Bars(
             TextColumn("{task.description:<9}"),
             BarColumn(bar_width=24),
             TextColumn("{task.fields[ended]} of {task.total:.0f}"),
             TimeElapsedColumn(),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[doing]}"),
             console=console,
             speed_estimate_period=SPEED_SECONDS,
             disable=not console.is_terminal,
@@ -65,7 +76,7 @@ class TerminalProgress(Progress):
             super().plan(totals)
             for stage, total in totals.items():
                 if stage not in self._tasks:
-                    self._tasks[stage] = self.bars.add_task(stage, total=total, doing="", ended=0)
+                    self._tasks[stage] = self.bars.add_task(stage, total=total, ended=0)
                 self._update(stage)
 
     def started(self, stage: str, name: str) -> None:
@@ -74,12 +85,12 @@ class TerminalProgress(Progress):
             if not (begun.ended or begun.running):
                 self._line(f"{stage} begins: {begun.total} step{'s' * (begun.total != 1)}")
             super().started(stage, name)
-            self._update(stage, name)
+            self._update(stage)
 
     def within(self, stage: str, name: str, done: int, total: int) -> None:
         with self._lock:
             super().within(stage, name, done, total)
-            self._update(stage, name)
+            self._update(stage)
 
     def finished(self, stage: str, name: str, failed: str | None, spent: Spent | None = None) -> None:
         with self._lock:
@@ -111,9 +122,22 @@ class TerminalProgress(Progress):
         done, total = self.stages[stage].running[name]
         return escape(name) + (f": chunk {min(done + 1, total)} of {total}" if total else "")
 
-    def _update(self, stage: str, name: str = "") -> None:
-        of, doing = self.stages[stage], self._doing(stage, name) if name else ""
-        self.bars.update(self._tasks[stage], completed=of.done, total=of.total, ended=len(of.ended), doing=doing)
+    def _update(self, stage: str) -> None:
+        of = self.stages[stage]
+        running = [self._doing(stage, name) for stage, of in self.stages.items() for name in of.running]
+        spent = f"{self.spent.prompts:,} prompts done{speed(self.spent)}" if self.spent.prompts else ""
+        self.bars.doing = "  ·  ".join(filter(None, (first_names(running), spent)))
+        self.bars.update(self._tasks[stage], completed=of.done, total=of.total, ended=len(of.ended))
+
+
+def speed(spent: Spent) -> str:
+    """How many prompts a second were answered, or how many seconds a prompt took; empty where none was."""
+    if not (spent.prompts and spent.seconds):
+        return ""
+    a_second = spent.prompts / spent.seconds
+    if a_second < 1:
+        return f", {1 / a_second:.1f} s a prompt"
+    return f", {a_second:.{int(a_second < 10)}f} prompts a second"
 
 
 def log_to(console: Console, verbose: bool) -> None:
@@ -136,11 +160,10 @@ def summary(
 ) -> None:
     """What was computed in `took` seconds, what failed and why, which of the outputs are there, and what to do next."""
     spent = progress.spent
-    rate = f", {spent.prompts / spent.seconds:.0f} prompts a second" if spent.prompts and spent.seconds else ""
     console.print(
         f"\n{escape(description)}\n"
-        f"computed now: {spent.prompts} prompts, {spent.forward_passes} forward passes in {spent.seconds:.0f} s{rate}; "
-        f"the run took {took:.0f} s",
+        f"computed now: {spent.prompts} prompts, {spent.forward_passes} forward passes in {spent.seconds:.0f} s"
+        f"{speed(spent)}; the run took {took:.0f} s",
         soft_wrap=True,
     )
     for reason, names in by_reason(progress.failures.items()).items():

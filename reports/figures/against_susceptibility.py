@@ -235,6 +235,8 @@ def _draw_groups(grouped_by: str, words: str, model: Model, frames: Frames) -> D
         return None
     groups = in_order(known, measure=LABELS, query_type=QUERY_HUES, of_group=GROUPS[grouped_by])
     measures = present(groups, "measure", [*LABELS])
+    if len(measures) < 2:  # a question about both
+        return None
     counted = {measure: finite(rows, measure).rows for measure in measures}
     n = " and ".join(f"{len(of_one)} queries ({LABELS[measure]})" for measure, of_one in counted.items())
     contexts = f" {contexts_of(counted['susceptibility'])}" if "susceptibility" in counted else ""

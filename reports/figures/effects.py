@@ -160,6 +160,8 @@ def _draw_models(model: Model, frames: Frames) -> Drawing | None:
     known_as = aliases((model.name for model in of_models), frames[RUNS])
     keys = zip(rows["model"].map(known_as), rows["comparison"], rows["query_type"], strict=True)
     rows = rows.assign(published=[value[1] if (value := significant(*one)) else np.nan for one in keys])
+    if len(of_models) < 2 and rows["published"].isna().all():  # nothing stands beside the one model
+        return None
     caption += " A star is the share that the paper prints of the model." if rows["published"].notna().any() else ""
     numbers = rows.drop(columns="at").reset_index(drop=True)
     numbers.attrs["units"] = {**tests.attrs.get("units", {}), "published": SHARE}
@@ -227,4 +229,5 @@ BY_MODEL = Figure(
     "Shares of significant relations and mean effect sizes (Cohen's d) along the models", ("statistics_in_short", RUNS),
     _draw_models, measures=("persuasion", "susceptibility"),
     items=("du-fig-5", "du-fig-2", "du-fig-7", "du-section-4.4.1", "du-app-f.1"), of_models=True,
+    expected=lambda frames: len(models(frames["statistics_in_short"])) > 1,
 )

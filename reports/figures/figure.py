@@ -11,7 +11,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.reports.estimates import stood_in
 from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
-from swaymeter.reports.published import Printed, printed_of
+from swaymeter.reports.published import Printed, of_papers, printed_of
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,7 @@ def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
             names = [one.name for one in (every if figure.of_models else [model])]
             printed = printed_of(figure.items, names, frames_of, listed=True)
             words = stood_in(rows_of(known["stand_ins"], model), figure.measures)
-            caption = drawing.caption + as_in(figure.items) + printed.note + (f" Stand-in: {words}." if words else "")
+            items = figure.items if of_papers(frames_of) else ()
+            caption = drawing.caption + as_in(items) + printed.note + (f" Stand-in: {words}." if words else "")
             drawings.append(Drawn(figure, model, drawing, caption, printed))
     return drawings

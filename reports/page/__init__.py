@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
@@ -26,7 +27,7 @@ from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, of_query, of_ques
 from swaymeter.reports.page.pointed import names, told
 from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
 from swaymeter.reports.tables import Filled
-from swaymeter.reports.words import CONDITION_NAMES
+from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 __all__ = ["MOST_ROWS", "cell", "heading", "in_common", "linked", "page"]
 
@@ -55,16 +56,18 @@ def page(
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": numeric, "of_relation": of_relation}
     overview = next(iter(records(frames["overview"])), {})
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
-    known, (shown, folded) = claims(frames), _arranged(pictures)
+    kinds = _kinds(frames)
+    known, (shown, folded) = claims(frames), _arranged(pictures, own=kinds["own"])
     several = len({drawn.model for drawn, _ in pictures} - {EVERY_MODEL}) > 1
     of_marks = {drawn.name: some for drawn, picture in pictures if (some := told(drawn, picture))}
     script = asset("swaymeter.reports.page", "page.js")
     pieces = written(
-        "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings, shown=shown, papers=folded,
+        "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings,
+        models=[*findings], shown=shown, papers=folded,
         omitted=omitted, tables=tables, overview=overview, runs=frames[RUNS], readings=frames["readings"],
         stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries, relations=relations,
         most_rows=MOST_ROWS, claims=known, several=several, basis=basis(frames), distrust=distrust(card, frames, known),
-        kinds=_kinds(frames), told=of_marks, names=names(frames), script=Markup(script), script_hash=integrity(script),
+        kinds=kinds, told=of_marks, names=names(frames), script=Markup(script), script_hash=integrity(script),
     )  # fmt: skip
     return "".join(pieces)
 
@@ -99,9 +102,10 @@ Part = tuple[str, list[Question]]
 """A heading with the questions that are its."""
 
 
-def _arranged(pictures: Sequence[tuple[Drawn, Pictures]]) -> tuple[list[Question], list[Part]]:
+def _arranged(pictures: Sequence[tuple[Drawn, Pictures]], *, own: bool) -> tuple[list[Question], list[Part]]:
     """The questions whose figures are shown, and the others by paper, in the order of the figures."""
-    titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()} | {"": "Beyond the papers"}
+    titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()}
+    titles[""] = "More figures" if own else "Beyond the papers"
     names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
     preferred = [name for name in FIRST if name in names] + [name for name in names if name not in FIRST]
     shown: list[Question] = []
@@ -109,7 +113,7 @@ def _arranged(pictures: Sequence[tuple[Drawn, Pictures]]) -> tuple[list[Question
     for figure, same in groupby(pictures, key=lambda picture: picture[0].figure):
         of_figure = list(same)
         question = Question(figure.question, of_figure, *in_common([drawn.caption for drawn, _ in of_figure]))
-        paper = paper_items()[figure.items[0]].paper.key if figure.items else ""
+        paper = paper_items()[figure.items[0]].paper.key if figure.items and not own else ""
         (shown if figure.name in preferred[:MOST_OPEN] else of_papers[paper]).append(question)
     return shown, [(titles[key], questions) for key, questions in of_papers.items() if questions]
 
@@ -122,6 +126,7 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
     """The example as a part of the page, empty without scores; answers, queries: their pages, where there are any."""
     query, question = (_plain(frames[name]) for name in EXAMPLE_QUERIES)
     most = math.log(query[0]["contexts"]) if query else 0.0
+    own = are_own(frames["worked_question"])
     judge = stood_in(rows_of(frames["stand_ins"], _model(question[0])), EQUIVALENCE) if question else ""
     filters: dict[str, Callable[..., Any]] = {
         "cell": cell, "nats": _nats, "of_question": lambda row: of_question(row["question_id"], _model(row)),
@@ -131,6 +136,7 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
         template("swaymeter.reports.page", "example.html", filters).render(
             query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy, said=_said,
             judge=judge, names=CONDITION_NAMES, unfinished=any(map(_is_cut_off, question)),
+            own=own, outcome=partial(outcome, own=own),
         )
     )  # fmt: skip
 

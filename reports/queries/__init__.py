@@ -1,4 +1,4 @@
-"""The page to read queries: each with its contexts by persuasion, the models side by side; one file, without a script.
+"""The page to read queries: each with its contexts by persuasion, the models side by side, and a search; one file.
 
 A study of thousands of queries shows a few of each relation: the named query `chosen_queries` says which.
 """
@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
+from swaymeter.data.digests import integrity
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.frames import records
 from swaymeter.reports.models import QUERIES_PAGE, Model, file_slug, models
@@ -31,10 +33,10 @@ def write_queries(frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyC
         return ""
     known = models(scored)
     filters = {"cell": cell, "slug": file_slug}
-    css = asset(__name__, "queries.css")
+    css, script = (asset(__name__, f"queries.{kind}") for kind in ("css", "js"))
     written(
         __name__, "queries.html", css, filters, card=card, models=known, relations=_by_relation(frames, known),
-        counts=_counts(frames),
+        counts=_counts(frames), script=Markup(script), script_hash=integrity(script),
         greedy=bool(scored["greedy"].notna().any()), tokens=not frames["tokens_of_chosen_queries"].empty,
     ).dump(str(folder / QUERIES_PAGE), encoding="utf-8")  # fmt: skip
     return QUERIES_PAGE

@@ -99,7 +99,7 @@ SIDE_BY_SIDE = Table(
     "them. Of shares they are Wilson's, else bootstraps. Shares are of greedy answers, by their words; a group is the "
     "context before the question, or the type of a query. n counts answers, for susceptibility queries. The rows of a "
     "right and of a wrong answer count those to questions that the model answers so without a context.",
-    ("models_side_by_side",), lambda frames: _in_words(frames["models_side_by_side"], "group"), folded=True,
+    ("models_side_by_side",), lambda frames: _in_words(frames["models_side_by_side"], "group"),
 )
 DIFFERENCES = Table(
     "differences-between-models", "Where two models differ",
@@ -180,7 +180,7 @@ SETUP = Table(
     "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in total; "
     "and how many the papers had. Contexts of a query are counted for each query; those that "
     "mention its entity are relevant. Every model was asked the same.",
-    ("setup",), _rows, folded=True, items=ITEMS,
+    ("setup",), _rows, items=ITEMS,
 )
 
 
@@ -188,11 +188,11 @@ SHARDS = Table(
     "corpus", "What was read of the corpus",
     "The files in which names were counted, or the index: documents, words, of an index tokens, bytes unpacked, what "
     "could not be read and was left out (lines; of a text file bytes), the first of it, and when it was counted (UTC).",
-    ("corpus_in_short",), folded=True, items=("du-app-f.2",),
+    ("corpus_in_short",), items=("du-app-f.2",),
 )
 EXCLUDED = Table(
     "names-that-are-words", "Entities whose counts say nothing of them",
     "Entities that are left out of figures and correlations with a corpus, and why: how often the name stands there, "
     "and how often the same in small letters.",
-    ("excluded_entities",), folded=True, items=("du-app-f.2",),
+    ("excluded_entities",), items=("du-app-f.2",),
 )

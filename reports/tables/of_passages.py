@@ -72,7 +72,7 @@ CITED = Table(
     "citations-and-persuasion-of-passages", "What answers cite, and how far each passage moves the next token",
     "Shares of greedy answers, and means of the persuasion of a passage in nats: the divergence of the next token with "
     "all passages from that without this one, by its kind and place. With 95% intervals over questions or subjects.",
-    ("passage_means_in_short",), _means, folded=True,
+    ("passage_means_in_short",), _means,
 )
 AT_PLACES = Table(
     "passages-by-place", "Which passage the answer states, by its place",

@@ -106,19 +106,19 @@ TESTS_IN_SHORT = Table(
 TESTS = Table(
     "tests-of-relations", "Every test, relation by relation",
     "Means in nats; p adjusted by Benjamini-Hochberg over relations within model, query type, comparison and test.",
-    ("statistics",), _tests, folded=True,
+    ("statistics",), _tests,
 )
 NAME_LENGTHS = Table(
     "name-lengths", "How long the names of real and invented entities are",
     "A row is the names of a relation's entities, in characters and in words; all is every relation. Invented names "
     "that are longer may sway a model by their length alone: the regression among the tests holds it.",
-    ("name_lengths",), lambda frames: in_order(frames["name_lengths"], unit=("characters", "words")), folded=True,
+    ("name_lengths",), lambda frames: in_order(frames["name_lengths"], unit=("characters", "words")),
 )
 TEMPLATES = Table(
     "wordings-of-contexts", "How far each wording of contexts persuades, whatever the entity",
     "A template is the wording of contexts, with slots for the names. The mean is over its contexts before a query "
     "form (kappa), with its 95% interval over contexts; gamma is the mean over all contexts of the form.",
-    ("entity_independent_of_templates", "entity_independent_of_forms"), _templates, folded=True, items=("du-app-b",),
+    ("entity_independent_of_templates", "entity_independent_of_forms"), _templates, items=("du-app-b",),
 )
 
 
@@ -136,13 +136,13 @@ GROUP_COMPARISONS = Table(
     "strength and another, both about the queried entity, they turn the signs of the entities' differences. p is "
     "adjusted by Benjamini-Hochberg over the tests of a model, query type and comparison; d is Cohen's, above zero "
     "where the first group's mean is larger.",
-    ("group_comparisons",), _group_comparisons, folded=True,
+    ("group_comparisons",), _group_comparisons,
 )
 ENTITIES = Table(
     "entities-of-groups", "Every entity of the groups",
     "A row is an entity, a name or a pair, with its label, its type where it has one, and the mean susceptibility over "
     "its queries of a type.",
-    ("susceptibility_of_labelled_entities",), folded=True, items=("du-table-1",),
+    ("susceptibility_of_labelled_entities",), items=("du-table-1",),
 )
 EXTREMES = Table(
     "most-and-least-susceptible",

@@ -10,12 +10,12 @@ from swaymeter.data.reasons import REASONS
 from swaymeter.data.records import CONDITIONS
 from swaymeter.reports.estimates import estimate, limits, plural, stating_neither
 from swaymeter.reports.figures.distributions import cut_in_words
-from swaymeter.reports.frames import Frames, in_order, partitions, records
+from swaymeter.reports.frames import Frames, are_own, in_order, partitions, records
 from swaymeter.reports.models import RUNS, models, rows_of
 from swaymeter.reports.published import with_published
 from swaymeter.reports.style import plain
 from swaymeter.reports.tables.table import Table
-from swaymeter.reports.words import CONDITION_NAMES
+from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 CONTEXTS = ("none", "all", *CONDITIONS[1:])
 PREDICTORS = {
@@ -119,6 +119,26 @@ def _bounds(frames: Frames) -> str:
     return f" Entropies of {'; '.join(words)}." if words else ""
 
 
+def _shares(frames: Frames) -> pd.DataFrame:
+    """The shares by what greedy answers state; of the papers' questions by their rule, too."""
+    own = are_own(frames["partition_means"])
+    stated = {name: f"{words}, by whose answer" for name, words in
+              (("following", "follow"), ("persuaded", "persuaded"), ("stubborn", "stubborn"))}  # fmt: skip
+    if own:
+        stated = {"following": "follows the passage", **{name: outcome(name, own=own) for name in (*stated,)[1:]}}
+        return side_by_side(frames, stated, "instances", "marjanovic-table-1")
+    by_rule = {f"{name}_as_published": f"{name}, by the paper's rule" for name in ("persuaded", "stubborn")}
+    published = {name: f"share_{name.removesuffix('_as_published')}" for name in by_rule}
+    return side_by_side(frames, {**stated, **by_rule}, "instances", "marjanovic-table-1", **published)
+
+
+def _outcomes(frames: Frames) -> pd.DataFrame:
+    own = are_own(frames["outcomes"])
+    names = ("persuaded", "agreed", "stubborn", "other")
+    rows = by_condition(frames["outcomes"], "instances", "measured", *names, "refusals", "share_following")
+    return rows.rename(columns={name: outcome(name, own=own) for name in names})
+
+
 SHARES = Table(
     "shares-persuaded-and-stubborn",
     "How many are persuaded, how many stubborn",
@@ -126,32 +146,20 @@ SHARES = Table(
     "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: what the "
     "greedy answer states; by the paper's rule: by ROUGE-L over 0.3, which was made for answers of a word and may call "
     "one answer both.",
-    ("partition_means",),
-    lambda frames: side_by_side(
-        frames,
-        {
-            "following": "follow, by whose answer",
-            "persuaded": "persuaded, by whose answer",
-            "stubborn": "stubborn, by whose answer",
-            "persuaded_as_published": "persuaded, by the paper's rule",
-            "stubborn_as_published": "stubborn, by the paper's rule",
-        },
-        "instances", "marjanovic-table-1", persuaded_as_published="share_persuaded",
-        stubborn_as_published="share_stubborn",
-    ),
+    ("partition_means",), _shares,
     items=("marjanovic-table-1",),
 )
 NUMBERS = Table(
     "means-of-partitions", "Every mean of a partition, with its interval",
     "n counts questions under a condition; intervals are over subjects, which these are about.", ("partition_means",),
-    _numbers, folded=True, items=("marjanovic-table-2",),
+    _numbers, items=("marjanovic-table-2",),
 )
 CORRELATIONS = Table(
     "correlations-of-persuasion", "What coherent persuasion goes together with, one by one",
     "Pearson's r of coherent persuasion over instances. Low, high and p take instances as independent, as published; "
     "subject low and high are ends of a 95% bootstrap interval that draws whole subjects. A dash where there is none, "
     "and why.",
-    ("instance_correlations",), _correlations, folded=True, items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
+    ("instance_correlations",), _correlations, items=("marjanovic-section-6.3", "marjanovic-section-6.5"),
 )
 REGRESSIONS = Table(
     "predictors-of-persuasion", "What coherent persuasion goes together with, all at once",
@@ -160,7 +168,7 @@ REGRESSIONS = Table(
     "published; those of subjects let the instances of one subject depend on each other. Left out are instances that "
     "lack a value. Published is the temporal partition; edits of a static fact are all 1, and disputable questions "
     "have neither edits nor an object.",
-    ("regressions",), _regressions, folded=True, items=_TABLES,
+    ("regressions",), _regressions, items=_TABLES,
 )
 WORDS = Table(
     "words-of-entropy-classes", "What the questions with low and high uncertainty are about",
@@ -168,7 +176,7 @@ WORDS = Table(
     "high semantic entropy with the context, the largest first. TF-IDF of a word in a text: how often it occurs, times "
     "ln((1 + texts) / (1 + texts with it)) + 1, the text scaled to length 1. Words of more than half of the texts are "
     "left out.",
-    ("words_of_classes", "entropy_classes"), _words, note=_bounds, folded=True, items=("marjanovic-table-8",),
+    ("words_of_classes", "entropy_classes"), _words, note=_bounds, items=("marjanovic-table-8",),
 )
 
 
@@ -249,10 +257,7 @@ OUTCOMES = Table(
     "one (other). Following are persuaded and agreed together, of the measured instances whose context states an "
     "answer.",
     ("outcomes", "unfinished_greedy_answers", "greedy_answers_of_neither"),
-    lambda frames: by_condition(
-        frames["outcomes"], "instances", "measured", "persuaded", "agreed", "stubborn", "other", "refusals",
-        "share_following",
-    ),
+    _outcomes,
     note=lambda frames: (
         limits(frames["unfinished_greedy_answers"]) + stating_neither(frames["greedy_answers_of_neither"])
     ),

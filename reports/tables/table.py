@@ -8,7 +8,7 @@ import pandas as pd
 from swaymeter.reports.figures.figure import as_in
 from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import RUNS, models
-from swaymeter.reports.published import Printed, printed_of
+from swaymeter.reports.published import Printed, of_papers, printed_of
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,8 @@ class Table:
 
     name: of its file. title: of the page. caption: how to read it. queries: the named queries of the warehouse that it
     reads, first that without which it is empty. rows: (frames) -> its rows, else those of the first query; a frame may
-    be empty. lead, note: (frames) -> what stands before the caption, and behind it. folded: whether the page folds it.
-    leads: whether it stands with what was found. items: what of the papers it shows, by the keys of papers.yaml, as in
+    be empty. lead, note: (frames) -> what stands before the caption, and behind it. leads: whether it
+    stands with what was found. items: what of the papers it shows, by the keys of papers.yaml, as in
     liu-table-1; the caption ends with them.
     """
 
@@ -29,7 +29,6 @@ class Table:
     rows: Callable[[Frames], pd.DataFrame] | None = None
     lead: Callable[[Frames], str] = lambda frames: ""
     note: Callable[[Frames], str] = lambda frames: ""
-    folded: bool = False
     leads: bool = False
     items: tuple[str, ...] = ()
 
@@ -62,4 +61,5 @@ def filled(table: Table, frames: Frames) -> Filled:
     printed = printed_of(table.items, names, known, listed=not columns)
     rows = rows.drop(columns=[name for name in columns if (rows[name].fillna("") == "").all()])
     lead = f"{lead} " if (lead := table.lead(known)) else ""
-    return Filled(table, lead + table.caption + table.note(known) + as_in(table.items) + printed.note, rows, printed)
+    items = table.items if of_papers(known) else ()
+    return Filled(table, lead + table.caption + table.note(known) + as_in(items) + printed.note, rows, printed)

@@ -182,7 +182,7 @@ def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None
     (of_all,) = partitions.query(own_partition).to_dict("records")
     measured = {(one.model, one.name): one.words for one in measured_of(own["models_side_by_side"])}
     assert f"{cell} of 24 wrong passages" in sentence
-    assert of_all["follow, by whose answer"] == measured[f"{MODEL} (float32)", "follow.conflicting"] == cell
+    assert of_all["follows the passage"] == measured[f"{MODEL} (float32)", "follow.conflicting"] == cell
     assert glance.loc[(follows, "wrong"), "n"] == "24 (12 questions)"
 
 

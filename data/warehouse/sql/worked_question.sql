@@ -1,14 +1,22 @@
 -- A question to explain the scores by, alone and with the contexts that persuade it most and least, picked by a rule.
--- Of the first model by name: the question with the middle coherent persuasion, over its contexts that conflict with it.
+-- Of the first model by name: the question with the middle coherent persuasion, over its contexts that conflict with it;
+-- where none was measured, the middle one by name.
 -- unit: coherent_persuasion = nats
 -- unit: semantic_entropy = nats
-WITH moved AS (
-    SELECT
-        model, dtype, relation, question_id, max(coherent_persuasion) AS most,
-        count(*) OVER (PARTITION BY model, dtype) AS candidates
+WITH by_question AS (
+    SELECT model, dtype, relation, question_id, max(coherent_persuasion) AS most
     FROM answers_of_questions
-    WHERE condition IN ('counter_memory', 'conflicting') AND coherent_persuasion IS NOT NULL
+    WHERE condition IN ('counter_memory', 'conflicting')
     GROUP BY model, dtype, relation, question_id
+),
+measured AS (
+    SELECT *
+    FROM by_question
+    QUALIFY most IS NOT NULL OR count(most) OVER (PARTITION BY model, dtype) = 0
+),
+moved AS (
+    SELECT *, count(*) OVER (PARTITION BY model, dtype) AS candidates
+    FROM measured
 ),
 picked AS (
     SELECT *
@@ -21,8 +29,13 @@ picked AS (
 cases AS (
     SELECT
         a.*, p.candidates,
-        row_number() OVER (ORDER BY a.coherent_persuasion DESC NULLS LAST, a.context_id) AS place,
-        count(a.coherent_persuasion) OVER () AS places
+        row_number() OVER (
+            PARTITION BY a.condition = 'none' ORDER BY a.coherent_persuasion DESC NULLS LAST, a.condition, a.context_id
+        ) AS place,
+        coalesce(
+            nullif(count(a.coherent_persuasion) OVER (PARTITION BY a.condition = 'none'), 0),
+            count(*) OVER (PARTITION BY a.condition = 'none')
+        ) AS places
     FROM answers_of_questions AS a
     JOIN picked AS p USING (model, dtype, relation, question_id)
 )
@@ -37,5 +50,5 @@ LEFT JOIN answers AS g
     ON
         g.sample IS NULL AND (g.model, g.dtype, g.relation, g.question_id, g.context_id)
         = (a.model, a.dtype, a.relation, a.question_id, a.context_id)
-WHERE a.condition = 'none' OR (a.place IN (1, a.places) AND a.coherent_persuasion IS NOT NULL)
+WHERE a.condition = 'none' OR a.place IN (1, a.places)
 ORDER BY a.condition <> 'none', a.place

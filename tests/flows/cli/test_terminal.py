@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, summary
+from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, speed, summary
 from swaymeter.tasks.measures.run import Spent
 
 
@@ -88,6 +88,31 @@ def test_on_a_terminal_bars_are_drawn_in_place_of_lines() -> None:
     assert "m x capital  done" not in printed(console)
 
 
+def test_at_80_columns_a_step_has_a_line_of_its_own() -> None:
+    console = Console(file=io.StringIO(), width=80, force_terminal=True)
+    name = "score · smollm2-135m-instruct (float32) × officialLanguage"
+    progress = TerminalProgress(console)
+    with progress:
+        progress.plan({"score": 2})
+        progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.started("score", name)
+        progress.bars.refresh()
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", printed(console)).splitlines()
+    assert any(line.startswith(f"{name}  ·  10 pro") for line in lines)
+    assert any("1 of 2" in line and name not in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("spent", "text"),
+    [
+        (Spent(31, 43, 23.0), ", 1.3 prompts a second"), (Spent(1, 1, 4.0), ", 4.0 s a prompt"),
+        (Spent(900, 1, 2.0), ", 450 prompts a second"), (Spent(0, 0, 9.0), ""),
+    ],
+)  # fmt: skip
+def test_a_speed_is_never_zero(spent: Spent, text: str) -> None:
+    assert speed(spent) == text
+
+
 def test_the_summary_counts_and_names_reasons_and_outputs(
     console: Console, progress: TerminalProgress, tmp_path: Path
 ) -> None:
@@ -98,7 +123,7 @@ def test_the_summary_counts_and_names_reasons_and_outputs(
     progress.finished("score", "b", None, Spent(5, 2, 0.5))
     summary(console, "small: 2 [relations]", progress, 7.0, {"page": page, "database": database})
     assert "\nsmall: 2 [relations]\n" in printed(console)
-    assert "15 prompts, 6 forward passes in 2 s, 8 prompts a second; the run took 7 s\n" in printed(console)
+    assert "15 prompts, 6 forward passes in 2 s, 7.5 prompts a second; the run took 7 s\n" in printed(console)
     assert str(page) in printed(console)
     assert not {"failed", str(database)} & {*printed(console).split()}
     for relation in ("capital", "father", "genre", "country", "director"):
