@@ -126,7 +126,7 @@ def _labels(model: Model, frames: Frames) -> str:
     return f"Mean susceptibility of labelled entities: {'; '.join(words)}; intervals over entities."
 
 
-def frequency(model: Model, frames: Frames) -> str:
+def _known(model: Model, frames: Frames) -> str:
     """How susceptibility goes with what is known of an entity: its degree in a graph, its counts in a corpus."""
     sentences = []
     for count, label in {**DEGREES, **COUNTS}.items():
@@ -199,7 +199,7 @@ def _served(model: Model, frames: Frames) -> str:
     return served(frames["served_models"]).strip()
 
 
-def memorization(model: Model, frames: Frames) -> str:
+def _memorization(model: Model, frames: Frames) -> str:
     means, words = where(frames["memorization_in_short"], contexts="conflicting contexts"), []
     for kind in query_types(means):
         row = _row(means[means["memorization_ratio"].isna()], query_type=kind)
@@ -219,7 +219,7 @@ def _answer_sets(model: Model, frames: Frames) -> str:
     return f"{sets}: {words}." if words else ""
 
 
-def fisher(model: Model, frames: Frames) -> str:
+def _fisher(model: Model, frames: Frames) -> str:
     for measure, over in (("fisher", "over the full vocabulary"), ("fisher_top_k", "over the top answers")):
         if row := _row(frames["measures_in_short"], measure=measure):
             return f"Mean Fisher susceptibility {over}, in {row['unit']}: {_of_measure(model, frames, measure)}."
@@ -302,10 +302,10 @@ FINDINGS: tuple[Finding, ...] = (
     Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
     Finding(("persuasion_in_short", "statistics_in_short"), _relevance),
     Finding(("susceptibility_by_label", "group_comparisons"), _labels), Finding(("group_comparisons",), _tones),
-    Finding(("correlations",), frequency), ANSWERS,
-    Finding(("memorization_in_short", "followed_in_short"), memorization),
+    Finding(("correlations",), _known), ANSWERS,
+    Finding(("memorization_in_short", "followed_in_short"), _memorization),
     Finding(("answer_set_of_queries", "measures_in_short", "correlations"), _answer_sets),
-    Finding(("fisher_of_queries", "measures_in_short", "correlations"), fisher),
+    Finding(("fisher_of_queries", "measures_in_short", "correlations"), _fisher),
     Finding(("precision_of_queries", "precision_in_short"), _precision),
     Finding(("models_side_by_side", "served_models"), _served),
 )

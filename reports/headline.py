@@ -4,7 +4,7 @@ A claim is one sentence with its number and interval, for each model where there
 one's own are told in the words of who asked them (a right or wrong passage), those of a paper in its words.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,9 +14,8 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import estimate, plural
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.findings import FINDINGS, Finding, fisher, frequency, memorization
 from swaymeter.reports.frames import Frames, are_own, by_entity, partitions, records, where
-from swaymeter.reports.models import RUNS, Model, models, rows_of
+from swaymeter.reports.models import Model, models, rows_of
 
 MOST_CLAIMS = 5
 MOST_MODELS = 4
@@ -76,9 +75,22 @@ PAPER = (
     Share(_PARTITIONS, {"quantity": "coherent_persuasion"},
           "the sampled answers moved (coherent persuasion) by", "questions"),
 )  # fmt: skip
+_LESS = "(below 0: what is known better is harder to sway)"
+CORRELATED = (
+    ("log_entity_count", "entity",
+     f"Rank correlation of how easily entities are swayed with how often the corpus names them {_LESS}:"),
+    ("log_pair_count", "entity",
+     f"Rank correlation of how easily entities are swayed with how often they stand near their answer {_LESS}:"),
+    ("log_degree", "entity",
+     f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:"),
+    ("fisher", "query", "Rank correlation of susceptibility with Fisher susceptibility, which needs no context "
+     "(1: both order the queries alike):"),
+)  # fmt: skip
+"""What susceptibility is correlated with: the measure, of what, and the sentence up to the number."""
 HEADLINE_QUERIES = (
     _MEANS, _PARTITIONS, "outcomes", "susceptibility_by_label", "susceptibility_in_short", "persuasion_in_short",
-    "statistics_in_short", "unfinished_greedy_answers", "setup", variants.DIFFERENCES, variants.SPENT,
+    "statistics_in_short", "correlations", "runtime_of_susceptibilities", "unfinished_greedy_answers", "setup",
+    variants.DIFFERENCES, variants.SPENT,
 )  # fmt: skip
 
 
@@ -182,8 +194,39 @@ def _of_queries(frames: Frames) -> list[Claim]:
                "Contexts that mention the entity, against those that do not, moved queries by",
                "Contexts moved queries by"),
     ]  # fmt: skip
-    further = [_said(one, frames) for one in (frequency, fisher, memorization)]
-    return [claim for claim in (_labels(frames), *made, *further) if claim]
+    further = [_correlated(frames, *of) for of in CORRELATED]
+    return [claim for claim in (_labels(frames), *made, *further, _faster(frames)) if claim]
+
+
+def _correlated(frames: Frames, measure: str, level: str, sentence: str) -> Claim | None:
+    """The rank correlation of a measure with susceptibility over all relations, for each model."""
+    rows = where(frames["correlations"], measure_a=measure, measure_b="susceptibility", level=level, relation="all")
+    rows = where(rows, query_type="all")
+    rows = rows[rows["spearman"].notna()] if len(rows) else rows
+    numbers = [
+        Number(
+            f"{estimate(_ends(row), 'spearman', unit='')} over {plural(int(row['n']), level)}",
+            str(model) if len(models(rows)) > 1 else "", value=float(row["spearman"]),
+        )
+        for model in models(rows) for row in records(rows_of(rows, model))
+    ]  # fmt: skip
+    return Claim(sentence, _few(numbers)) if numbers else None
+
+
+def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "low": row["spearman_low"], "high": row["spearman_high"]}
+
+
+def _faster(frames: Frames) -> Claim | None:
+    rows = frames["runtime_of_susceptibilities"]
+    several = len(models(rows)) > 1
+    numbers = [
+        Number(f"{row['times_as_long']:.3g} times as long", str(model) if several else "", value=row["times_as_long"])
+        for model in models(rows)
+        for row in records(rows_of(rows, model))
+    ]
+    sentence = "Susceptibility over contexts took, against Fisher susceptibility,"
+    return Claim(sentence, _few(numbers)) if numbers else None
 
 
 def _labels(frames: Frames) -> Claim | None:
@@ -224,20 +267,6 @@ def _significant(row: Mapping[str, Any]) -> str:
     if not row["tested"]:
         return ", not testable: too few entities"
     return f", significant in {row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}"
-
-
-def _said(finding: Callable[[Model, Frames], str], frames: Frames) -> Claim | None:
-    """A finding as a claim: the same sentence for each model."""
-    first: Finding = next(one for one in FINDINGS if one.sentence is finding)
-    numbers, sentence = [], ""
-    for model in models(frames[first.queries[0]]):
-        of_model = {name: rows_of(frames[name], model) for name in first.queries} | {RUNS: frames[RUNS]}
-        if text := finding(model, of_model):
-            sentence, _, rest = text.partition(": ")
-            numbers.append((str(model), rest.rstrip(".")))
-    several = len(numbers) > 1
-    return Claim(f"{sentence}:", tuple(Number(text, model if several else "") for model, text in numbers)) \
-        if 0 < len(numbers) <= MOST_MODELS else None  # fmt: skip
 
 
 def widest(some: Iterable[Claim]) -> float:
