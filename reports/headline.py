@@ -218,7 +218,7 @@ def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _faster(frames: Frames) -> Claim | None:
-    rows = frames["runtime_of_susceptibilities"]
+    rows = frames["runtime_of_susceptibilities"] if len(frames["correlations"]) else pd.DataFrame()
     several = len(models(rows)) > 1
     numbers = [
         Number(f"{row['times_as_long']:.3g} times as long", str(model) if several else "", value=row["times_as_long"])
