@@ -110,9 +110,10 @@ def _place(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Pla
     """What a pass waits for, and the device of the model that it asks here; one that asks a server takes none."""
     names = (group.leading.name, *group.measures)
     asks = any(MEASURES[name].capability for name in names)
-    if asks and model.endpoint is not None:
+    judges = [parameters[name] for name in names if hasattr(parameters[name], "judge")]
+    if asks and model.endpoint is not None or any(judge.endpoint for judge in judges):
         return {"resource": "server", "device": ""}
-    computes = asks or any(getattr(parameters[name], "entailment", None) for name in names)
+    computes = asks or judges or any(getattr(parameters[name], "entailment", None) for name in names)
     return {"resource": None, "device": model.device if computes else ""}
 
 

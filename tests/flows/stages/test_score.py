@@ -8,6 +8,12 @@ import pytest
 from swaymeter.data import catalog
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.graph.step import StepId
+from swaymeter.flows.stages.score import _place
+from swaymeter.flows.stages.study_graph import SCORES
+from swaymeter.flows.study.sections import ModelPart
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
+from swaymeter.tasks.measures.run import Pass
 from swaymeter.tasks.models.generation.decoding import decoding_of
 from tests.flows.small_study import prepare, selected
 
@@ -37,6 +43,14 @@ def test_a_pass_that_asks_a_server_takes_no_device(tmp_path: Path) -> None:
     assert asked == {(False, "compute", "cpu"), (True, "server", "")}
 
 
+@pytest.mark.parametrize(("judge", "place"), [("large", ("compute", "cpu")), ("j@http://127.0.0.1:1", ("server", ""))])
+def test_a_judge_has_a_place(judge: str, place: tuple[str, str]) -> None:
+    parameters = {"judged_answers": JudgedAnswersParameters(judge=judge)}
+    own = Pass(MEASURES["judged_answers"], ("judged_answers",), ())
+    where = _place(own, parameters, ModelPart(name="m", device="cpu"))
+    assert (where["resource"] or SCORES.resource, where["device"]) == place
+
+
 def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
     prompts = {"strict": None, "mine": {"with_context": "{context} ? {question}"}}
     study = prepare(selected(tmp_path, measures={"answers": {}, "whose_answer": {}, "persuasion": {}}, prompts=prompts))
@@ -58,7 +72,7 @@ def test_each_prompt_is_a_variant(tmp_path: Path) -> None:
         ({"prompts": ["strict", "strict"]}, "strict is named twice"),
         ({"prompts": ["stern"]}, "stern is no form; name one of default, published, strict"),
         ({"prompts": {"a/b": {}}}, "'a/b' cannot be a name"),
-        ({"prompts": {"mine": {"with_context": "{question}"}}}, "must have the slot {context} exactly once"),
+        ({"prompts": {"mine": {"with_context": "{question}"}}}, "neither this nor system_with_context has"),
         ({"prompts": ["strict"], "prompt": {"system": "Be brief."}}, "system: is a text, and `prompts` has texts"),
         ({"prompts": []}, "may not be empty"),
     ],
