@@ -111,7 +111,7 @@ def _place(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Pla
     names = (group.leading.name, *group.measures)
     asks = any(MEASURES[name].capability for name in names)
     judges = [parameters[name] for name in names if hasattr(parameters[name], "judge")]
-    if asks and model.endpoint is not None or any(judge.endpoint for judge in judges):
+    if (asks and model.endpoint is not None) or any(judge.endpoint for judge in judges):
         return {"resource": "server", "device": ""}
     computes = asks or judges or any(getattr(parameters[name], "entailment", None) for name in names)
     return {"resource": None, "device": model.device if computes else ""}
