@@ -65,6 +65,7 @@ def vllm_server(*, tokens: int = 2048, cache_gib: int = 1, options: Sequence[str
     port = unused_address().rpartition(":")[2].removesuffix("/ask")
     settings = {
         "LD_PRELOAD": str(PLACE / "lib" / "libiomp5.so"), "VLLM_CPU_KVCACHE_SPACE": str(cache_gib),
+        "VLLM_CPU_NUM_OF_RESERVED_CPU": "0",  # by default one core is its web server's alone
         "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1",
     }  # fmt: skip
     named = ["--served-model-name", "smol", "--host", "127.0.0.1", "--port", port, "--dtype", "float32"]
