@@ -3,7 +3,7 @@
 import functools
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from prefect.states import Completed, Failed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
-from swaymeter.data.errors import StudyFileError
+from swaymeter.data.errors import StudyFileError, SwaymeterError
 from swaymeter.data.sources.access import close_sessions
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.artifacts import show_outcome, shown_progress
@@ -102,14 +102,27 @@ def study(
     """
     selection = Selection(tuple(relations or ()), tuple(models or ()), tuple(measures or ()), tuple(stages or STAGES))
     kinds: dict[Kind, bool] = {"force": force, "refresh": refresh}
-    chosen = read_study(study).run_by(runner)
-    return _run(chosen, workspace, selection, kinds, offline=offline, failed=failed, wait=wait)
+
+    def run() -> State[Any]:
+        chosen = read_study(study).run_by(runner)
+        return _run(chosen, workspace, selection, kinds, offline=offline, failed=failed, wait=wait)
+
+    return _stated(run)
 
 
 @flow(name="report", flow_run_name=run_name, persist_result=False)
 def report(study: str = QUICKSTART, workspace: str | None = None, wait: bool = False) -> State[Any]:
     """Loads what is done into the database and draws the report, in a deployment of its own."""
-    return _run(read_study(study), workspace, Selection(stages=("aggregate", "report")), {}, wait=wait)
+    summarising = Selection(stages=("aggregate", "report"))
+    return _stated(lambda: _run(read_study(study), workspace, summarising, {}, wait=wait))
+
+
+def _stated(run: Callable[[], State[Any]]) -> State[Any]:
+    """The state of a run; where it was refused, its message is what a person is told, and nothing of the code."""
+    try:
+        return run()
+    except SwaymeterError as error:
+        return Failed(message=str(error), data=error)
 
 
 def _run_step(name: str, step: Step, run: Run, workers: Workers) -> State[Any]:
@@ -190,6 +203,7 @@ def _run(
             with workers:
                 if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
                     graph = resolve()
+                is_done = not _undone(graph, selection)
                 graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
         finally:
             close_sessions()
@@ -197,7 +211,11 @@ def _run(
     undone = _undone(graph, selection)
     if pool is None:
         show_outcome(graph, undone)
-    return _failed(undone) if undone else Completed(message=f"{len(selection.of(graph))} steps are done")
+    count = len(selection.of(graph))
+    if undone:
+        return _failed(undone, count)
+    nothing = f"nothing {'had failed, and nothing ' * failed}was to be done: "
+    return Completed(message=f"{nothing * is_done}{count} steps are done")
 
 
 def _tell(step: Step, ended: Any) -> None:
@@ -248,11 +266,13 @@ def _undone(graph: Graph, selection: Selection) -> list[Node]:
     return [node for node in graph if node.id in undone or (node.id in read and node.state == "damaged")]
 
 
-def _failed(undone: Sequence[Node]) -> State[Any]:
+def _failed(undone: Sequence[Node], count: int) -> State[Any]:
+    """Says what has failed first, why, and what to do; then the rest, by reason."""
     reasons: dict[str, list[StepId]] = {}
     for node in [node for node in undone if node.state != "blocked"] or undone:
-        reasons.setdefault(node.reason or node.state, []).append(node.id)
-    parts = [
-        f"{first}{f' and {len(more)} more' if more else ''}: {reason}" for reason, (first, *more) in reasons.items()
-    ]
-    return Failed(message="; ".join(parts))
+        reasons.setdefault(" ".join(node.reason.split()) or node.state, []).append(node.id)
+    first, *others = (
+        f"{named}{f' and {len(more)} more' if more else ''}: {reason}" for reason, (named, *more) in reasons.items()
+    )
+    advice = f"{len(undone)} of {count} steps are not done; correct that and run the study again: it keeps the others"
+    return Failed(message="; ".join([f"{first}. {advice}", *others]))
