@@ -3,6 +3,7 @@
 PYTHON ?= python3
 STUDY ?= flows/studies/quickstart.yaml
 PORT ?= 4200
+DOCS_PORT ?= 8000
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +19,7 @@ export PREFECT_SERVER_ANALYTICS_ENABLED := false
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup study test test-benchmarks test-faults test-mediawiki test-servers check docs ui lock clean
+.PHONY: help setup study test test-benchmarks test-faults test-mediawiki test-servers check docs docs-serve ui lock clean
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -73,8 +74,13 @@ check: setup ## lint, types, import rules, spelling; goes through all four, fail
 	    echo "== $$tool"; $(BIN)/$$tool || failed=1; \
 	done; exit $$failed
 
-docs: setup ## write the pages of docs/ that are made from the code: study file, database, relations, replication
-	@$(BIN)/python -m docs.made_pages
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs
+
+docs: setup ## build the documentation site into site/; fails on a link or an anchor that leads nowhere
+	@$(MKDOCS) build --strict
+
+docs-serve: setup ## show the documentation site on 127.0.0.1:8000 (DOCS_PORT=…) until Ctrl-C; follows changes
+	@$(MKDOCS) serve --dev-addr 127.0.0.1:$(DOCS_PORT)
 
 ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0.1:4200 (PORT=…) until Ctrl-C
 	@exec $(BIN)/python -m swaymeter.flows.server.ui --port $(PORT)

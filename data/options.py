@@ -33,7 +33,7 @@ class Problem(NamedTuple):
 
 
 class Options(BaseModel):
-    """The keys of one section of a study file; the text below a field is its line in docs/study-file.md."""
+    """The keys of one section of a study file; the text below a field is its line in the reference of study files."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 

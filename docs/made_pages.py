@@ -1,13 +1,13 @@
-"""The pages of docs/ that are made from the code; `make docs` writes them."""
+"""The pages of the documentation site that are made from the code while it is built (site_hooks.py)."""
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from inspect import cleandoc
-from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
+from docs.made_commands import commands
 from swaymeter.data import catalog
 from swaymeter.data.catalog import LITERAL_CLASSES, Relation
 from swaymeter.data.named import Registry
@@ -29,14 +29,12 @@ from swaymeter.tasks.frequency.source import FrequencyOptions
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 
-ROOT = Path(__file__).resolve().parents[1]
-
 WAREHOUSE_HEAD = """\
 # The database
 
 `study.duckdb` in a study's workspace: every table, column and named query. It is a view of the workspace's files
 and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`, the
-others a column `file_id`: each row leads to its file. This page is made from the code, by `make docs`.
+others a column `file_id`: each row leads to its file.
 
 """
 
@@ -49,8 +47,7 @@ Wikidata, in one direction: a reversed one asks for the subject given the object
 asked about, `{answer}` what is answered, and the classes are named in that order; ↵ is a line break. `schema:` stands
 for `http://schema.org/` and `yago:` for `http://yago-knowledge.org/resource/`; where versions of YAGO name a predicate
 differently, the name of the published list of 130 comes first. Why they are as they are:
-[decision 0018](decisions/0018-relations-of-the-catalog.md). This page is made from the catalog, by
-`make docs`.
+[decision 0018](decisions/0018-relations-of-the-catalog.md).
 
 """
 DATA_SETS_HEAD = """\
@@ -77,7 +74,7 @@ Nothing is downloaded, and nothing of these data sets comes with Swaymeter: thei
 A file of another form is refused with the column that is missing and what the file has. A row that cannot be used is
 named with its reason at the start of a run, and is in the table `rejected` of the database. A passage that a data set
 has several times for a question is asked once. The first lines of each module of `data/sources/published` say what its
-data set has, and what is made of it. This page is made from the code, by `make docs`.
+data set has, and what is made of it.
 
 Where a file does not say what is right, another answer stands in its place:
 
@@ -94,7 +91,7 @@ STUDY_FILE_HEAD = """\
 
 A study is a YAML file: every key with the values that it takes, its default, and what it means. A key that is not
 listed here is refused with the nearest one that is. [flows/studies/](../flows/studies/) holds whole ones, and
-`swaymeter init` writes a small one to begin with. This page is made from the code, by `make docs`.
+`swaymeter init` writes a small one to begin with.
 
 In VS Code, the extension YAML (redhat.vscode-yaml) completes keys, shows their meaning and underlines mistakes by the
 schema that `swaymeter schema > swaymeter.schema.json` writes. Name it in the first line of a study file,
@@ -273,20 +270,24 @@ def _values(field: Mapping[str, Any]) -> str:
     return f"{words.get(kind, kind)} {limits}".rstrip()
 
 
-ITEMS = "## The items\n"
-"""From here on, the page of replications is made; what stands before it is written by hand."""
+ITEMS_HEAD = """\
+# Tables and figures of the papers
+
+Every table and figure of the papers whose measures these are: where it is drawn, and what differs.
+[Replications](replication.md) says which study makes it. Made from `data/catalog/papers.yaml` and the
+lists of figures and tables.
+"""
 
 
-def replication() -> str:
+def replication_items() -> str:
     """Every table and figure of the papers: where it is drawn, and what differs."""
-    prose, _, _ = (ROOT / "docs" / "replication.md").read_text(encoding="utf-8").partition(ITEMS)
-    lines = [ITEMS, "Made from `data/catalog/papers.yaml` and the lists of figures and tables."]
+    lines = [ITEMS_HEAD]
     for key, paper in catalog.papers().items():
         cited = f"{', '.join(paper.authors)}: [{paper.title}]({paper.url}). {paper.venue}."
-        lines += ["", f"### {paper.short}", "", cited, ""]
+        lines += [f"## {paper.short}", "", cited, ""]
         items = [item for item in catalog.paper_items().values() if item.paper.key == key]
         lines += _table(("item", "what it shows", "on the page", "what differs"), map(_item_row, items))
-    return prose + "\n".join(lines)
+    return "\n".join(lines)
 
 
 def _item_row(item: catalog.Item) -> tuple[str, ...]:
@@ -296,12 +297,10 @@ def _item_row(item: catalog.Item) -> tuple[str, ...]:
 
 MADE: dict[str, Callable[[], str]] = {
     "study-file.md": study_file,
-    "data-sets.md": data_sets,
+    "commands.md": commands,
     "warehouse.md": warehouse,
     "relations.md": relations,
-    "replication.md": replication,
+    "data-sets.md": data_sets,
+    "replication-items.md": replication_items,
 }
-
-if __name__ == "__main__":
-    for page, text in MADE.items():
-        (ROOT / "docs" / page).write_text(text(), encoding="utf-8")
+"""The pages and the functions that write them."""

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from swaymeter.tasks.models import load_language_model as load
+    from swaymeter.tasks.models.backends import load_language_model as load
     from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasion
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
     from swaymeter.tasks.scoring.followed import whose_answer

@@ -53,7 +53,7 @@ def persuasion(
         model: The language model.
         contexts: n_contexts texts put directly before the queries; a context that occurs twice weighs twice.
         queries: n_queries complete texts.
-        prompts: [context][query] tokens of the distinct contexts (see `counted`) before the queries, as
+        prompts: `[context][query]` tokens of the distinct contexts (see `counted`) before the queries, as
             `tokenized_prompts` returns them; None to tokenize them here.
         start_token: Whether they then begin with the start token that the tokenizer puts before a text, if it has one.
         memory: Bytes that may be used besides the model; None for `memory_budget`.

@@ -83,7 +83,7 @@ def init(
 
 @catalog.command()
 def schema() -> None:
-    """Print the JSON schema of study files, by which editors complete and check them (docs/study-file.md).
+    """Print the JSON schema of study files, by which editors complete and check them.
 
     Example: [bold]swaymeter schema > swaymeter.schema.json[/bold]
     """
