@@ -7,18 +7,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from swaymeter.flows.notebook import Results, audit, compare, open, run
     from swaymeter.tasks.models.backends import load_language_model as load
     from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasion
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
     from swaymeter.tasks.scoring.followed import whose_answer
     from swaymeter.tasks.scoring.persuasion import persuasion
-    from swaymeter.tasks.scoring.semantic_entropy import semantic_entropy
+    from swaymeter.tasks.scoring.semantic_entropy import group_answers, semantic_entropy
 
 __all__ = [
+    "Results",
+    "audit",
     "coherent_persuasion",
+    "compare",
     "fisher_susceptibility",
+    "group_answers",
     "load",
+    "open",
     "persuasion",
+    "run",
     "semantic_entropy",
     "whose_answer",
 ]
@@ -29,7 +36,9 @@ _PLACES = {
     "fisher_susceptibility": ("swaymeter.tasks.scoring.fisher", "fisher_susceptibility"),
     "semantic_entropy": ("swaymeter.tasks.scoring.semantic_entropy", "semantic_entropy"),
     "coherent_persuasion": ("swaymeter.tasks.scoring.coherent_persuasion", "coherent_persuasion"),
+    "group_answers": ("swaymeter.tasks.scoring.semantic_entropy", "group_answers"),
     "whose_answer": ("swaymeter.tasks.scoring.followed", "whose_answer"),
+    **{name: ("swaymeter.flows.notebook", name) for name in ("Results", "audit", "compare", "open", "run")},
 }
 
 

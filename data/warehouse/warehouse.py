@@ -62,8 +62,11 @@ class Warehouse:
             UnknownName: no query has that name.
             InputError: a score of a file that is read in place is not finite.
         """
-        query = NAMED_QUERIES[name]
-        rows = self._answers[name] if name in self._answers else self.rows(query)
+        return self.answer(NAMED_QUERIES[name])
+
+    def answer(self, query: NamedQuery) -> pd.DataFrame:
+        """The answer to a query, as `frame` gives that of a named one, with its errors."""
+        rows = self._answers[query.name] if query.name in self._answers else self.rows(query)
         types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
         answer: pd.DataFrame = rows.to_pandas(types_mapper=types.get)
         units = self._units(query)
