@@ -178,5 +178,5 @@ lock: setup ## write the lock files anew from pyproject.toml
 	compile requirements.lock && cp requirements.lock "$$work/base" && compile requirements-dev.lock dev dask
 
 clean: ## remove caches; .venv and the workspaces stay
-	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist *.egg-info
+	@rm -rf site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist *.egg-info
 	@find . -path ./$(VENV) -prune -o -path ./workspaces -prune -o -name __pycache__ -type d -exec rm -rf {} +
