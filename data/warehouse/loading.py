@@ -36,7 +36,7 @@ from swaymeter.data.warehouse.schema import (
     rows_table,
 )
 from swaymeter.data.warehouse.sources import checked_footer, only_finite, selected, shared_values
-from swaymeter.data.warehouse.warehouse import CONFIG, create_views, is_of
+from swaymeter.data.warehouse.warehouse import CONFIG, create_views, is_of, is_only_ours
 
 
 def update(
@@ -115,6 +115,8 @@ def _copy(
     """The old database; duckdb.Error where it cannot be gone on with."""
     if not trusted(digest_of_large(path, temporary)):
         raise duckdb.CatalogException(f"{path} holds other bytes than were written")
+    if not is_only_ours(temporary, schema):  # the digest that the bytes have to have may be of others, too
+        raise duckdb.CatalogException(f"{path} has another schema")
     with duckdb.connect(temporary, config=CONFIG) as connection:
         if not is_of(schema, connection):
             raise duckdb.CatalogException(f"{path} has another schema")

@@ -1,8 +1,11 @@
 """What a database answers: named queries, as frames whose columns have units."""
 
+import os
 import re
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 from uuid import uuid4
@@ -14,22 +17,68 @@ import pyarrow as pa
 from swaymeter.data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.data.warehouse.schema import ABOUT, SCORED, Schema, is_large, literal, quoted
+from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, quoted
 from swaymeter.data.warehouse.sources import checked_footer, only_finite, selected
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",  # read and made offline: what is not there must not be fetched
+    "autoload_known_extensions": "false",  # no file decides what code is loaded
     "memory_limit": "1GB",  # more spills to the disk
     "preserve_insertion_order": "false",  # costs memory, and every query says its order
 }
 
 
-_MADE = (
-    "SELECT table_name, sql FROM duckdb_tables() "
-    "UNION ALL SELECT view_name, sql FROM duckdb_views() WHERE NOT internal "
-    "UNION ALL SELECT function_name, macro_definition FROM duckdb_functions() WHERE NOT internal"
+_STORED = "stored"
+"""What the database of a file is called beside the one in memory."""
+_KINDS = {
+    "table": "table_name, sql", "view": "view_name, sql", "function": "function_name, macro_definition",
+    "index": "index_name, sql", "sequence": "sequence_name, sql", "type": "type_name, type_size::VARCHAR",
+    "trigger": "trigger_name, sql", "schema": "'', sql",
+}  # fmt: skip
+_CATALOG = " UNION ALL ".join(
+    f"SELECT '{kind}', schema_name, {columns} FROM duckdb_{kind}{'es' if kind == 'index' else 's'}() "
+    f"WHERE database_name = {{0}}" + ("" if kind in ("table", "index", "sequence", "trigger") else " AND NOT internal")
+    for kind, columns in _KINDS.items()
 )
-"""What a database holds that is run, or computed, when a query reads it."""
+"""What a database holds that is run, or computed, when it is used."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a query of a database of others may take: such a database may be small and hold rows without end."""
+
+    seconds: float = 600.0
+    megabytes: int = 4_000
+
+    def rows(self, connection: duckdb.DuckDBPyConnection, sql: str) -> pa.Table:
+        """The rows that a query gives; WorkspaceError where it takes more."""
+        expired = threading.Event()
+
+        def interrupt() -> None:
+            expired.set()
+            connection.interrupt()
+
+        timer = threading.Timer(self.seconds, interrupt)
+        timer.start()
+        try:
+            reader, batches, size = connection.sql(sql).to_arrow_reader(), list[pa.RecordBatch](), 0
+            for batch in reader:
+                batches.append(batch)
+                size += batch.nbytes
+                if size > self.megabytes * 1_000_000:
+                    raise WorkspaceError(f"a query gives more than {self.megabytes:,} MB of rows; {_SMALLER}")
+            return pa.Table.from_batches(batches, reader.schema)
+        except duckdb.OutOfMemoryException:
+            raise WorkspaceError(f"a query needs more than {self.megabytes:,} MB; {_SMALLER}") from None
+        except (duckdb.Error, pa.ArrowException):
+            if not expired.is_set():
+                raise
+            raise WorkspaceError(f"a query takes more than {self.seconds:g} s; {_SMALLER}") from None
+        finally:
+            timer.cancel()
+
+
+_SMALLER = "the database may be made to do harm: ask its sender for the study's file, and run that"
 
 
 class Units(dict[str, str]):
@@ -44,11 +93,13 @@ class Warehouse:
     """A database that is open for reading."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, schema: Schema, answers: Mapping[str, pa.Table] | None = None
-    ) -> None:
+        self, connection: duckdb.DuckDBPyConnection, schema: Schema, answers: Mapping[str, pa.Table] | None = None,
+        limits: Limits | None = None,
+    ) -> None:  # fmt: skip
         """A database on an open connection; answers: rows of queries, by name, that may come to be known later."""
         self._connection = connection
         self._schema = schema
+        self._limits = limits
         self._answers = {} if answers is None else answers
 
     def frame(self, name: str) -> pd.DataFrame:
@@ -76,6 +127,8 @@ class Warehouse:
     def rows(self, query: NamedQuery) -> pa.Table:
         """The rows that a query gives; InputError where a file that is read in place has a score that is not finite."""
         with _named(query), only_finite():
+            if self._limits:
+                return self._limits.rows(self._connection, query.sql)
             return self._connection.sql(query.sql).to_arrow_table()
 
     def export(self, table: Table, path: Path) -> int:
@@ -157,10 +210,7 @@ def over(
     """
     schema = Schema(tables)
     named = schema.named_in(queries)
-    # DuckDB makes the folder when it needs one, and removes it: a run that is killed leaves none behind.
-    spilled = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
-    connection = duckdb.connect(config={**CONFIG, "temp_directory": str(spilled)})
-    try:
+    with _in_memory() as connection:
         for table in tables:
             if table.name not in named:
                 continue
@@ -172,60 +222,112 @@ def over(
             connection.execute(schema.scored(tables, origins=False))
         create_views(connection, [view for view in schema.views if view.name in named])
         yield Warehouse(connection, schema, answers)
-    finally:
-        connection.close()
 
 
 @contextmanager
-def opened(path: Path, tables: Sequence[Table], *, of_others: bool = False) -> Iterator[Warehouse]:
+def opened(
+    path: Path, tables: Sequence[Table], *, limits: Limits | None = None, exports: Path | None = None
+) -> Iterator[Warehouse]:
     """The database at `path`, for reading.
 
-    of_others: whether anybody may have written it. Then nothing of it is run: its tables, views and functions have to
-    be those that we make, and no query reads another file.
+    Anybody may have written it, and a digest that fits it. So nothing that it holds is run: its tables have to be those
+    that we make, its views and functions are not looked at, since ours lie in memory, and no query reads another file.
+
+    limits: of each query, for a database of others. exports: the folder that tables may be exported into.
 
     Raises:
-        WorkspaceError: there is none, or one of another schema.
+        WorkspaceError: there is none, or one of another schema; or a query takes more than the limits.
         WorkspaceBusy: a program has it open for writing.
         DamagedFile: it cannot be read.
     """
-    if not path.exists():
-        raise WorkspaceError(f"there is no database {path}; run `swaymeter aggregate` with the study's file")
+    schema = Schema(tables)
+    with _in_memory() as connection:
+        _attach(connection, path)
+        if limits:
+            connection.execute(f"SET max_temp_directory_size = '{limits.megabytes}MB'")
+        if exports:
+            connection.execute(f"SET allowed_directories = [{literal(str(exports.resolve()))}]")
+        connection.execute("SET enable_external_access = false; SET lock_configuration = true")
+        try:
+            _create_over(connection, schema, path)
+            yield Warehouse(connection, schema, limits=limits)
+        except (duckdb.ProgrammingError, duckdb.OutOfMemoryException):
+            raise
+        except duckdb.Error as error:
+            raise DamagedFile(
+                f"{path} cannot be read ({first_line(error)}); it is made again by the next run"
+            ) from None
+
+
+@contextmanager
+def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
+    """A database in memory, beside which files are read."""
+    # DuckDB makes the folder when it needs one, and removes it: a run that is killed leaves none behind.
+    spilled = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
+    with duckdb.connect(config={**CONFIG, "temp_directory": str(spilled)}) as connection:
+        yield connection
+
+
+def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Attaches a database file for reading, as `_STORED`: no name is looked up in it unless it is asked for there."""
+    log, again = path.with_name(f"{path.name}.wal"), "run `swaymeter aggregate` with the study's file"
+    if not os.path.lexists(path):
+        raise WorkspaceError(f"there is no database {path}; {again}")
+    for file in (path, log) if os.path.lexists(log) else (path,):
+        if not file.is_file():  # opening a pipe would wait for ever
+            raise WorkspaceError(f"{file} is not a file; remove it, and {again}")
     try:
-        connection = duckdb.connect(path, read_only=True, config=CONFIG)
+        connection.execute(f"ATTACH {literal(str(path.absolute()))} AS {_STORED} (TYPE duckdb, READ_ONLY)")
     except duckdb.Error as error:
         reason = first_line(error)
         if "Could not set lock" in reason or isinstance(error, duckdb.ConnectionException):
             raise WorkspaceBusy(f"another program has {path} open for writing; close it and try again") from None
         raise DamagedFile(f"{path} cannot be read ({reason}); it is made again by the next run") from None
-    try:
-        schema = Schema(tables)
-        refused = _not_ours(connection, schema) if of_others else []  # nothing of theirs has been read by then
-        if (ABOUT.name not in refused) and not is_of(schema, connection):
-            raise WorkspaceError(f"{path} was made by another version; run `swaymeter aggregate` with the study's file")
-        if refused:
-            raise WorkspaceError(
-                f"{path} has not the tables and views that Swaymeter makes ({', '.join(map(repr, refused[:3]))}); it "
-                "may do harm: have its study's Parquet files sent, and run `swaymeter aggregate` with the study's file"
-            )
-        yield Warehouse(connection, schema)
-    except (duckdb.ProgrammingError, duckdb.OutOfMemoryException):
-        raise
-    except duckdb.Error as error:
-        raise DamagedFile(f"{path} cannot be read ({first_line(error)}); it is made again by the next run") from None
-    finally:
-        connection.close()
+    if log.exists():
+        raise WorkspaceError(f"{log} holds changes of another program to the database; remove it, and {again}")
 
 
-def _not_ours(connection: duckdb.DuckDBPyConnection, schema: Schema) -> list[str]:
-    """The names of what is not as we make it; from now on no query reads another file."""
-    connection.execute("SET enable_external_access = false; SET lock_configuration = true")
-    theirs = {*connection.execute(_MADE).fetchall()}
+def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path) -> None:
+    """Creates our views over the attached database; WorkspaceError where its tables are not as we make them."""
+    made, stored = _made(schema), catalog(connection, _STORED)
+    ours = [name for name in made if name[0] == "table"]
+    for _, of_schema, table in (name for name in ours if stored.get(name) == made[name]):
+        rows = ".".join(map(quoted, (_STORED, of_schema, table)))
+        connection.execute(f"CREATE VIEW {quoted(table)} AS FROM {rows}")
+    if not is_of(schema, connection):
+        raise WorkspaceError(f"{path} was made by another version; run `swaymeter aggregate` with the study's file")
+    if changed := [name[-1] for name in ours if stored.get(name) != made[name]]:
+        raise WorkspaceError(
+            f"{path} has not the tables that Swaymeter makes ({', '.join(map(repr, changed[:3]))}); it may do harm: "
+            "have its study's Parquet files sent, and run `swaymeter aggregate` with the study's file"
+        )
+    for statement in schema.definitions():
+        if statement.startswith("CREATE VIEW"):
+            connection.execute(statement)
+    create_views(connection, schema.views)
+
+
+def is_only_ours(path: Path, schema: Schema) -> bool:
+    """Whether a database holds what we make, and nothing else that a statement on it could run."""
+    with _in_memory() as connection:
+        with suppress(DamagedFile, WorkspaceError):
+            _attach(connection, path)
+        return catalog(connection, _STORED) == _made(schema)
+
+
+def catalog(connection: duckdb.DuckDBPyConnection, database: str) -> dict[tuple[str, str, str], str]:
+    """What a database holds that is run, or computed, when it is used: its text, by kind, schema and name."""
+    rows = connection.execute(_CATALOG.format(literal(database))).fetchall()
+    return {(kind, schema, name): str(sql) for kind, schema, name, sql in rows}
+
+
+def _made(schema: Schema) -> dict[tuple[str, str, str], str]:
+    """The catalog of a database of this schema, as we make it."""
     with duckdb.connect(config=CONFIG) as empty:
-        for statement in schema.statements():
+        for statement in schema.definitions():
             empty.execute(statement)
         create_views(empty, schema.views)
-        ours = {*empty.execute(_MADE).fetchall()}
-    return sorted({name for name, _ in theirs ^ ours})
+        return catalog(empty, "memory")
 
 
 def is_of(schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:

@@ -50,7 +50,7 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
         further=list(_further(contents)),
         published_on=_machine(),
     )
-    with opened(database.folder / DATABASE, schema()) as warehouse:
+    with opened(database.folder / DATABASE, schema(), exports=folder.resolve().parent) as warehouse:
         return write(publication, warehouse, folder)
 
 

@@ -14,7 +14,7 @@ from swaymeter.data.errors import UsageError
 from swaymeter.data.records import identity
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.storage.workspace import DATABASE
-from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.data.warehouse.warehouse import Limits, opened
 from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.steps.aggregate import schema
@@ -101,7 +101,7 @@ def _named(quantity: str, group: Row) -> str:
 
 
 def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
-    with opened(path, schema(), of_others=True) as warehouse:
+    with opened(path, schema(), limits=Limits()) as warehouse:
         frames = {query: warehouse.frame(query) for query in MODEL_QUERIES}
         frames = labelled({**frames, RUNS: warehouse.frame(RUNS)})
         texts = warehouse.frame("question_contexts")[["question_id", "context_id", "text"]]
@@ -121,7 +121,7 @@ def settings_apart(first: Path, second: Path) -> list[str]:
 
 def _asked(path: Path) -> dict[str, str]:
     """What a run asked with: the texts of its prompts, its decodings, its seeds, and the label of each model."""
-    with opened(path, schema(), of_others=True) as warehouse:
+    with opened(path, schema(), limits=Limits()) as warehouse:
         asked = warehouse.frame(ASKED_WITH)
     asked = asked.astype(object).where(asked.notna(), None)
     texts = dict[str, str]()

@@ -136,12 +136,14 @@ def write_empty(path: Path) -> Path:
 
 
 @contextmanager
-def warehouse_of(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> Iterator[Warehouse]:
-    """A study's rows in a database, `study.duckdb` of the folder."""
+def warehouse_of(
+    folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]], exports: Path | None = None
+) -> Iterator[Warehouse]:
+    """A study's rows in a database, `study.duckdb` of the folder; exports: as in `opened`."""
     path = write_empty(folder / "study.duckdb")
     made = {table(name): study.get(name, ()) for name in MADE}
     update(path, "key", TABLES, stored(folder / "files", study), computed=made)
-    with opened(path, TABLES) as warehouse:
+    with opened(path, TABLES, exports=exports) as warehouse:
         yield warehouse
 
 

@@ -1,5 +1,6 @@
 import errno
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +21,7 @@ from swaymeter.data.storage.writing import TEMPORARY
 from swaymeter.data.warehouse import loading
 from swaymeter.data.warehouse.loading import update
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.data.warehouse.warehouse import opened, over
+from swaymeter.data.warehouse.warehouse import Limits, opened, over
 from tests.data.warehouse.small_study import (
     ANSWERS,
     PERSUASION,
@@ -105,24 +106,74 @@ def test_a_schema_that_changed_is_loaded_anew(database: Path, tmp_path: Path) ->
     assert asked(database, "SELECT count(*) FROM facts") == [(1,)]
 
 
-@pytest.mark.parametrize(
-    "hostile",
-    [
-        "CREATE OR REPLACE VIEW overview AS SELECT * FROM read_csv('/etc/passwd')",
-        "DROP TABLE facts; CREATE VIEW facts AS SELECT * FROM range(1000000000000)",
-        "DROP TABLE about; CREATE VIEW about AS SELECT content AS schema_version FROM read_text('/etc/passwd')",
-        "CREATE MACRO greatest(a, b) AS (SELECT 0)",
-        "CREATE TABLE more (n INTEGER, m INTEGER AS (n + 1))",
-    ],
-)
-def test_what_others_put_into_a_database_is_not_run(hostile: str, database: Path) -> None:
-    with opened(database, TABLES, of_others=True) as warehouse:
-        assert not warehouse.frame("overview").empty
-        with pytest.raises(duckdb.PermissionException):
-            warehouse._connection.sql("SELECT * FROM read_csv('/etc/passwd')")
+HOSTILE = [
+    "CREATE OR REPLACE VIEW overview AS SELECT * FROM read_csv('/etc/passwd')",
+    "CREATE OR REPLACE VIEW overview AS SELECT count(*) FROM range(1000000000000) a, range(1000) b",
+    "CREATE MACRO greatest(a, b) AS (SELECT 0)",
+    "CREATE MACRO duckdb_tables() AS TABLE SELECT 'about' AS table_name, 'nothing else' AS sql",
+    "CREATE MACRO duckdb_views() AS TABLE FROM read_csv('/etc/passwd')",
+    "CREATE TABLE more (n INTEGER, m INTEGER AS (n + 1))",
+    "CREATE TYPE more AS ENUM ('a'); CREATE SEQUENCE of_numbers; CREATE SCHEMA further",
+]
+"""What others put into a database beside our tables."""
+NOT_OURS = [
+    "DROP TABLE facts; CREATE VIEW facts AS SELECT * FROM range(1000000000000)",
+    "DROP TABLE about; CREATE VIEW about AS SELECT content AS schema_version FROM read_text('/etc/passwd')",
+    "ALTER TABLE facts ALTER COLUMN subject SET DEFAULT 'x'",
+]
+
+
+def changed(database: Path, hostile: str) -> None:
     with duckdb.connect(database) as connection:
         connection.execute(hostile)
-    with pytest.raises(WorkspaceError, match="may do harm"), opened(database, TABLES, of_others=True):
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_what_others_put_into_a_database_is_not_run(hostile: str, database: Path) -> None:
+    with opened(database, TABLES) as warehouse:
+        overview = warehouse.frame("overview")
+        with pytest.raises(duckdb.PermissionException):
+            warehouse._connection.sql("SELECT * FROM read_csv('/etc/passwd')")
+    changed(database, hostile)
+    with opened(database, TABLES, limits=Limits(seconds=10)) as warehouse:
+        assert warehouse.frame("overview").equals(overview)
+    update(database, "new", TABLES, {})
+    assert sorted(asked(database, OF_OTHERS)) == sorted(asked(write_empty(database), OF_OTHERS))
+
+
+OF_OTHERS = (
+    "SELECT view_name FROM system.main.duckdb_views() WHERE NOT internal "
+    "AND (sql LIKE '%range(1%' OR sql LIKE '%passwd%') "
+    "UNION ALL SELECT function_name FROM system.main.duckdb_functions() WHERE NOT internal "
+    "UNION ALL SELECT table_name FROM system.main.duckdb_tables() UNION ALL SELECT type_name FROM duckdb_types()"
+)
+
+
+@pytest.mark.parametrize("hostile", NOT_OURS)
+def test_tables_of_others_are_refused(hostile: str, database: Path) -> None:
+    changed(database, hostile)
+    with pytest.raises(WorkspaceError, match=r"may do harm|another version"), opened(database, TABLES):
+        pass
+
+
+@pytest.mark.parametrize(("limits", "what"), [(Limits(seconds=0.2), "0.2 s"), (Limits(megabytes=1), "1 MB of rows")])
+def test_a_query_of_others_has_limits(limits: Limits, what: str) -> None:
+    with duckdb.connect() as connection, pytest.raises(WorkspaceError, match=f"more than {what}"):
+        limits.rows(connection, "SELECT a.range, b.range AS b FROM range(100000000) a, range(100000000) b ORDER BY ALL"
+                    if limits.seconds < 1 else "FROM range(1000000000)")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["study.duckdb", "study.duckdb.wal"])
+def test_a_pipe_in_place_of_a_database_is_named(name: str, database: Path) -> None:
+    database.with_name(name).unlink(missing_ok=True)
+    os.mkfifo(database.with_name(name))
+    with pytest.raises(WorkspaceError, match=rf"{name} is not a file; remove it"), opened(database, TABLES):
+        pass
+
+
+def test_changes_of_others_beside_a_database_are_named(database: Path) -> None:
+    database.with_name("study.duckdb.wal").touch()
+    with pytest.raises(WorkspaceError, match=r"study\.duckdb\.wal holds changes"), opened(database, TABLES):
         pass
 
 

@@ -40,7 +40,7 @@ class Made:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame]) -> Iterator[Made]:
     """The database of a small study."""
-    with warehouse_of(tmp_path_factory.mktemp("database"), small_study()) as warehouse:
+    with warehouse_of(tmp_path_factory.mktemp("database"), small_study(), tmp_path_factory.getbasetemp()) as warehouse:
         yield Made(warehouse, known)
 
 
