@@ -9,10 +9,12 @@ import errno
 import hashlib
 import json
 import os
+import stat
 import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from functools import lru_cache
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -89,8 +91,23 @@ def sha256_of(path: Path) -> str:
     return _of_file(path, "sha256")
 
 
+def open_file(path: Path) -> FileIO:
+    """A file for reading; OSError for anything else: a pipe or a device in a folder of others never ends."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        kind = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(kind):
+            raise OSError(errno.EINVAL, "it is not a file", str(path))
+        return os.fdopen(descriptor, "rb", buffering=0)
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
 def _of_file(path: Path, algorithm: str) -> str:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return hashlib.file_digest(file, algorithm).hexdigest()
 
 
@@ -108,7 +125,7 @@ def digest_of_large(path: Path, copy: Path | None = None) -> str:
     from blake3 import blake3  # here, as scoring alone does without it
 
     digest, piece = blake3(max_threads=blake3.AUTO), memoryview(bytearray(_PIECE))
-    with path.open("rb", buffering=0) as file, copy.open("wb", buffering=0) if copy else nullcontext() as target:
+    with open_file(path) as file, copy.open("wb", buffering=0) if copy else nullcontext() as target:
         while count := file.readinto(piece):
             digest.update(piece[:count])
             if target is not None and target.write(piece[:count]) < count:

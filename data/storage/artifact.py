@@ -21,7 +21,7 @@ from swaymeter.data.digests import content_key, digest_of_large
 from swaymeter.data.errors import DamagedFile, MissingFile
 from swaymeter.data.records.table import Table, table_digest
 from swaymeter.data.storage.files import CHARACTERS, metadata_of, read_parquet, verify, write_parquet
-from swaymeter.data.storage.notes import unsealed, write_sealed
+from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 
 State = Literal["done", "missing", "damaged"]
 T = TypeVar("T")
@@ -118,12 +118,14 @@ class TableArtifact:
     def _answers_requests(self, path: Path) -> bool:
         try:
             return self.requests <= _answers(verify(path))
-        except DamagedFile:
+        except (DamagedFile, TypeError):
             return False
 
     def _checked(self, path: Path) -> Check:
         metadata = self._of_this_key(path, verify(path))
         digest, of_all, rows, about = (metadata[name] for name in ("digest", "digest_of_all", "rows", "about"))
+        if not (isinstance(rows, int) and isinstance(about, dict) and isinstance(digest, str)):
+            raise TypeError("its metadata is not as we write it")
         return Check("done", "", digest, path, rows, about, of_all, _answers(metadata))
 
     def _rows(self, path: Path) -> pa.Table:
@@ -201,7 +203,7 @@ def is_joined(part: Path) -> bool:
         of_part = verify(part)
         of_wholes = (whole for whole in map(verify, wholes) if whole.get("columns") == of_part.get("columns"))
         return any(_answers(of_part) <= _answers(whole) for whole in of_wholes)
-    except DamagedFile:
+    except (DamagedFile, TypeError):
         return False
 
 
@@ -241,7 +243,7 @@ class FilesArtifact:
     def check(self) -> Check:
         """Whether every file of the manifest is as it was written; missing where the key is another."""
         try:
-            manifest = unsealed(self.manifest.read_bytes())
+            manifest = unsealed(note_of(self.manifest))
             key, files = manifest["key"], dict(manifest["files"])
             answers = _answers(manifest)
         except FileNotFoundError:
@@ -257,13 +259,15 @@ class FilesArtifact:
     def written(self) -> Mapping[str, str]:
         """The digests that the manifest has of its files, whatever the key; none where it cannot be read."""
         try:
-            return dict(unsealed(self.manifest.read_bytes())["files"])
+            return dict(unsealed(note_of(self.manifest))["files"])
         except (OSError, ValueError, KeyError, TypeError):
             return {}
 
     def _is_as_written(self, name: str, digest: str) -> bool:
+        if ".." in (path := Path(name)).parts or path.is_absolute():  # a manifest of others
+            return False
         try:
-            return digest_of_large(self.folder / name) == digest
+            return digest_of_large(self.folder / path) == digest
         except (OSError, ValueError):  # a name with a NUL byte
             return False
 

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from swaymeter.data.digests import sha256, sha256_of
+from swaymeter.data.digests import open_file, sha256, sha256_of
 from swaymeter.data.errors import DamagedFile, MissingFile, first_line
+from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.writing import put, unfinished
 
 if TYPE_CHECKING:
@@ -48,8 +49,8 @@ def metadata_of(path: Path) -> dict[str, Any]:
     """The metadata of a Parquet file, which is not verified; DamagedFile where it cannot be read."""
     import pyarrow.parquet as pq
 
-    with _readable(path):
-        return _metadata(pq.read_schema(path))
+    with _readable(path), open_file(path) as file:
+        return _metadata(pq.read_schema(file))
 
 
 def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
@@ -58,10 +59,11 @@ def read_parquet(path: Path) -> tuple["pa.Table", dict[str, Any]]:
     import pyarrow.parquet as pq
 
     with _readable(path):
-        content = path.read_bytes()  # hashed and parsed from the same bytes: nothing can change between the two
+        with open_file(path) as file:
+            content = file.read()  # hashed and parsed from the same bytes: nothing can change between the two
         _compare(path, sha256(content))
-        with pq.ParquetFile(pa.BufferReader(content)) as file:  # read_table would import pyarrow.dataset and pandas
-            rows = file.read()
+        with pq.ParquetFile(pa.BufferReader(content)) as table:  # read_table would import pyarrow.dataset and pandas
+            rows = table.read()
         return rows.replace_schema_metadata(None), _metadata(rows.schema)
 
 
@@ -83,4 +85,4 @@ def _compare(path: Path, digest: str) -> None:
 
 
 def _metadata(schema: "pa.Schema") -> dict[str, Any]:
-    return dict(json.loads((schema.metadata or {})[_METADATA]))
+    return json_object((schema.metadata or {})[_METADATA])

@@ -10,10 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from swaymeter.data.digests import sha256_of_json
+from swaymeter.data.digests import open_file, sha256_of_json
 from swaymeter.data.storage.writing import write_file
 
 _CHECKSUM = "sha256"
+LARGEST_NOTE = 2**26
+"""Most bytes of a note or a manifest, which has a line a file."""
 
 
 def sealed(content: Mapping[str, Any]) -> str:
@@ -34,6 +36,15 @@ def json_object(text: str | bytes) -> dict[str, Any]:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(content, dict):
         raise ValueError("it is not a JSON object")
+    return content
+
+
+def note_of(path: Path) -> bytes:
+    """What a small file holds; OSError where it cannot be read, ValueError where it is too large for a note."""
+    with open_file(path) as file:
+        content = file.read(LARGEST_NOTE + 1)
+    if len(content) > LARGEST_NOTE:
+        raise ValueError(f"it has more than {LARGEST_NOTE // 2**20} MiB")
     return content
 
 
@@ -70,7 +81,7 @@ def note_holder(root: Path) -> None:
 def describe_holder(root: Path) -> str:
     """Who uses the workspace since when, in a sentence; "another run" where no note of it can be read."""
     try:
-        return _sentence(root, json_object((root / NAME).read_text(encoding="utf-8")))
+        return _sentence(root, json_object(note_of(root / NAME)))
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return f"another run uses the workspace {root}"
 

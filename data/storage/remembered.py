@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from swaymeter.data.digests import digest_once
 from swaymeter.data.errors import WorkspaceError
-from swaymeter.data.storage.notes import unsealed, write_sealed
+from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ def _remember(folder: Path, remembered: dict[str, _FileState], current: dict[str
 
 def _remembered(folder: Path) -> dict[str, _FileState]:
     try:
-        states = unsealed((folder / _DIGESTS).read_text(encoding="utf-8"))["files"]
+        states = unsealed(note_of(folder / _DIGESTS))["files"]
         return {name: _FileState(**state) for name, state in states.items()}
     except FileNotFoundError:
         return {}

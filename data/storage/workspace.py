@@ -31,11 +31,11 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from swaymeter.data.digests import content_key
-from swaymeter.data.errors import WorkspaceBusy, WorkspaceError, first_line
+from swaymeter.data.errors import DamagedFile, WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from swaymeter.data.storage.files import CHARACTERS
-from swaymeter.data.storage.notes import describe_holder, json_object, note_holder, unsealed, write_sealed
+from swaymeter.data.storage.notes import describe_holder, json_object, note_holder, note_of, unsealed, write_sealed
 from swaymeter.data.storage.writing import TEMPORARY
 
 DATABASE = "study.duckdb"
@@ -119,6 +119,15 @@ class Workspace:
     def report_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The report with its manifest."""
         return FilesArtifact(self.report / "manifest.json", made_from)
+
+    def findings(self) -> dict[str, list[str]]:
+        """What was found, in sentences by model, as the report has it; DamagedFile where it cannot be read."""
+        file = self.report / FOUND
+        try:
+            content = json_object(note_of(file))
+            return {model: [str(sentence) for sentence in sentences] for model, sentences in content.items()}
+        except (OSError, ValueError, TypeError) as error:
+            raise DamagedFile(f"{file} cannot be read ({first_line(error)}); run `swaymeter report` again") from None
 
     def annotation_files(self) -> list[Path]:
         """The file of every import of annotations: people's work, which no step can make again."""
@@ -206,7 +215,7 @@ class Workspace:
         half_written = self.root.rglob(f".*{TEMPORARY}*")  # also of a database
         joined = filter(is_joined, self.root.glob("scores/**/*.part-*.parquet"))  # those of a seed are deeper
         for leftover in [*half_written, *joined]:
-            if leftover.is_dir():
+            if leftover.is_dir() and not leftover.is_symlink():
                 shutil.rmtree(leftover)
             else:
                 leftover.unlink(missing_ok=True)
@@ -222,7 +231,7 @@ class Workspace:
         """What workspace.json holds; None without one. WorkspaceError where it cannot be read, or has changed."""
         file = self.root / "workspace.json"
         try:
-            text = file.read_text(encoding="utf-8")
+            text = note_of(file)
             content = json_object(text)
             return unsealed(text) if {"study", "sha256"} & content.keys() else content  # the last of a version before
         except (FileNotFoundError, NotADirectoryError):
@@ -267,7 +276,7 @@ class Workspace:
     def failure_reason(self, step: str, key: str) -> str | None:
         """Why a step failed the last time with these inputs; None where nothing is noted, or the note is damaged."""
         try:
-            note = unsealed(self._failure(step, key).read_bytes())
+            note = unsealed(note_of(self._failure(step, key)))
             return str(note["reason"]) if note["key"] == key else None
         except (OSError, ValueError, KeyError, TypeError):
             return None

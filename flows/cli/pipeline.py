@@ -1,7 +1,6 @@
 """Where the commands meet the graph: which steps a study has, how they stand, and their execution."""
 
 import importlib
-import json
 import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -14,7 +13,7 @@ from typing import Any
 from swaymeter.data import catalog
 from swaymeter.data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, WorkspaceError, first_line
 from swaymeter.data.records import NO_RELATIONS
-from swaymeter.data.storage.workspace import FOUND, Workspace
+from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.cli.console import first_names, warn
 from swaymeter.flows.cli.terminal import TerminalProgress
 from swaymeter.flows.cli.views.status import StatusRow
@@ -208,8 +207,7 @@ class Selected:
         """What was found, in sentences by model; nothing where the page is not done."""
         if any(node.state != "done" for node in graph if node.id.stage == "report"):
             return {}
-        findings: dict[str, list[str]] = json.loads((self.workspace.report / FOUND).read_text(encoding="utf-8"))
-        return findings
+        return self.workspace.findings()
 
     def outputs(self) -> dict[str, Path]:
         """What a person opens after a run."""

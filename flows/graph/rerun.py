@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import AwareDatetime, TypeAdapter
 
 from swaymeter.data.errors import DamagedFile, first_line
-from swaymeter.data.storage.notes import unsealed, write_sealed
+from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 from swaymeter.flows.graph.step import StepId
 
 Kind = Literal["force", "refresh"]
@@ -73,7 +73,7 @@ _REQUESTS = TypeAdapter(list[Rerun])
 def read_reruns(file: Path) -> list[Rerun]:
     """The requests that a file holds and that have not expired; DamagedFile where it cannot be read."""
     try:
-        requests = _REQUESTS.validate_python(unsealed(file.read_bytes())["requests"])
+        requests = _REQUESTS.validate_python(unsealed(note_of(file))["requests"])
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError) as error:

@@ -24,7 +24,7 @@ from swaymeter.data.digests import blake2_of_lines, sha256_of
 from swaymeter.data.errors import DamagedFile, InputError, ServiceError, WorkspaceError
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph.sparql import Endpoint, Literal, Row, Rows, SparqlStore, Term, Uri
-from swaymeter.data.storage.notes import unsealed, write_sealed
+from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 from swaymeter.data.storage.remembered import remembered_digests
 from swaymeter.data.storage.writing import beside, put, remove_leftovers
 
@@ -72,7 +72,7 @@ class Dump:
         """Opens a folder that `shared_dump` loaded; DamagedFile where a byte of it changed."""
         self._folder = folder
         try:
-            about = unsealed((folder / _LOADED).read_text(encoding="utf-8"))
+            about = unsealed(note_of(folder / _LOADED))
             for name, digest in about["digests"].items():
                 if sha256_of(folder / name) != digest:
                     raise ValueError(f"{name} changed since it was written")

@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 _BUSY_S = 30.0
 _CREATE = "CREATE TABLE IF NOT EXISTS cached_responses (key TEXT PRIMARY KEY, value BLOB NOT NULL)"
+_OTHERS = "SELECT type, name FROM sqlite_schema " \
+    "WHERE type NOT IN ('table', 'index') OR tbl_name != 'cached_responses'"
 _READ = "SELECT value FROM cached_responses WHERE key = ?"
 _WRITE = "INSERT OR REPLACE INTO cached_responses VALUES (?, ?)"
 
@@ -48,8 +50,13 @@ class HttpCache:
             file.parent.mkdir(parents=True, exist_ok=True)
             if not all(os.access(place, os.W_OK) for place in (file.parent, file) if place.exists()):
                 raise PermissionError("it cannot be written")
+            if file.exists() and not file.is_file():
+                raise OSError("it is not a file")
             self._database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
             try:
+                self._database.execute("PRAGMA trusted_schema = OFF")
+                if others := {*self._database.execute(_OTHERS).fetchall()}:  # a view or trigger runs when it is used
+                    raise sqlite3.DatabaseError(f"it holds {', '.join(f'{kind} {name!r}' for kind, name in others)}")
                 self._database.execute(_CREATE)
             except BaseException:
                 self._database.close()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ServiceError
-from swaymeter.data.storage.notes import unsealed, write_sealed
+from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 from swaymeter.tasks.models.endpoints.apis import APIS, Served
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.probe import Found
@@ -23,7 +23,7 @@ def keep(client: Client, served: Served, found: Found) -> None:
 def kept(client: Client) -> tuple[Served, Found]:
     """What the last probe of this endpoint found; ServiceError where there was none."""
     try:
-        content = unsealed(_file(client).read_bytes())
+        content = unsealed(note_of(_file(client)))
         found = Found(**content["found"])
         served = APIS[found.api](client)
         for name in _FOUND_OF_SERVER:

@@ -1,4 +1,5 @@
 import json
+import os
 import re
 import signal
 import subprocess
@@ -11,11 +12,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from swaymeter.data.errors import WorkspaceBusy, WorkspaceError
+from swaymeter.data.digests import digest_of_large
+from swaymeter.data.errors import DamagedFile, WorkspaceBusy, WorkspaceError
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.data.storage.files import write_parquet
-from swaymeter.data.storage.notes import unsealed
+from swaymeter.data.storage.notes import describe_holder, unsealed, write_sealed
 from swaymeter.data.storage.workspace import LAYOUT, Workspace, slug
 from tests.data.warehouse.small_study import row
 
@@ -291,3 +293,52 @@ def test_a_damaged_note_of_a_failure_is_ignored(content: str, workspace: Workspa
     (note,) = (workspace.root / "failures").iterdir()
     note.write_text(content)
     assert workspace.failure_reason("score", "key") is None
+
+
+def in_place_of(path: Path, kind: str) -> None:
+    """Puts a pipe, an endless device or an endless text where a file of the workspace lies."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.write_text("[" * 100_000)
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "depth"])
+def test_what_others_put_into_a_workspace_ends(kind: str, workspace: Workspace) -> None:
+    artifact = workspace.table(("facts",), "facts", FACTS, {"of": 1})
+    path = artifact.write(ROWS)
+    for file in (".holder.json", "report/findings.json", "report/manifest.json"):
+        in_place_of(workspace.root / file, kind)
+    in_place_of(path, kind)
+    assert artifact.check().state == "damaged"
+    assert [*artifact.versions()] == []
+    assert describe_holder(workspace.root) == f"another run uses the workspace {workspace.root}"
+    assert workspace.report_artifact({}).check().state == "damaged"
+    with pytest.raises(DamagedFile, match="findings"):
+        workspace.findings()
+    in_place_of(workspace.root / "workspace.json", kind)
+    with pytest.raises(WorkspaceError, match=r"workspace\.json"), workspace.lock():
+        pass
+
+
+@pytest.mark.parametrize("name", ["../secret", "{}/secret", "a/../../secret"])
+def test_a_manifest_names_nothing_outside(name: str, workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "secret").touch()
+    artifact = workspace.database_artifact({})
+    named = name.format(tmp_path)
+    digest = digest_of_large(tmp_path / "secret")
+    write_sealed(artifact.manifest, {"key": artifact.key, "answers": [], "files": {named: digest}})
+    assert artifact.check().state == "damaged"
+
+
+def test_a_link_to_a_folder_is_not_followed_where_leftovers_go(workspace: Workspace, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    workspace.root.mkdir()
+    (workspace.root / ".x.unfinished").symlink_to(tmp_path / "work")
+    with workspace.lock():
+        assert (tmp_path / "work").is_dir()
+        assert not os.path.lexists(workspace.root / ".x.unfinished")

@@ -45,6 +45,25 @@ def test_a_response_is_read_as_it_was_cached(body: bytes, cache: HttpCache, tmp_
         assert again.get("other") is None
 
 
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "CREATE VIEW cached_responses AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+        "SELECT i AS key, i AS value FROM n",
+        "CREATE TABLE cached_responses (key TEXT PRIMARY KEY, value BLOB); CREATE TRIGGER t AFTER INSERT ON "
+        "cached_responses BEGIN DELETE FROM cached_responses; END",
+        "CREATE TABLE moz_places (url TEXT)",
+    ],
+)
+def test_no_cache_of_others_is_run(hostile: str, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.sqlite")) as database:
+        database.executescript(hostile)
+    before = (tmp_path / "a.sqlite").read_bytes()
+    with pytest.raises(WorkspaceError, match=r"it holds (view|trigger|table)"):
+        HttpCache(tmp_path / "a.sqlite")
+    assert (tmp_path / "a.sqlite").read_bytes() == before
+
+
 def test_a_full_disk_is_an_error(cache: HttpCache) -> None:
     cache.put("k", Reply(200, b"[1]", WHEN), ADDRESS)
     cache._database.execute("PRAGMA max_page_count = 10")
