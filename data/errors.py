@@ -1,14 +1,11 @@
-"""The exceptions that Swaymeter raises on purpose, and what makes a message plain."""
+"""The exceptions that Swaymeter raises on purpose."""
 
-import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
 MOST_NAMES = 20
 """Names that a message lists."""
-_ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""What a terminal would obey, or what turns the text round, in place of being shown; line breaks and tabs do not."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -22,11 +19,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
 def first_line(error: BaseException) -> str:
     """The first line of what an error says, or its type where it says nothing."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def plain(text: str) -> str:
-    r"""The text, where a character that acts stands as its code, such as \x1b."""
-    return _ACTS.sub(lambda character: character[0].encode("unicode_escape").decode(), text)
 
 
 def printable(content: str | bytes, most: int = 80) -> str:

@@ -18,7 +18,8 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from swaymeter.data.errors import nearest, plain
+from swaymeter.data.errors import nearest
+from swaymeter.data.escaping import terminal
 
 
 class Problem(NamedTuple):
@@ -58,8 +59,8 @@ def beside_the_study(path: str, info: ValidationInfo, *, is_there: Callable[[Pat
 
 def _printable(text: str) -> str:
     """The text; ValueError where a character of it cannot be printed: a page and a terminal show it as it is."""
-    if plain(text) != text:
-        raise ValueError(f"has a character that cannot be printed, {plain(text)!r}; leave it out")
+    if terminal(text) != text:
+        raise ValueError(f"has a character that cannot be printed, {terminal(text)!r}; leave it out")
     return text
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from swaymeter.data.errors import InputError
+from swaymeter.data.errors import InputError, WorkspaceError
+from swaymeter.data.escaping import csv_cell, json_text
 from swaymeter.data.storage.artifact import write_manifest
 from swaymeter.data.storage.workspace import FOUND
 from swaymeter.data.storage.writing import replaced
@@ -51,6 +52,8 @@ def write_report(
     something that is not a report.
     """
     folder = Path(folder).resolve()
+    if folder.is_symlink():  # in a workspace of others: what it leads to would be replaced
+        raise WorkspaceError(f"the report {folder} is a link; remove it, and run again")
     try:
         with replaced(folder, _is_report, "report", "choose another --workspace") as new:
             _fill(new, labelled(with_empty(frames, queries())), card)
@@ -58,9 +61,6 @@ def write_report(
     except KeyError as error:
         raise InputError(f"a frame of the report lacks {error}; run `swaymeter aggregate` again") from error
     return folder / "index.html"
-
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
@@ -80,7 +80,7 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
             write_csv(folder / "tables" / f"{table.table.name}.csv", table.rows)
     answers, read = write_answers(frames, folder, card), write_queries(frames, folder, card)
     sentences = findings(frames)
-    (folder / FOUND).write_text(json.dumps(sentences, ensure_ascii=False, indent=1), encoding="utf-8")
+    (folder / FOUND).write_text(json_text(sentences, indent=1), encoding="utf-8")
     text = page(
         card, sentences, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
         queries=read,
@@ -89,17 +89,14 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
 
 
 def write_csv(path: Path, rows: pd.DataFrame) -> None:
-    """Writes rows; a text that a spreadsheet would take for a formula gets an apostrophe before it."""
+    """Writes rows; no text is a formula of a spreadsheet."""
     for name, cells in rows.select_dtypes(exclude=["number", "bool"]).items():
         texts = cells.to_numpy(dtype=object)
-        if any(map(_is_formula, texts)):
-            rows = rows.assign(**{str(name): [f"'{cell}" if _is_formula(cell) else cell for cell in texts]})
-    header = [f"'{name}" if _is_formula(name) else name for name in rows.columns]
+        shown = [csv_cell(cell) if isinstance(cell, str) else cell for cell in texts]
+        if any(isinstance(cell, str) and cell != text for cell, text in zip(shown, texts, strict=True)):
+            rows = rows.assign(**{str(name): shown})
+    header = [csv_cell(str(name)) for name in rows.columns]
     rows.to_csv(path, index=False, encoding="utf-8", lineterminator="\n", header=header)
-
-
-def _is_formula(cell: object) -> bool:
-    return isinstance(cell, str) and cell.startswith(_FORMULA)
 
 
 def _is_report(folder: Path) -> bool:

@@ -119,7 +119,7 @@ def replaced(folder: Path, is_earlier: Callable[[Path], bool], what: str, advice
         WorkspaceBusy: another process is writing it.
         WorkspaceError: the folder cannot be written, or holds something else.
     """
-    folder = folder.resolve()
+    folder = Path(os.path.realpath(folder))  # Path.resolve raises where links lead round
     if not folder.name:
         raise WorkspaceError(f"{folder} cannot be replaced; name a folder below it")
     new, old, lock = (folder.with_name(f".{folder.name}.swaymeter-{state}") for state in ("new", "old", "lock"))

@@ -9,7 +9,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from swaymeter.data.errors import WorkFailed, plain
+from swaymeter.data.errors import WorkFailed
+from swaymeter.data.escaping import terminal
 from swaymeter.flows.cli.streams import lost_output
 
 
@@ -19,7 +20,7 @@ class PlainConsole(Console):
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """What is printed, where a character that a terminal would obey stands as its code, such as \\x1b."""
         for text, style, control in super().render(renderable, options):
-            yield Segment(text if control else plain(text), style, control)
+            yield Segment(text if control else terminal(text), style, control)
 
 
 out = PlainConsole()

@@ -4,6 +4,7 @@ import gc
 import logging
 import os
 import sys
+import traceback
 from importlib.metadata import version
 from typing import Annotated
 
@@ -17,7 +18,7 @@ from swaymeter.flows.cli.commands.catalog import catalog
 from swaymeter.flows.cli.commands.cluster import cluster
 from swaymeter.flows.cli.commands.datasets import datasets
 from swaymeter.flows.cli.commands.stages import stages
-from swaymeter.flows.cli.console import err, out
+from swaymeter.flows.cli.console import err, out, print_line
 from swaymeter.flows.cli.streams import keep_working, lost_output
 from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
@@ -51,7 +52,11 @@ def main() -> None:
     keep_working()
     end_when_interrupted()
     logging.raiseExceptions = False  # a log that Prefect's API does not take is none of the person's business
-    code = exit_code()
+    try:
+        code = exit_code()
+    except Exception:  # a mistake of ours, whose message may hold anybody's text
+        print_line(traceback.format_exc().rstrip(), err)
+        code = 1
     logging.shutdown()
     if code == 0 and (why := lost_output()):
         err.print(f"[yellow]warning[/yellow]  not all could be written to standard output: {why}")

@@ -30,6 +30,7 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
     from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
     from swaymeter.reports.publish import publish as write
 
+    folder = Path(os.path.realpath(folder))
     step = contents.graph.nodes[REPORT.id("study")].step
     if step is None:
         raise UsageError(
@@ -50,7 +51,7 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
         further=list(_further(contents)),
         published_on=_machine(),
     )
-    with opened(database.folder / DATABASE, schema(), exports=folder.resolve().parent) as warehouse:
+    with opened(database.folder / DATABASE, schema(), exports=folder.parent) as warehouse:
         return write(publication, warehouse, folder)
 
 

@@ -4,11 +4,9 @@ All of it is for the eyes: where the API does not take it, the run goes on.
 """
 
 import csv
-import html
-import json
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
 from typing import Any
@@ -20,7 +18,7 @@ from prefect.artifacts import (
     update_progress_artifact,
 )
 
-from swaymeter.data.storage.workspace import FOUND
+from swaymeter.data.escaping import markdown
 from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.server.api import configured_api_answers
@@ -87,15 +85,17 @@ def summary(graph: Graph) -> str:
     if not any(node.id.stage == "report" and node.state == "done" for node in graph):
         return ""
     workspace = graph.workspace
-    findings: Mapping[str, Sequence[str]] = json.loads((workspace.report / FOUND).read_text(encoding="utf-8"))
-    blocks = [f"## {_text(model)}\n\n" + "\n".join(f"- {_text(one)}" for one in findings[model]) for model in findings]
+    blocks = [
+        f"## {markdown(model)}\n\n" + "\n".join(f"- {markdown(one)}" for one in sentences)
+        for model, sentences in workspace.findings().items()
+    ]
     if (means := workspace.report / "tables" / MEANS).exists():
         with means.open(encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)
-        lines = [header, ["---"] * len(header), *([_short(cell) for cell in row] for row in rows)]
-        blocks.append("\n".join(f"| {' | '.join(map(_text, cells))} |" for cells in lines))
+        head, *lines = (f"| {' | '.join(markdown(_short(cell)) for cell in row)} |" for row in (header, *rows))
+        blocks.append("\n".join([head, "| --- " * len(header) + "|", *lines]))
     page = workspace.report / "index.html"
-    return "\n\n".join([*blocks, f"Page: {_text(page)}\n\nDatabase: {_text(workspace.database)}"])
+    return "\n\n".join([*blocks, f"Page: {markdown(page)}\n\nDatabase: {markdown(workspace.database)}"])
 
 
 def _short(cell: str) -> str:
@@ -103,9 +103,3 @@ def _short(cell: str) -> str:
         return cell if cell.isdigit() else f"{float(cell):.3f}"
     except ValueError:
         return cell
-
-
-def _text(content: Any) -> str:
-    """Text that Markdown shows as it is: names of models and relations come from outside."""
-    escaped = html.escape(str(content), quote=False)
-    return "".join(f"\\{sign}" if sign in "\\`*_[]|#" else sign for sign in escaped)

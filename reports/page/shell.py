@@ -13,9 +13,10 @@ import jinja2
 import numpy as np
 import pandas as pd
 from jinja2.environment import TemplateStream
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from swaymeter.data.digests import integrity
+from swaymeter.data.escaping import html
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.style import PARTITION_HUES, QUERY_HUES, rules_of_themes
 
@@ -26,7 +27,7 @@ def template(package: str, file: str, filters: Mapping[str, Any]) -> jinja2.Temp
     It may extend base.html, which all pages begin and end with.
     """
     environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        autoescape=True, finalize=html, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         loader=jinja2.FunctionLoader(partial(asset, "swaymeter.reports.page")),
     )  # fmt: skip
     environment.filters.update(filters)
@@ -42,7 +43,7 @@ def written(
     return template(package, file, filters).stream(css=Markup(css), style_hash=integrity(css), **words)
 
 
-_MARKUP = re.compile("[<>&\u2028\u2029]")
+_MARKUP = re.compile("[<>&\x7f-\x9f\u2028\u2029]")
 
 
 def sealed(value: object) -> Markup:
@@ -90,10 +91,10 @@ def linked(text: str) -> Markup:
     """The text with its web addresses as plain links, everything else escaped."""
     markup, at = Markup(), 0
     for match in _ADDRESS.finditer(text):
-        markup += escape(text[at : match.start()])
+        markup += html(text[at : match.start()])
         markup += Markup('<a href="{0}" rel="noopener noreferrer">{0}</a>').format(match.group())
         at = match.end()
-    return markup + escape(text[at:])
+    return markup + html(text[at:])
 
 
 def _digits(number: float) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from swaymeter.data.digests import sha256_of
 from swaymeter.data.errors import WorkspaceError
+from swaymeter.data.escaping import json_text, terminal
 from swaymeter.data.storage.writing import replaced
 from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.reports.figures import FIGURES
@@ -52,11 +53,11 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
         _write_pictures(study, new, labelled(with_empty(frames, queries())))
         _write_data(study, new, warehouse, frames)
         for path, record in evaluations(study, frames):
-            _write(new / "evals" / path, json.dumps(record, ensure_ascii=False, indent=1))
+            _write(new / "evals" / path, json_text(record, indent=1))
         _write(new / "study.yaml", study.study_file)
         files = {path.relative_to(new).as_posix(): sha256_of(path) for path in sorted(new.rglob("*")) if path.is_file()}
         content = _manifest(study, frames) | {"files": files}
-        _write(new / MANIFEST, json.dumps(content, ensure_ascii=False, indent=1))
+        _write(new / MANIFEST, json_text(content, indent=1))
     return folder / MANIFEST
 
 
@@ -100,7 +101,7 @@ def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
         _write(folder / "tables" / f"{name}.md", texts.markdown_table(table))
         write_csv(folder / "tables" / f"{name}.csv", table.rows)
     if captions:
-        _write(folder / "figures" / "captions.txt", "\n".join(captions))
+        _write(folder / "figures" / "captions.txt", terminal("\n".join(captions)))
     names = [one.name for one in drawn], [table.table.name for table in tables]
     _write(folder / "document.tex", texts.document(study.card.name, *names))
 
@@ -115,7 +116,7 @@ def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: 
     sources = frames["sources_in_short"]
     licences = list(sources["licence"])
     described = metadata(study, files, licences)
-    _write(folder / "croissant.json", json.dumps(described, ensure_ascii=False, indent=1))
+    _write(folder / "croissant.json", json_text(described, indent=1))
     _write(folder / "README.md", dataset_card(study, files, sources))
     _write(folder / LICENCES, licences_of(study, sources))
 

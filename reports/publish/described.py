@@ -11,10 +11,11 @@ from typing import Any
 import pandas as pd
 import yaml
 
+from swaymeter.data.escaping import markdown
 from swaymeter.data.records.table import Column
 from swaymeter.reports.frames import records
 from swaymeter.reports.publish.publication import Exported, Publication, addresses, hub
-from swaymeter.reports.publish.texts import grid, markdown
+from swaymeter.reports.publish.texts import grid
 
 CONTEXT: Mapping[str, Any] = {
     "@language": "en",

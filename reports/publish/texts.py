@@ -4,14 +4,13 @@ Content stays text. In LaTeX every special character is escaped, accents become 
 of pdfLaTeX lack is written as its code point, such as [U+6771]; Markdown and CSV have the character itself.
 """
 
-import re
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 
+from swaymeter.data.escaping import latex, markdown
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.page import MOST_ROWS, cell, heading
 from swaymeter.reports.tables import Filled
@@ -25,65 +24,6 @@ _NEEDS = "% needs \\usepackage[T1]{{fontenc}} and \\usepackage{{{}}}\n"
 _SMALL = r"\scriptsize\setlength{\tabcolsep}{3pt}"
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}"
 _PROSE, _NAME = 28, 12
-_TEXT = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "[": "{[}", "]": "{]}", "*": "{*}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
-    "\u2212": r"\ensuremath{-}", "\u2013": r"\textendash{}", "\u2014": r"\textemdash{}", "\u2026": r"\dots{}",
-    "\u2018": r"\textquoteleft{}", "\u2019": r"\textquoteright{}", "\u201c": r"\textquotedblleft{}",
-    "\u201d": r"\textquotedblright{}", "\u221e": r"\ensuremath{\infty}", "\u2265": r"\ensuremath{\geq}",
-    "\u2264": r"\ensuremath{\leq}", "\u2260": r"\ensuremath{\neq}", "\u00d7": r"\ensuremath{\times}",
-    "\u00b1": r"\ensuremath{\pm}",
-    "\u00b7": r"\textperiodcentered{}", "\u00b0": r"\textdegree{}", "\u00b5": r"\textmu{}", "\u00a7": r"\S{}",
-    "\u00df": r"\ss{}", "\u00e6": r"\ae{}", "\u00c6": r"\AE{}", "\u0153": r"\oe{}", "\u0152": r"\OE{}",
-    "\u00f8": r"\o{}", "\u00d8": r"\O{}", "\u0142": r"\l{}", "\u0141": r"\L{}", "\u0131": r"\i{}",
-    "\u0111": r"\dj{}", "\u0110": r"\DJ{}", "\u00f0": r"\dh{}", "\u00d0": r"\DH{}", "\u00fe": r"\th{}",
-    "\u00de": r"\TH{}", "\u20ac": r"\texteuro{}", "\u00a3": r"\pounds{}",
-}  # fmt: skip
-"""What does not stand for itself; brackets and stars could follow the end of a row, which takes them for options."""
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&#!])")
-_LIGATURE = re.compile(r"([-,'])(?=\1)")
-_ACCENTS = {
-    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
-    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0328": "k",
-    "\u0326": "textcommabelow", "\u0331": "b",
-}  # fmt: skip
-
-
-def latex(text: object) -> str:
-    """Any text as LaTeX that prints it, in one line."""
-    parts: list[str] = []
-    for character in unicodedata.normalize("NFC", " ".join(str(text).split())):
-        if character in _ACCENTS and parts:
-            parts[-1] = rf"\{_ACCENTS[character]}{{{parts[-1]}}}"
-        else:
-            parts.append(_escaped(character))
-    return _LIGATURE.sub(r"\1{}", "".join(parts))
-
-
-def markdown(text: object) -> str:
-    """Any text as Markdown that shows it, in one line."""
-    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))
-
-
-def _escaped(character: str) -> str:
-    """A composed character; a letter with accents becomes commands where all its accents have one."""
-    if character in _TEXT:
-        return _TEXT[character]
-    if character.isascii():
-        return character if character.isprintable() else ""
-    if unicodedata.category(character) in ("Cf", "Cc", "Cs"):
-        return ""
-    decomposed = unicodedata.normalize("NFD", character)
-    letter, accents = decomposed[0], decomposed[1:]
-    if not accents or any(accent not in _ACCENTS for accent in accents) or not (letter.isascii() or letter in _TEXT):
-        return f"{{[}}U+{ord(character):04X}{{]}}"
-    composed = _TEXT.get(letter, letter)
-    for accent in accents:
-        composed = rf"\{_ACCENTS[accent]}{{{composed}}}"
-    return composed
-
-
 def latex_table(filled: Filled) -> str:
     """A table as booktabs LaTeX, its numbers as the page shows them; longer than a page, it continues in another."""
     caption, columns, lines = _contents(filled)

@@ -18,7 +18,6 @@ from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import InputError, WorkspaceError
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.reports.card import NotRun
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import Figure
 from swaymeter.reports.figures.rendering import Pictures
@@ -31,15 +30,10 @@ from swaymeter.reports.tables import TABLES, Filled, Table, filled
 from swaymeter.tasks.measures import MEASURES
 from tests.extensions import measure
 from tests.registered import added
+from tests.reports.hostile import HOSTILE, hostile_card, hostile_frames, without_controls
 from tests.reports.parsed import Parsed
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL, frames, tables
-
-HOSTILE = (
-    "<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>", r"$\frac{1}{$", "{{ 7 * 7 }} {% raw %}",
-    "\u202e\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd\u202c", "../../etc/passwd\x00",
-    "東京 " + "very long name " * 40, "=HYPERLINK(1)&amp;",
-)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -93,24 +87,14 @@ def test_the_manifest_has_the_key_and_every_file(report: Path) -> None:
 
 
 def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path) -> None:
-    text = "\n".join(HOSTILE)
-    names = [name.replace("\x00", "") for name in HOSTILE]  # a database holds no null byte
-    relations = [first + second for first, second in zip(names[::2], names[1::2], strict=True)]
-    rows = tables([(names[0] + names[2], "float32")], relations=relations, entities=2, questions=6)
-    for row in rows["contexts"]:
-        row["text"] = "\n".join(names)
-    card = dataclasses.replace(
-        CARD, name=text, asked=text, sources=HOSTILE, made_at=text, versions={text: text},
-        prompt={"system": f"own {text}"},
-        not_run=tuple(NotRun(one, one, one, one) for one in HOSTILE),
-    )  # fmt: skip
     with without_pixels():
-        html = write_report(frames(rows), tmp_path / "report", card).read_text(encoding="utf-8")
+        html = write_report(hostile_frames(), tmp_path / "report", hostile_card()).read_text(encoding="utf-8")
     assert "<script>alert" not in html
     assert "<img src=x" not in html
     assert '<dt>Prompt, system</dt><dd class="text"><bdi>own &lt;script&gt;' in html
     for escaped in ("&lt;script&gt;alert(1)&lt;/script&gt;", "{{ 7 * 7 }}", HOSTILE[2]):
         assert escaped in html
+    assert without_controls(tmp_path / "report")
     for path in (tmp_path / "report").rglob("*.*"):
         assert set(path.name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
         assert len(path.name) < 160

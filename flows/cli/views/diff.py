@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import Any
-from unicodedata import category
 
 from rich.console import Console
 from rich.text import Text
@@ -16,6 +15,7 @@ from swaymeter.data.dataset import differences
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.differences import Change, Changed, Difference, RelationDifference, Value
 from swaymeter.data.errors import SwaymeterError, UsageError
+from swaymeter.data.escaping import visible
 from swaymeter.data.records import Fact, Question, as_row
 from swaymeter.flows.cli.console import print_line, print_table
 
@@ -122,14 +122,6 @@ def _lines(relation: RelationDifference) -> Iterator[tuple[str, str, str]]:
 
 def _only_counts(changed: Changed) -> bool:
     return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
-
-
-def visible(text: str) -> str:
-    """The text with every invisible or direction-changing character written as its code."""
-    return "".join(
-        sign if sign == " " or category(sign)[0] not in "CZ" else sign.encode("unicode_escape").decode()
-        for sign in text
-    )
 
 
 def _short(text: str) -> str:

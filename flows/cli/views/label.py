@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from swaymeter.data.errors import InputError, UsageError, WorkspaceError, plain
+from swaymeter.data.errors import InputError, UsageError, WorkspaceError
+from swaymeter.data.escaping import terminal
 from swaymeter.data.records import OWN_KINDS, OwnKind
 from swaymeter.data.sources.own.named_file import Origin, rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.one_row import OwnContext, OwnRow, row_of
@@ -132,7 +133,7 @@ def _set(question: AskedQuestion, number: int, kind: OwnKind, read: Callable[[st
     if before.kind == "conflicting":  # what it states is of that kind alone
         cells = {name: value for name, value in cells.items() if name not in ("answer", "aliases")}
     if kind == "conflicting":
-        cells["answer"] = read(STATED.format(plain(before.answer or BACK))) or before.answer
+        cells["answer"] = read(STATED.format(terminal(before.answer or BACK))) or before.answer
     question.contexts[number] = row_of(OwnContext, cells)
     try:
         row_of(OwnRow, question.as_row())

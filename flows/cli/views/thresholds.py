@@ -7,6 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
+from swaymeter.data.escaping import xml
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
 from swaymeter.data.sources.own.named_file import Wrong
 from swaymeter.reports.estimates import estimate, number, plural, told_apart
@@ -21,7 +22,6 @@ QUANTITIES: Mapping[str, str] = {
 """What a threshold can name, and the quantities of swaymeter.tasks.statistics.models."""
 IN_NATS = ("persuasion", "unchanged")
 """Of these, those that are not shares."""
-_NO_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _THRESHOLD = re.compile(
     r"(?P<quantity>[a-z_]+)(?:\.(?P<group>(?!(?:low|high)=)[a-z_]+))?(?:\.(?P<end>low|high))?"
     r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
@@ -194,10 +194,10 @@ def write_junit(file: Path, name: str, outcome: Judged, *, unused: Sequence[Wron
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
     suite = ElementTree.Element(
         "testsuite", {counted: str(kinds.count(kind)) for counted, kind in counts.items()},
-        name=f"swaymeter audit {name}", tests=str(len(cases)),
+        name=xml(f"swaymeter audit {name}"), tests=str(len(cases)),
     )  # fmt: skip
     for of_case in cases:
-        classname, called, kind, message = (_NO_XML.sub("\N{REPLACEMENT CHARACTER}", text) for text in of_case)
+        classname, called, kind, message = map(xml, of_case)
         case = ElementTree.SubElement(suite, "testcase", classname=classname, name=called)
         if message:
             ElementTree.SubElement(case, kind, message=message)

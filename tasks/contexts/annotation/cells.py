@@ -7,17 +7,12 @@ and a formula's sign behind a semicolon, are written as codes: _x0007_, as in EC
 import re
 from dataclasses import dataclass
 
+from swaymeter.data.escaping import coded, csv_cell, is_computed
+
 LARGEST_CELL = 32_767
 """The characters that a cell of Excel holds, in UTF-16; longer texts are cut without a warning."""
 
-_FORMULA_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
-_NO_CELL_HOLDS = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff\ud800-\udfff]|_(?=x[0-9A-Fa-f]{4}_)")
 _CODE = re.compile("_x([0-9A-Fa-f]{4})_")
-_SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
-_FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
-# Every run of blanks is read once, from its beginning: a long one of blank lines would be read from each of them.
-_SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
-_ENDS_A_CELL = frozenset(";\t\n\r")
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
 _WORDS_OF_NUMBERS = re.compile(
     rf"(?:[\W\d_]|(?<![^\W\d_])(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|a|p|am|pm|e|t|z)(?![^\W\d_]))*",
@@ -36,32 +31,19 @@ class SheetColumn:
     choices: tuple[str, ...] = ()
 
 
-def coded(text: str) -> str:
-    """The text with the characters that no cell can hold written as codes."""
-    return _NO_CELL_HOLDS.sub(lambda match: _code_of(match[0]), text)
-
-
 def decoded(cell: str) -> str:
     """The text of a cell with codes in it."""
     return _CODE.sub(lambda match: chr(int(match[1], 16)), cell)
 
 
-def looks_like_formula(text: str) -> bool:
-    """Whether a program might run the text: after quotes and invisible characters it begins with a formula's sign."""
-    return _FORMULA.match(text) is not None
-
-
 def guarded(text: str) -> str:
     """The text as a cell of a .csv file that every program shows as it is; `unguarded` gives the text again."""
-    cell = _SIGN_AFTER_BLANKS.sub(
-        lambda match: match[1] + (match[2] if _ENDS_A_CELL.isdisjoint(match[1]) else _code_of(match[2])), coded(text)
-    )
-    return f"'{cell}" if _needs_guard(cell) else cell
+    return csv_cell(text, _needs_guard)
 
 
 def unguarded(cell: str) -> str:
     """The text of a cell of a .csv file, be it written by `guarded` or typed by a person."""
-    return decoded(cell[1:] if cell.startswith("'") and _needs_guard(cell) else cell)
+    return decoded(cell[1:] if cell.startswith("'") and _needs_guard(cell.lstrip("'")) else cell)
 
 
 def plain(text: str) -> str:
@@ -77,14 +59,9 @@ def fits(text: str) -> bool:
     return max(len(cell.encode("utf-16-le", "surrogatepass")) for cell in cells) <= 2 * LARGEST_CELL
 
 
-def _needs_guard(cell: str) -> bool:
-    text = cell.lstrip("'")
-    if looks_like_formula(text) or text[:1] in ("\t", "\n"):
+def _needs_guard(text: str) -> bool:
+    if is_computed(text):
         return True
     if text.strip().casefold() in ("true", "false"):
         return True
     return any(sign.isdigit() for sign in text) and _WORDS_OF_NUMBERS.fullmatch(text) is not None
-
-
-def _code_of(sign: str) -> str:
-    return f"_x{ord(sign):04X}_"

@@ -17,6 +17,7 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.datavalidation import DataValidation
 
 from swaymeter.data.errors import InputError, UsageError, WorkspaceError, first_line
+from swaymeter.data.escaping import coded, looks_like_formula
 from swaymeter.data.storage.writing import put, unfinished
 from swaymeter.tasks.contexts.annotation import cells
 from swaymeter.tasks.contexts.annotation.cells import SheetColumn, fits
@@ -257,9 +258,9 @@ def _rows_of_workbook(file: IO[bytes], names: set[str]) -> list[tuple[int, list[
 
 def _write(cell: Any, text: str, *, locked: bool = True) -> None:
     if text:
-        cell.value = cells.coded(text)
+        cell.value = coded(text)
         cell.data_type = "s"  # openpyxl takes what begins with = for a formula, and #N/A for an error
-        cell.quotePrefix = cells.looks_like_formula(text)  # keeps it a text where somebody edits it
+        cell.quotePrefix = looks_like_formula(text)  # keeps it a text where somebody edits it
     cell.number_format = "@"  # a text
     cell.alignment = _TOP
     cell.protection = Protection(locked=locked)

@@ -59,6 +59,15 @@ def test_what_was_set_aside_is_kept_where_another_folder_came(tmp_path: Path) ->
     assert (aside / "a.txt").exists()
 
 
+def test_links_that_lead_round_are_named(tmp_path: Path) -> None:
+    (tmp_path / "paper").symlink_to(tmp_path / "paper")
+    with (
+        pytest.raises(WorkspaceError, match=r"paper cannot be written: .*; choose another"),
+        replaced(tmp_path / "paper", Path.exists, "x", "choose another"),
+    ):
+        pass
+
+
 def test_the_root_is_not_replaced() -> None:
     with pytest.raises(WorkspaceError, match="name a folder below it"), replaced(Path("/"), Path.exists, "x", "y"):
         pass

@@ -1,10 +1,12 @@
 """What anybody may have written does nothing on a terminal."""
 
 import io
+from unittest.mock import Mock
 
 import pytest
 from rich.table import Table
 
+from swaymeter.flows.cli import main as cli
 from swaymeter.flows.cli.console import PlainConsole
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31m\r\u202ec"
@@ -28,3 +30,22 @@ def test_no_text_acts(form: str) -> None:
     written = console.file.getvalue()  # type: ignore[attr-defined]
     assert SHOWN in written
     assert not {"\x1b", "\x07", "\x9b", "\r", "\u202e"} & {*written}
+
+
+def test_a_mistake_of_ours_acts_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> int:
+        raise ValueError(HOSTILE)
+
+    console, ended = PlainConsole(file=io.StringIO(), width=200), Mock(side_effect=SystemExit)
+    replaced = {"exit_code": fails, "keep_working": Mock(), "end_when_interrupted": Mock(), "err": console}
+    for name, value in replaced.items():
+        monkeypatch.setattr(cli, name, value)
+    monkeypatch.setattr("os._exit", ended)
+    monkeypatch.setattr("logging.shutdown", Mock())
+    monkeypatch.setattr("logging.raiseExceptions", True)
+    with pytest.raises(SystemExit):
+        cli.main()
+    ended.assert_called_once_with(1)
+    written = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "ValueError" in written
+    assert not {"\x1b", "\x07", "\x9b", "\u202e"} & {*written}

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import os
 import re
@@ -14,9 +15,11 @@ import yaml
 
 import swaymeter.reports.publish as publishing
 from swaymeter.data.errors import WorkspaceError
-from swaymeter.reports.publish import publish
+from swaymeter.reports.publish import Known, publish
 from swaymeter.reports.publish.publication import addresses, hub
 from tests.data.warehouse.small_study import small_study
+from tests.registered import only
+from tests.reports.hostile import HOSTILE, hostile_card, hostile_frames, without_controls
 from tests.reports.publish.conftest import DRAWN, STUDY, Made
 from tests.reports.study import MODEL
 
@@ -145,6 +148,16 @@ def test_an_earlier_publication_is_replaced(tmp_path: Path, made: Made, monkeypa
         publish(STUDY, made, tmp_path / "paper")  # type: ignore[arg-type]
     assert (tmp_path / "paper" / "data" / "notes.txt").exists()
     assert os.listdir(tmp_path) == ["paper"]
+
+
+def test_a_hostile_study_is_published_as_text(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publishing, "printed", lambda drawn, limits: b"")
+    frames, text = {**made.frames, **hostile_frames()}, "\n".join(HOSTILE)
+    card = dataclasses.replace(hostile_card(), made_at=STUDY.card.made_at)
+    study = dataclasses.replace(STUDY, card=card, models={text: Known(text, text)}, by=text)
+    with only(publishing.FIGURES, DRAWN):
+        publish(study, dataclasses.replace(made, frames=frames), tmp_path / "paper")  # type: ignore[arg-type]
+    assert without_controls(tmp_path / "paper")
 
 
 # What eval.schema.json of Every Eval Ever, version 0.2.2, asks of the fields that are written. Worded anew from

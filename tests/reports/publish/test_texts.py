@@ -6,11 +6,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from swaymeter.data.escaping import latex, markdown
 from swaymeter.reports.answers import sealed
 from swaymeter.reports.page import linked
-from swaymeter.reports.publish.texts import latex, latex_table, markdown, markdown_table
+from swaymeter.reports.publish.texts import latex_table, markdown_table
 from swaymeter.reports.tables import Filled, Table
-from tests.reports.test_report import HOSTILE
+from tests.reports.hostile import HOSTILE
 
 NASTY = (
     *HOSTILE, r"\input{/etc/passwd} ^^41 a_b # 50% & ~ {x} --- ''", "Ångström Dvořák Nguyễn Łódź ẞ", "a | b\n\n| c |",

@@ -2,13 +2,13 @@ from time import perf_counter
 
 import pytest
 
+from swaymeter.data.escaping import looks_like_formula
 from swaymeter.tasks.contexts.annotation.cells import (
     LARGEST_CELL,
     coded,
     decoded,
     fits,
     guarded,
-    looks_like_formula,
     plain,
     unguarded,
 )

@@ -1,0 +1,162 @@
+r"""Content stays text: one function for each thing that a text is written into.
+
+What a model, a file, a server or a person wrote may hold what a terminal obeys, a browser runs, a spreadsheet computes
+or LaTeX executes. Whoever writes a text into one of them uses its function here.
+
+A control character stands as its code, such as \x1b, or is left out of LaTeX: a file may be printed on a terminal.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable
+
+from markupsafe import Markup, escape
+
+_ACTS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What a terminal would obey, or what turns the text round, in place of being shown; line breaks and tabs do not."""
+_NO_HTML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_NO_XML = re.compile(r"[^\t\n -~\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def terminal(text: str) -> str:
+    r"""The text as a terminal shows it, without obeying it; in lines, as it was."""
+    return _ACTS.sub(_code, text)
+
+
+def visible(text: str) -> str:
+    """The text on one line, where also what is invisible, or turns the text round, stands as its code."""
+    return "".join(
+        sign if sign == " " or unicodedata.category(sign)[0] not in "CZ" else sign.encode("unicode_escape").decode()
+        for sign in text
+    )
+
+
+def html(text: object) -> Markup:
+    """Any text as HTML, of an element or of a value in quotes, which isolates its direction; Markup stays as it is."""
+    if isinstance(text, Markup):
+        return text
+    lines = str(text).replace("\r\n", "\n").replace("\r", "\n")  # as browsers read them
+    return escape(_NO_HTML.sub(_code, lines))
+
+
+def xml(text: str) -> str:
+    """The text with the characters alone that XML 1.0 can hold; who writes the file escapes what is markup."""
+    return _NO_XML.sub(_code, text)
+
+
+def json_text(value: object, indent: int | None = None) -> str:
+    """The value as JSON in the characters of its texts, those that act as their codes."""
+    return _ACTS.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def _code(character: re.Match[str]) -> str:
+    return character[0].encode("unicode_escape").decode()
+
+
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&#!])")
+_BLOCK = re.compile(r"^(\d{0,9})([-+=:.)])")
+"""What makes a list, a heading or a line of a text that begins with it."""
+
+
+def markdown(text: object) -> str:
+    """Any text as Markdown that shows it, in one line."""
+    shown = _MARKDOWN.sub(r"\\\1", terminal(" ".join(str(text).split())))
+    return _BLOCK.sub(r"\1\\\2", shown)
+
+
+# LaTeX.
+
+_TEXT = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
+    "[": "{[}", "]": "{]}", "*": "{*}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
+    "\u2212": r"\ensuremath{-}", "\u2013": r"\textendash{}", "\u2014": r"\textemdash{}", "\u2026": r"\dots{}",
+    "\u2018": r"\textquoteleft{}", "\u2019": r"\textquoteright{}", "\u201c": r"\textquotedblleft{}",
+    "\u201d": r"\textquotedblright{}", "\u221e": r"\ensuremath{\infty}", "\u2265": r"\ensuremath{\geq}",
+    "\u2264": r"\ensuremath{\leq}", "\u2260": r"\ensuremath{\neq}", "\u00d7": r"\ensuremath{\times}",
+    "\u00b1": r"\ensuremath{\pm}",
+    "\u00b7": r"\textperiodcentered{}", "\u00b0": r"\textdegree{}", "\u00b5": r"\textmu{}", "\u00a7": r"\S{}",
+    "\u00df": r"\ss{}", "\u00e6": r"\ae{}", "\u00c6": r"\AE{}", "\u0153": r"\oe{}", "\u0152": r"\OE{}",
+    "\u00f8": r"\o{}", "\u00d8": r"\O{}", "\u0142": r"\l{}", "\u0141": r"\L{}", "\u0131": r"\i{}",
+    "\u0111": r"\dj{}", "\u0110": r"\DJ{}", "\u00f0": r"\dh{}", "\u00d0": r"\DH{}", "\u00fe": r"\th{}",
+    "\u00de": r"\TH{}", "\u20ac": r"\texteuro{}", "\u00a3": r"\pounds{}",
+}  # fmt: skip
+"""What does not stand for itself; brackets and stars could follow the end of a row, which takes them for options."""
+_LIGATURE = re.compile(r"([-,'])(?=\1)")
+_ACCENTS = {
+    "\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".",
+    "\u0308": '"', "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0323": "d", "\u0327": "c", "\u0328": "k",
+    "\u0326": "textcommabelow", "\u0331": "b",
+}  # fmt: skip
+
+
+def latex(text: object) -> str:
+    """Any text as LaTeX that prints it, in one line."""
+    parts: list[str] = []
+    for character in unicodedata.normalize("NFC", " ".join(str(text).split())):
+        if character in _ACCENTS and parts:
+            parts[-1] = rf"\{_ACCENTS[character]}{{{parts[-1]}}}"
+        else:
+            parts.append(_escaped(character))
+    return _LIGATURE.sub(r"\1{}", "".join(parts))
+
+
+def _escaped(character: str) -> str:
+    """A composed character; a letter with accents becomes commands where all its accents have one."""
+    if character in _TEXT:
+        return _TEXT[character]
+    if character.isascii():
+        return character if character.isprintable() else ""
+    if unicodedata.category(character) in ("Cf", "Cc", "Cs"):
+        return ""
+    decomposed = unicodedata.normalize("NFD", character)
+    letter, accents = decomposed[0], decomposed[1:]
+    if not accents or any(accent not in _ACCENTS for accent in accents) or not (letter.isascii() or letter in _TEXT):
+        return f"{{[}}U+{ord(character):04X}{{]}}"
+    composed = _TEXT.get(letter, letter)
+    for accent in accents:
+        composed = rf"\{_ACCENTS[accent]}{{{composed}}}"
+    return composed
+
+
+# Cells of spreadsheets.
+
+_FORMULA_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"
+_NO_CELL_HOLDS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufffe\uffff\ud800-\udfff]|_(?=x[0-9A-Fa-f]{4}_)")
+_SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+_FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
+# Every run of blanks is read once, from its beginning: a long one of blank lines would be read from each of them.
+_SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
+_ENDS_A_CELL = frozenset(";\t\n\r")
+
+
+def coded(text: str) -> str:
+    """The text with the characters that no cell can hold written as codes."""
+    return _NO_CELL_HOLDS.sub(lambda match: _code_of(match[0]), text)
+
+
+def looks_like_formula(text: str) -> bool:
+    """Whether a program might run the text: after quotes and invisible characters it begins with a formula's sign."""
+    return _FORMULA.match(text) is not None
+
+
+def is_computed(text: str) -> bool:
+    """Whether a program might take a cell for something else than its text, as `looks_like_formula` or by its start."""
+    return looks_like_formula(text) or text[:1] in ("\t", "\n")
+
+
+def csv_cell(text: str, is_read_otherwise: Callable[[str], bool] = is_computed) -> str:
+    """The text as a cell of a .csv file that no program computes.
+
+    A formula has an apostrophe before it; a sign of one that begins a cell for a program which separates by other
+    characters, and what no cell can hold, are written as codes: _x0007_, as in ECMA-376, part 1, ST_Xstring.
+    """
+    cell = _SIGN_AFTER_BLANKS.sub(
+        lambda match: match[1] + (match[2] if _ENDS_A_CELL.isdisjoint(match[1]) else _code_of(match[2])), coded(text)
+    )
+    return f"'{cell}" if is_read_otherwise(cell.lstrip("'")) else cell
+
+
+def _code_of(sign: str) -> str:
+    return f"_x{ord(sign):04X}_"

@@ -1,0 +1,50 @@
+"""A study in which everything that anybody can write is made to act."""
+
+import csv
+import dataclasses
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from swaymeter.reports.card import NotRun, StudyCard
+from tests.reports.study import CARD, frames, tables
+
+HOSTILE = (
+    "<script>alert(1)</script>", "\"><img src=x onerror='alert(1)'>", r"$\frac{1}{$", "{{ 7 * 7 }} {% raw %}",
+    "\u202e\u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd\u202c", "../../etc/passwd\x00",
+    "東京 " + "very long name " * 40, "=HYPERLINK(1)&amp;", "\x1b]0;title\x07\x1b[2J\x7f\x9b31m", "=1+1|a",
+)
+"""What anybody may write into a study, a file or an answer."""
+
+
+def hostile_frames() -> dict[str, pd.DataFrame]:
+    """The frames of a study whose models, relations and contexts are called so."""
+    names = [name.replace("\x00", "") for name in HOSTILE]  # a database holds no null byte
+    relations = [first + second for first, second in zip(names[::2], names[1::2], strict=True)]
+    rows = tables([(names[0] + names[2] + names[-2], "float32")], relations=relations, entities=2, questions=6)
+    for row in rows["contexts"]:
+        row["text"] = "\n".join(names)
+    return frames(rows)
+
+
+def hostile_card() -> StudyCard:
+    """What its file says, and what it did not run."""
+    text = "\n".join(HOSTILE)
+    return dataclasses.replace(
+        CARD, name=text, asked=text, sources=HOSTILE, made_at=text, versions={text: text},
+        prompt={"system": f"own {text}"},
+        not_run=tuple(NotRun(one, one, one, one) for one in HOSTILE),
+    )  # fmt: skip
+
+
+def without_controls(folder: Path) -> bool:
+    """Whether no text file of a folder holds a character that a terminal obeys, and no cell of a CSV a formula."""
+    texts = [path for path in folder.rglob("*.*") if path.suffix not in (".png", ".pdf", ".parquet")]
+    assert texts
+    for path in texts:
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", text), path
+        if path.suffix == ".csv":
+            assert not any(cell.startswith(("=", "+")) for row in csv.reader(text.splitlines()) for cell in row), path
+    return True
