@@ -10,10 +10,11 @@ MIB = 1 << 20
 
 
 @contextmanager
-def mounted(folder: Path, size: int) -> Iterator[Path]:
-    """A folder that holds so many bytes."""
+def mounted(folder: Path, size: int, files: int = 0) -> Iterator[Path]:
+    """A folder that holds so many bytes, and so many files, folders and links; 0: as many as fit."""
     folder.mkdir(exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", str(folder)], check=True, capture_output=True)
+    options = f"size={size},nr_inodes={files}"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(folder)], check=True, capture_output=True)
     try:
         yield folder
     finally:

@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
+import duckdb
 import psutil
 import pytest
 
 from tests.data.sources.servers.faults import Asked
-from tests.end_to_end.tiny_study import Command, TinyStudy
-from tests.faults.campaign import on_dask
+from tests.end_to_end.tiny_study import Command, Run, TinyStudy
+from tests.faults.campaign import escapes, on_dask, others
 from tests.faults.campaign.case import SAID, WENT_ON, BrokenError, Case, group, judged
 from tests.faults.campaign.endpoints import FAULTS, Plan, of_study, of_texts
 from tests.faults.campaign.flips import Kept, _flipped, _notes
@@ -131,3 +132,23 @@ def test_an_answer_that_is_asked_for_again_is_counted() -> None:
     said = [plan.say(asked, answers) for _ in range(3)]
     assert [say and say.status for say in said] == [None, 429, None]
     assert (plan.repeats, plan.again) == (2, [body, body])
+
+
+@pytest.mark.parametrize(
+    ("run", "written", "verdict"),
+    [
+        (Run(0, "found: Oslo"), "a,b\n'=1+1,-2\n", "went on"), (Run(2, r"error  \x1b is not known"), "", "refused"),
+        (Run(0, "found: \x1b[2J"), "", "ACTED"), (Run(0, ""), "a,\x07\n", "ACTED"),
+        (Run(0, ""), "a, =1+1\n", "COMPUTED"),
+        (Run(1, "Traceback (most recent call last)"), "", "CRASHED"), (None, "", "HUNG"),
+    ],
+)  # fmt: skip
+def test_what_acts_breaks_a_guarantee(run: Run | None, written: str, verdict: str, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(written)
+    assert escapes.judged(run, tmp_path)[0] == verdict
+
+
+def test_a_secret_that_is_told_is_found(tmp_path: Path) -> None:
+    assert not others._tells(tmp_path)
+    duckdb.sql(f"COPY (SELECT '{others.SECRET}' AS text) TO '{tmp_path / 'a.parquet'}' (COMPRESSION zstd)")
+    assert others._tells(tmp_path)

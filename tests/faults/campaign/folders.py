@@ -6,6 +6,7 @@ import threading
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 from swaymeter.flows.graph.step import Stage
@@ -18,6 +19,15 @@ def workspace_full(case: Case, stage: Stage) -> str:
     with mounted(case.study.workspace, 64 * MIB) as workspace:
         outcome = case.through(stage, partial(_fill, workspace), "No space left on device")
         (workspace / "filling").unlink()
+        case.complete()
+    return outcome
+
+
+def no_more_files(case: Case, stage: Stage) -> str:
+    """The disk of the workspace has room, but can name no further file, where a stage begins."""
+    with mounted(case.study.workspace, 64 * MIB, files=2_000) as workspace:
+        outcome = case.through(stage, partial(_fill_table, workspace), "No space left on device")
+        shutil.rmtree(workspace / "filling")
         case.complete()
     return outcome
 
@@ -56,6 +66,13 @@ def _fill(folder: Path) -> None:
             with suppress(OSError):
                 while file.write(bytes(size)) == size:
                     pass
+
+
+def _fill_table(folder: Path) -> None:
+    (folder / "filling").mkdir()
+    with suppress(OSError):
+        for number in count():
+            (folder / "filling" / str(number)).touch()
 
 
 def prefect_full(case: Case, stage: Stage | None) -> str:

@@ -12,18 +12,20 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+
+import psutil
 
 from swaymeter.flows.graph.step import STAGES
 from swaymeter.flows.server import api as prefect
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import POSTGRES, free_port, postgresql
 from tests.end_to_end.tiny_study import new_study, prefect_server, until
-from tests.faults.campaign.case import BrokenError, Case, Held, as_in_a_terminal, judged
-from tests.faults.campaign.folders import prefect_full, workspace_away, workspace_full
+from tests.faults.campaign.case import BrokenError, Case, Held, NotHitError, as_in_a_terminal, judged
+from tests.faults.campaign.folders import no_more_files, prefect_full, workspace_away, workspace_full
 from tests.faults.campaign.interrupts import RUNNERS, interrupted
 from tests.faults.campaign.on_dask import conductor_killed, scheduler_killed, scheduler_started_again, workers_killed
 from tests.faults.campaign.record import Outcome
@@ -64,9 +66,11 @@ def _cases() -> Iterator[tuple[str, Happens]]:
     yield "two runs on one workspace, of two hosts", two_hosts
     for seconds in (0.0, 20.0) if POSTGRES else ():
         yield "PostgreSQL of Prefect's server restarted", partial(database_restarted, seconds=seconds)
+        yield "PostgreSQL of Prefect's server killed", partial(database_restarted, seconds=seconds, killed=True)
     if can_mount():
         for stage in STAGES:
             yield "workspace full", partial(workspace_full, stage=stage)
+            yield "no more files in the workspace", partial(no_more_files, stage=stage)
         for seconds in (5.0, 60.0):
             yield f"workspace away for {seconds:.0f} s", partial(workspace_away, seconds=seconds)
         for stage in (None, "fetch", "score"):
@@ -117,8 +121,8 @@ def on_a_busy_machine(case: Case) -> str:
     return outcome
 
 
-def database_restarted(case: Case, seconds: float) -> str:
-    """PostgreSQL stops while chunks are scored, and starts again after so many seconds."""
+def database_restarted(case: Case, seconds: float, *, killed: bool = False) -> str:
+    """PostgreSQL stops, or is killed, while chunks are scored, and starts again after so many seconds."""
     port, names = free_port(), {"POSTGRES_USER": "prefect", "POSTGRES_PASSWORD": "secret", "POSTGRES_DB": "prefect"}
     later = threading.Timer(seconds, lambda: control("start"))
     with postgresql(names, port) as control, (case.folder / "server.log").open("w+b") as log, ExitStack() as stack:
@@ -127,7 +131,10 @@ def database_restarted(case: Case, seconds: float) -> str:
         home = {"PREFECT_HOME": str(case.folder), "PREFECT_SERVER_DATABASE_CONNECTION_URL": database}
 
         def restart() -> None:
-            control("stop", "--mode", "fast")
+            if killed:
+                _kill_postgresql(port)
+            else:
+                control("stop", "--mode", "fast")
             later.start()
             if not seconds:
                 later.join()
@@ -137,3 +144,18 @@ def database_restarted(case: Case, seconds: float) -> str:
         later.join()
     case.complete()
     return outcome
+
+
+def _kill_postgresql(port: int) -> None:
+    """Kills the server at a port, and all of its processes, with SIGKILL."""
+    arguments = ["-p", str(port)]
+    for server in psutil.process_iter(["name", "cmdline"]):
+        command = server.info["cmdline"] or []
+        if server.info["name"] == "postgres" and any(command[at : at + 2] == arguments for at in range(len(command))):
+            processes = [server, *server.children(recursive=True)]
+            for process in processes:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+            psutil.wait_procs(processes, timeout=10)
+            return
+    raise NotHitError("no PostgreSQL listens there")
