@@ -1,47 +1,42 @@
 /* What ties it together: the address says the state, the state is shown, what is chosen goes into the address. */
 
 const controls = document.querySelectorAll("#controls [name]");
-const headers = document.querySelectorAll("#rows th[data-sort]");
 const title = document.title;
 let state = null;
+let found = [];
 let scrolled = 0;
 
 function show() {
   const before = state;
   state = stateOfAddress();
   const model = models.get(state.model);
-  const found = hits(rowsOfModel(model), state);
+  found = hits(rowsOfModel(model), state);
   const opened = rowOf(state.open, model);
   if (before && !before.open && opened) scrolled = window.scrollY;
   document.getElementById("list").hidden = Boolean(opened);
   document.getElementById("reader").hidden = !opened;
   showControls();
-  if (opened) showQuestion(opened, model, found, before);
-  else showList(model, found, before);
-  readAhead(model, () => state.search && show());
+  if (opened) showQuestion(opened, before);
+  else showList(model, before);
+  readAhead(model, () => state.search && !state.open && show());
 }
 
 function showControls() {
   for (const control of controls) if (control.value !== state[control.name]) control.value = state[control.name];
-  for (const header of headers) {
-    if (header.dataset.sort === state.sort) header.setAttribute("aria-sort", state.order);
-    else header.removeAttribute("aria-sort");
-  }
   document.getElementById("clear").hidden = Object.entries(ALL).every(([name, value]) => state[name] === value);
 }
 
-function showList(model, found, before) {
-  const [page, pages] = [pageOf(found, state), pagesOf(found)];
+function showList(model, before) {
   document.title = title;
-  document.querySelector("#rows tbody").replaceChildren(...rowsOfPage(found, state));
-  say("count", countOf(found, model));
-  say("place", `Page ${number(page)} of ${number(pages)}`);
-  document.getElementById("earlier").disabled = page === 1;
-  document.getElementById("later").disabled = page === pages;
-  if (before?.open) returnTo(rowOf(before.open, model));
+  showRows(found.length, (at) => listed(found[at], at, found.length, state));
+  say("count", countOf(model));
+  const at = found.findIndex(({question}) => question.question_id === state.at);
+  if (before?.open) window.scrollTo({top: scrolled, behavior: "instant"});
+  drawRows();
+  if (at >= 0 && (!before || before.open)) rowInSight(at).focus({preventScroll: true});
 }
 
-function countOf(found, model) {
+function countOf(model) {
   const unread = state.search && !allRead(model) ? "; the answers are still being searched" : "";
   return `${number(found.length)} of ${number(rowsOfModel(model).length)} questions${unread}`;
 }
@@ -52,50 +47,46 @@ function say(id, text) {
   if (place.textContent !== text) place.textContent = text;
 }
 
-/* Back in the list: where one was, with the focus on what was open. */
-function returnTo(row) {
-  window.scrollTo(0, scrolled);
-  document.getElementById(`row-${row?.place}`)?.focus({preventScroll: true});
-}
-
-function showQuestion(row, model, found, before) {
+function showQuestion(row, before) {
   document.title = `${row.question.question} – ${title}`;
-  document.getElementById("ways").replaceChildren(...waysFrom(row, found));
+  document.getElementById("ways").replaceChildren(...waysFrom(row));
   document.getElementById("models").replaceChildren(...modelsOf(row));
-  if (before?.open === state.open && before.model === state.model && before.models === state.models) return;
-  const shown = state.models === "all" ? modelsAsked(row) : [model];
+  if (before?.open === state.open && before.model === state.model && before.beside === state.beside) return;
+  const shown = shownModels(state).filter((model) => rowOfOther(row, model));
   document.getElementById("body").replaceChildren(...questionNodes(row, shown));
   if (!before) return;
-  window.scrollTo(0, 0);
+  window.scrollTo({top: 0, behavior: "instant"});
   document.getElementById("question").focus({preventScroll: true});
 }
 
-function waysFrom(row, found) {
+function waysFrom(row) {
   const at = found.indexOf(row);
-  const page = String(Math.floor(Math.max(at, 0) / ROWS) + 1);
-  const open = (neighbour) => ({open: neighbour.question.question_id});
   const place = at < 0 ? "not among what is listed" : `${number(at + 1)} of ${number(found.length)}`;
   return [
-    way("↑ To the list", {page, open: ""}),
-    at > 0 ? way("← Previous", open(found[at - 1])) : "",
-    at >= 0 && at + 1 < found.length ? way("Next →", open(found[at + 1])) : "",
+    way("↑ To the list", toList(row)),
+    at > 0 ? way("← Previous", opening(found[at - 1])) : "",
+    at >= 0 && at + 1 < found.length ? way("Next →", opening(found[at + 1])) : "",
     element("li", {class: "note"}, place),
   ];
 }
 
-/* The models that answered the question, and all of them side by side; what is read is marked. */
-function modelsOf(row) {
-  const all = state.models === "all";
-  const current = (is) => (is ? {"aria-current": "true"} : {});
-  const asked = modelsAsked(row);
-  const ways = asked.map(({name}) =>
-    way(foreign(name), {model: name, models: ""}, current(!all && name === state.model)),
-  );
-  return asked.length > 1 ? [...ways, way("side by side", {models: "all"}, current(all))] : ways;
+function opening({question}) {
+  return {open: question.question_id, at: question.question_id};
 }
 
-function modelsAsked(row) {
-  return [...models.values()].filter((model) => rowOf(row.question.question_id, model));
+function toList({question}) {
+  return {open: "", at: question.question_id};
+}
+
+/* The models that answered the question, and all of them side by side; what is read is marked. */
+function modelsOf(row) {
+  const all = state.beside === "all";
+  const current = (is) => (is ? {"aria-current": "true"} : {});
+  const asked = [...models.values()].filter((model) => rowOfOther(row, model));
+  const ways = asked.map((model) =>
+    way(foreign(model.name), {model: model.name, beside: ""}, current(!all && model.name === state.model)),
+  );
+  return asked.length > 1 ? [...ways, way("side by side", {beside: "all"}, current(all))] : ways;
 }
 
 function way(said, change, attributes = {}) {
@@ -103,23 +94,12 @@ function way(said, change, attributes = {}) {
 }
 
 function go(change, how = "pushState") {
-  history[how](null, "", addressOf({...state, page: "1", ...change}));
+  history[how](null, "", addressOf({...state, ...change}));
   show();
 }
 
 function inOrder(sort) {
   return {sort, order: sort === "question" ? "ascending" : "descending"};
-}
-
-function turned(sort) {
-  if (sort !== state.sort) return inOrder(sort);
-  return {order: state.order === "ascending" ? "descending" : "ascending"};
-}
-
-function turnPage(by) {
-  const found = hits(rowsOfModel(models.get(state.model)), state);
-  go({page: String(pageOf(found, state) + by)});
-  document.getElementById("rows").scrollIntoView();
 }
 
 function showAll() {
@@ -133,15 +113,16 @@ function whenever(id, event, work) {
 
 function start() {
   whenever("search", "input", ({target}) => go({search: target.value}, "replaceState"));
-  for (const name of ["model", "partition", "relation", "outcome", "under", "judge", "order", ...Object.keys(OF_COLUMNS)]) {
-    whenever(name, "change", ({target}) => go({[name]: target.value}));
+  for (const {name} of controls) {
+    if (name === "sort") whenever(name, "change", ({target}) => go(inOrder(target.value)));
+    else if (name !== "search") whenever(name, "change", ({target}) => go({[name]: target.value}));
   }
-  whenever("sort", "change", ({target}) => go(inOrder(target.value)));
-  for (const header of headers) header.addEventListener("click", () => go(turned(header.dataset.sort)));
   whenever("clear", "click", showAll);
-  whenever("earlier", "click", () => turnPage(-1));
-  whenever("later", "click", () => turnPage(1));
-  window.addEventListener("hashchange", show);
+  whenever("save-csv", "click", () => save("csv"));
+  whenever("save-jsonl", "click", () => save("jsonl"));
+  document.addEventListener("keydown", onKey);
+  feed.addEventListener("focusin", ({target}) => keepPlace(target.closest("article")));
+  addEventListener("hashchange", show);
   history.scrollRestoration = "manual";
   document.getElementById("answers").hidden = false;
   show();

@@ -2,16 +2,17 @@
 
 const CONDITIONS = index.conditions;
 const CONTEXTS = Object.keys(CONDITIONS).filter((name) => name !== "none");
+const SUPPORTING = new Set(index.supporting);
 const COLUMNS = index.columns
   .map(([name, values], at) => ({name, values, at, control: `column.${name}`}))
   .filter(({values}) => values.length);
 const SORTS = {
+  question: (row) => row.place,
   persuasion: (row) => largest(all(row, "persuasion", CONTEXTS)),
   ...sortsBy("persuasion", CONTEXTS),
   ...sortsBy("entropy", Object.keys(CONDITIONS)),
-  persuaded: (row) => howOften(row, "persuaded"),
-  stubborn: (row) => howOften(row, "stubborn"),
-  question: (row) => row.place,
+  persuaded: (row) => howOften(row, "p"),
+  stubborn: (row) => howOften(row, "s"),
 };
 
 function sortsBy(measure, names) {
@@ -31,7 +32,7 @@ function offerAll() {
   const control = (id) => document.getElementById(id);
   offer(control("partition"), index.partitions);
   offer(control("relation"), index.relations);
-  offer(control("under"), CONTEXTS, (name) => CONDITIONS[name]);
+  offer(control("under"), Object.keys(CONDITIONS), (name) => CONDITIONS[name]);
   for (const [measure, names] of [["persuasion", CONTEXTS], ["entropy", Object.keys(CONDITIONS)]]) {
     const sorts = names.map((name) => element("option", {value: `${measure}_${name}`}, `${measure}, ${short(name)}`));
     control(`sort-${measure}`).append(...sorts);

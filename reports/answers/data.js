@@ -1,7 +1,18 @@
 /* The data blocks (blocks.py says what is in them), parsed when somebody looks, a shard at a time. */
 
+const KEPT = 40;
+const NAMES = {
+  verdict: {c: "context", o: "original", b: "both", n: "neither", r: "refusal"},
+  outcome: {p: "persuaded", a: "agreed", s: "stubborn", o: "other"},
+};
+const parsedShards = new Map();
 const index = parsed("index");
-const questions = rowsOf(index.questions).map((question) => ({...question, words: wordsOfQuestion(question)}));
+const ALONE = {id: "none", condition: "none"};
+const questions = rowsOf(index.questions).map((question) => ({
+  ...question,
+  cases: [ALONE, ...question.contexts.map(([condition, id = condition]) => ({id, condition}))],
+  words: wordsOfQuestion(question),
+}));
 const models = new Map(index.models.map((name, number) => [name, {name, number, rows: null, shardsRead: 0}]));
 
 function parsed(block) {
@@ -14,12 +25,15 @@ function rowsOf(columns) {
   return columns[names[0]].map((_, at) => Object.fromEntries(names.map((name) => [name, columns[name][at]])));
 }
 
-/* A row is a question that the model answered: its scores, the question, and the words that a search looks through. */
+/* A row is a question that the model answered: what the list shows, the question, and the words that a search looks
+   through. */
 function rowsOfModel(model) {
-  model.rows ??= rowsOf(parsed(`scores-${model.number}`)).map((scores, at) => {
+  if (model.rows) return model.rows;
+  model.rows = rowsOf(parsed(`scores-${model.number}`)).map((scores, at) => {
     const question = questions[scores.place];
-    return {...scores, at, question, words: question.words};
+    return {...scores, at, model, question, words: question.words};
   });
+  model.byPlace = new Map(model.rows.map((row) => [row.place, row]));
   return model.rows;
 }
 
@@ -27,14 +41,47 @@ function rowOf(id, model) {
   return rowsOfModel(model).find(({question}) => question.question_id === id);
 }
 
+/* The same question's row of another model; undefined where that was not asked it. */
+function rowOfOther(row, model) {
+  rowsOfModel(model);
+  return model.byPlace.get(row.place);
+}
+
+/* What is known of a row's case: how its greedy answer ended, whose answer it states, what a context did to it. */
+function caseOfRow(row, at) {
+  const word = (name) => NAMES[name][row[name]?.[at]] ?? "";
+  const judged = row.judged?.[at] ?? "-";
+  return {
+    text: row.greedy?.[at] ?? null,
+    ended: row.ended?.[at] ?? "-",
+    verdict: word("verdict"),
+    outcome: word("outcome"),
+    judged: NAMES.verdict[judged.toLowerCase()] ?? "",
+    differs: judged !== judged.toLowerCase(),
+    entropy: row.entropy?.[at] ?? null,
+    persuasion: row.persuasion?.[at] ?? null,
+  };
+}
+
 function textsOf(row) {
-  return inShards("texts", row.place);
+  const texts = inShards("texts", row.place);
+  const contexts = texts.contexts.map((context, at) => ({...row.question.cases[at + 1], ...context}));
+  return {...texts, contexts};
 }
 
-function answersOf(row, model) {
-  return inShards(`answers-${model.number}`, row.at);
+/* All answers to a question, case by case; null where a case was not asked. */
+function answersOf(row) {
+  const {cases, ...others} = inShards(`answers-${row.model.number}`, row.at);
+  const whole = cases.map((one, at) => one && {...one, greedy: one.greedy && [row.greedy[at], ...one.greedy]});
+  return {...others, cases: whole};
 }
 
+/* The shards that were looked at last are kept. */
 function inShards(name, at) {
-  return parsed(`${name}-${Math.floor(at / index.shard)}`)[at % index.shard];
+  const block = `${name}-${Math.floor(at / index.shard)}`;
+  const shard = parsedShards.get(block) ?? parsed(block);
+  parsedShards.delete(block);
+  parsedShards.set(block, shard);
+  if (parsedShards.size > KEPT) parsedShards.delete(parsedShards.keys().next().value);
+  return shard[at % index.shard];
 }

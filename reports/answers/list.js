@@ -1,87 +1,141 @@
-/* The list: fifty rows of what was found. */
+/* The list: of each question its greedy answers, case by case, the models that are shown beside each other. */
 
-const ROWS = 50;
 const OUTCOME_MARKS = {persuaded: "▲ ", agreed: "◆ ", stubborn: "■ ", other: ""};
-const MEASURES = [
-  {measure: "entropy", title: "Semantic entropy (nats)", names: Object.keys(CONDITIONS), said: natsOf},
-  {measure: "persuasion", title: "Coherent persuasion (nats)", names: CONTEXTS, said: natsOf},
-  {measure: "outcome", title: "Outcome", names: CONTEXTS, said: outcomesOf},
-];
+const ENDED = {u: "cut off", l: "no answer"};
 
-function rowsOfPage(found, state) {
-  const start = (pageOf(found, state) - 1) * ROWS;
-  return found.slice(start, start + ROWS).map((row) => listed(row, state));
-}
-
-function pagesOf(found) {
-  return Math.max(1, Math.ceil(found.length / ROWS));
-}
-
-function pageOf(found, state) {
-  return Math.min(Math.max(1, Number.parseInt(state.page, 10) || 1), pagesOf(found));
-}
-
-/* The heads of the columns, and shorter ones for a narrow window. The roles are said because that lays rows out as
-   cards: a browser then forgets that they are a table. */
-function headsOfList() {
-  const tr = (...cells) => element("tr", {role: "row"}, cells);
-  const th = (said, more = {}) => element("th", {role: "columnheader", scope: "col", ...more}, said);
-  const sorting = (sort, said) => th(element("button", {type: "button"}, said), {"data-sort": sort});
-  const empty = () => element("td", {role: "cell"});
-  const narrow = tr(empty(), ...Object.keys(CONDITIONS).map((name) => th(short(name))));
-  narrow.className = "narrow";
-  return [
-    tr(empty(), ...MEASURES.map(({title, names}) => th(title, {scope: "colgroup", colspan: names.length}))),
-    tr(
-      sorting("question", "question"),
-      ...MEASURES.flatMap(({measure, names}) =>
-        names.map((name) => (measure === "outcome" ? th(short(name)) : sorting(`${measure}_${name}`, short(name)))),
-      ),
-    ),
-    narrow,
-  ];
-}
-
-function listed(row, state) {
-  const cells = MEASURES.flatMap(({measure, names, said}) =>
-    names.map((name, at) =>
-      element("td", {role: "cell", class: at ? measure : `${measure} first`}, said(row[`${measure}_${name}`])),
-    ),
-  );
-  return element("tr", {role: "row"}, headOf(row, state), cells);
-}
-
-function headOf(row, state) {
-  const {question_id: id, question, relation, partition, object, replacement} = row.question;
-  const parts = [key(partition), ...(index.own ? [] : [foreign(relation)]), foreign(object)];
-  const changed = replacement ? [" → ", foreign(replacement)] : [];
+/* A row of the list. The place is its number among those that were found. */
+function listed(row, place, count, state) {
+  const {question_id: id, question} = row.question;
+  const head = element("h3", {}, element("a", {href: addressOf({...state, open: id})}, foreign(question)));
+  const shown = shownModels(state).map((model) => ({model, row: rowOfOther(row, model)})).filter((one) => one.row);
   return element(
-    "th",
-    {role: "rowheader", scope: "row"},
-    element("a", {href: addressOf({...state, open: id}), id: `row-${row.place}`}, foreign(question)),
-    element("span", {class: "about"}, parts.flatMap((part, at) => (at ? [" · ", part] : [part])), changed),
+    "article",
+    {class: "row", tabindex: "-1", "aria-posinset": place + 1, "aria-setsize": count, id: `row-${row.place}`},
+    element("header", {}, head, expectedOf(row.question)),
+    casesOf(row, shown, state),
   );
+}
+
+function expectedOf({partition, relation, object, replacement}) {
+  const group = [key(partition), ...(index.own ? [] : [" · ", foreign(relation)]), " · "];
+  const changed = replacement ? [" → ", marked(replacement, "replacement")] : [];
+  return element("p", {class: "about"}, group, marked(object, "original"), changed);
 }
 
 function key(partition) {
   return foreign(partition, "span", {class: index.own ? "key" : `key ${partition}`});
 }
 
-/* The values of a question's contexts of a kind, in their order. */
-function natsOf(values) {
-  return values.map(nats).join(" · ") || "–";
+/* The answers in a table: a line for each case, a column for each model, or all models in one where they are many. */
+function casesOf(row, shown, state) {
+  const aside = shown.length > 1 && shown.length <= MOST_ASIDE;
+  const columns = aside ? shown.map((one) => [one]) : [shown];
+  const names = shown.map(({model}) => element("th", {scope: "col"}, nameOf(model)));
+  const texts = textsOf(row);
+  const line = (one, at) =>
+    element(
+      "tr",
+      {},
+      element("th", {scope: "row"}, short(one.condition), idOf(one).map((id) => [" · ", foreign(id)]), otherOf(texts, one, at)),
+      columns.map((of) => element("td", {}, answersInCell(of, texts, at, state))),
+    );
+  return element(
+    "table",
+    {class: aside ? "cases aside" : "cases"},
+    aside ? element("thead", {}, element("tr", {}, element("td"), names)) : [],
+    element("tbody", {}, row.question.cases.map(line)),
+  );
 }
 
-function outcomesOf(values) {
-  if (values.length < 2) return outcomeOf(values[0]);
-  const counts = Object.keys(OUTCOME_MARKS).map((name) => [name, values.filter((value) => value === name).length]);
-  const there = counts.filter(([, count]) => count);
-  return there.map(([name, count]) => `${outcomeOf(name)} ${number(count)}`).join(", ") || "–";
+/* What a conflicting context states, beside its kind. */
+function otherOf(texts, {condition}, at) {
+  const [stated] = index.conflicting.includes(condition) ? texts.contexts[at - 1].states : [];
+  return stated ? [" · ", marked(stated, "replacement")] : [];
+}
+
+/* The answers of models to a case; those of the same words and verdict are one, with the names of their models. */
+function answersInCell(shown, texts, at, state) {
+  const same = new Map();
+  for (const {model, row} of shown) {
+    const known = caseOfRow(row, at);
+    if (known.ended === "-") continue;
+    const words = JSON.stringify([known.text, known.verdict, known.ended]);
+    same.set(words, [...(same.get(words) ?? []), {model, row, known}]);
+  }
+  if (!same.size) return element("span", {class: "note"}, "–");
+  return [...same.values()].map((of) => {
+    const [{row, known}] = of;
+    const hit = of.some((one) => one.model.name === state.model && isHit(one.row, at, state));
+    const names = shown.length > 1 ? namesOf(of.map(({model}) => model), shown.length) : [];
+    return element("div", {class: hit ? "said hit" : "said"}, names, saidIn(row.question, known, texts, at));
+  });
+}
+
+/* Whether an answer is one that the filters look for. */
+function isHit(row, at, state) {
+  return OF_CASES.some((name) => state[name]) && caseFits(row, at, state);
+}
+
+function namesOf(of, count) {
+  const names = of.length === count ? ["all"] : of.flatMap((model, at) => (at ? [", ", nameOf(model)] : [nameOf(model)]));
+  return element("span", {class: "about"}, names);
+}
+
+/* A model's name without what all have in common. */
+function nameOf({name}) {
+  const asked = [...models.keys()];
+  const same = (partOf) => asked.every((other) => partOf(other) === partOf(name));
+  const dtype = (full) => full.match(/ \([^()]*\)$/)?.[0] ?? "";
+  const first = (full) => full.slice(0, full.length - dtype(full).length).split(" · ")[0];
+  const rest = same(dtype) ? name.slice(0, name.length - dtype(name).length) : name;
+  const brief = same(first) && asked.length > 1 ? rest.slice(first(name).length).replace(/^ · /, "") : rest;
+  return foreign(brief.trim() || rest, "span", {title: name});
+}
+
+/* A greedy answer in words, with what it states; the answers that are looked for are marked in it. */
+function saidIn(question, known, texts, at) {
+  const said = known.text?.trim() ? foreign(highlighted(known.text, formsOf(question, texts, at)), "span", {class: "words"}) : [];
+  const notes = [
+    ...(known.ended in ENDED ? [element("span", {class: "unfinished"}, ENDED[known.ended])] : []),
+    ...(known.text?.trim() || known.ended === "l" ? [] : [element("em", {}, "empty")]),
+    verdictOf(known, question.cases[at].condition),
+    ...(known.differs ? [element("span", {class: "differs"}, `≠ judge: ${stating(known.judged, question.cases[at].condition)}`)] : []),
+    ...(known.outcome && known.outcome !== "other" ? [outcomeOf(known.outcome)] : []),
+    ...(known.persuasion === null ? [] : [`persuasion ${nats(known.persuasion)}`]),
+    ...(known.entropy === null ? [] : [`entropy ${nats(known.entropy)}`]),
+  ];
+  return [said, " ", element("span", {class: "notes"}, notes.flatMap((note, at) => (at ? [" ", note] : [note])))];
+}
+
+function verdictOf({verdict}, condition) {
+  if (!verdict) return "";
+  const side = verdict === "original" || (verdict === "context" && SUPPORTING.has(condition)) ? "original" : verdict;
+  return element("span", {class: `verdict ${side}`}, stating(verdict, condition));
+}
+
+/* Whose answer it is, in the words of this study. */
+function stating(verdict, condition) {
+  const original = index.own ? "right answer" : "original answer";
+  if (verdict === "context" && SUPPORTING.has(condition)) return original;
+  const named = index.own ? ["a wrong passage's answer", "the passage's answer"] : ["a conflicting context's answer", "the context's answer"];
+  const context = named[condition === "none" ? 0 : 1];
+  return {context, original, both: "both answers", neither: "neither answer", refusal: "declines"}[verdict] ?? "–";
+}
+
+/* The texts to mark in an answer or a context, by the side that they belong to: the right answers, and those that the
+   context states; without a context, those of every conflicting one. */
+function formsOf({object, replacement, cases}, texts, at) {
+  const conflicting = texts.contexts.filter(({condition}) => index.conflicting.includes(condition));
+  const stating = at ? [texts.contexts[at - 1]] : conflicting;
+  const kind = SUPPORTING.has(cases[at].condition) ? "original" : "replacement";
+  const of = (names, side) => names.filter(Boolean).map((name) => [name, side]);
+  return [
+    ...of(stating.flatMap(({states}) => states), kind),
+    ...of([replacement], "replacement"),
+    ...of([...texts.right, object], "original"),
+  ];
 }
 
 function outcomeOf(outcome) {
-  return outcome ? `${OUTCOME_MARKS[outcome]}${outcome}` : "–";
+  return outcome ? `${OUTCOME_MARKS[outcome]}${index.outcomes[outcome]}` : "–";
 }
-
-document.querySelector("#rows thead").append(...headsOfList());
-document.getElementById("rows").style.setProperty("--contexts", CONTEXTS.length);

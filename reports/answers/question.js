@@ -7,10 +7,13 @@ const FEW_CASES = 3;
 
 function questionNodes(row, models) {
   const texts = textsOf(row);
-  const said = models.map((model) => answersOf(rowOf(row.question.question_id, model), model));
-  const cases = [{id: "none", condition: "none"}, ...texts.contexts].map((one) => ({
+  const said = models.map((model) => answersOf(rowOfOther(row, model)));
+  const cases = row.question.cases.map((one, at) => ({
     ...one,
-    answered: said.map(({answers}) => answers.find(({id}) => id === one.id)),
+    at,
+    text: texts.contexts[at - 1]?.text,
+    forms: formsOf(row.question, texts, at),
+    answered: said.map((answers) => answers.cases[at]),
   }));
   const standIns = [...new Set(said.flatMap(({stand_ins: names}) => names))];
   const many = models.length > 1 || cases.length > FEW_CASES ? " many" : "";
@@ -25,7 +28,7 @@ function questionNodes(row, models) {
     element(
       "div",
       {class: models.length > 1 ? "conditions aside" : "conditions"},
-      cases.map((one) => caseOf(one, row.question, models)),
+      cases.map((one) => caseOf(one, models)),
     ),
   ];
 }
@@ -64,12 +67,12 @@ function linkTo(id) {
   return [" ", element("a", {href: WIKIDATA + page, rel: "noopener noreferrer", class: "id"}, id)];
 }
 
-/* The scores of a model, the one at this place of those that are shown. */
+/* The scores of a model, the one at this place of those that are shown; what was not measured is left out. */
 function scoresOf(model, cases, at) {
-  const lines = [
+  const every = [
     ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
     ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
-    ["Groups of answers", ({groups}) => number(groups.length)],
+    ["Groups of answers", ({groups}) => (groups.length ? number(groups.length) : "–")],
     ["States", ({scores}) => [scores.verdict ?? "–", scores.reason ? ` (${scores.reason})` : ""].join("")],
     ...(index.judges.length ? [["States, by the judge", ({scores}) => opinionOf(scores)]] : []),
     ["Outcome", ({scores}) => outcomeOf(scores.outcome)],
@@ -78,6 +81,7 @@ function scoresOf(model, cases, at) {
     ["Persuaded, as published", ({scores}) => yesOrNo(scores.persuaded_as_published)],
     ["Stubborn, as published", ({scores}) => yesOrNo(scores.stubborn_as_published)],
   ];
+  const lines = every.filter(([, say]) => cases.some(({answered}) => answered[at] && say(answered[at]) !== "–"));
   const cell = (say, answered) => element("td", {class: "n"}, answered ? say(answered) : "–");
   const line = ([said, say]) =>
     element("tr", {}, element("th", {scope: "row"}, said), cases.map(({answered}) => cell(say, answered[at])));
@@ -109,18 +113,17 @@ function yesOrNo(value) {
 }
 
 function standInsOf(said) {
-  const text = said.length ? `Stand-in: ${said.join("; ")}.` : "Nothing stood in for the entailment model.";
-  return foreign(text, "p", {class: "note"});
+  return said.length ? foreign(`Stand-in: ${said.join("; ")}.`, "p", {class: "note"}) : [];
 }
 
 /* A question alone, or with one of its contexts: its kind, its id, its text, and the answers. */
-function caseOf(one, question, models) {
+function caseOf(one, models) {
   const title = one.condition === "none" ? "Without a context" : `With the ${CONDITIONS[one.condition]}`;
   return element(
     "section",
     {"aria-label": [title, ...idOf(one)].join(", ")},
     element("h3", {}, title, idOf(one).map((id) => [" · ", foreign(id)])),
-    one.text === undefined ? [] : foreign(highlighted(one, question), "blockquote"),
+    one.text === undefined ? [] : foreign(highlighted(one.text, one.forms), "blockquote"),
     models.length === 1
       ? answersUnder(one.answered[0])
       : element("div", {class: "models"}, models.map(({name}, at) => answersOfModel(name, one.answered[at]))),
@@ -136,14 +139,14 @@ function idOf({id, condition}) {
   return id === condition ? [] : [id];
 }
 
-/* A context in pieces: the original answer, and those that it states, marked where they stand as words of their own. */
-function highlighted({text: context, marks}, {object, replacement}) {
-  const all = [...marks, [replacement, "replacement"], [object, "original"]];
-  const kinds = new Map(all.map(([words, kind]) => [words.toLowerCase(), kind]));
+/* A text in pieces: the answers that are looked for, marked where they stand as words of their own. */
+function highlighted(text, forms) {
+  const kinds = new Map([...forms].reverse().map(([words, kind]) => [words.toLowerCase(), kind]));
   const words = [...kinds.keys()].filter(Boolean).sort((one, other) => other.length - one.length);
+  if (!words.length) return [text];
   const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"));
   const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu");
-  const pieces = context.split(pattern);
+  const pieces = text.split(pattern);
   return pieces.map((piece, at) => (at % 2 ? marked(piece, kinds.get(piece.toLowerCase()) ?? "original") : piece));
 }
 

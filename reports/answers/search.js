@@ -22,14 +22,35 @@ function hits(rows, state) {
 }
 
 function chosen(row, state) {
-  const {partition, relation, outcome, under, judge} = state;
+  const {partition, relation, judge, variants} = state;
   return (
     (!partition || row.question.partition === partition) &&
     (!relation || row.question.relation === relation) &&
-    (!judge || row.differs === (judge === "differs")) &&
-    (!outcome || all(row, "outcome", under ? [under] : CONTEXTS).includes(outcome)) &&
+    (judge !== "agrees" || !row.judged || row.judged === row.judged.toLowerCase()) &&
+    (variants !== "agree" || !row.question.cases.some((_, at) => variantsDiffer(row, at, state))) &&
+    (!OF_CASES.some((name) => state[name]) || row.question.cases.some((_, at) => caseFits(row, at, state))) &&
     COLUMNS.every(({at, control}) => !state[control] || cellOf(row, at) === state[control])
   );
+}
+
+/* Whether what was answered in one case is what was chosen; all that is chosen of an answer is about the same one. */
+function caseFits(row, at, {under, verdict, outcome, ended, judge, variants, ...state}) {
+  const is = (name, word) => !word || row[name]?.[at] === word[0];
+  return (
+    (!under || row.question.cases[at].condition === under) &&
+    row.ended?.[at] !== "-" &&
+    is("verdict", verdict) &&
+    is("outcome", outcome) &&
+    is("ended", ended) &&
+    (judge !== "differs" || /[A-Z]/.test(row.judged?.[at] ?? "")) &&
+    (variants !== "differ" || variantsDiffer(row, at, state))
+  );
+}
+
+/* Whether the variants that are shown state different answers in a case. */
+function variantsDiffer(row, at, state) {
+  const verdicts = shownModels(state).map((model) => rowOfOther(row, model)?.verdict?.[at] ?? "-");
+  return new Set(verdicts.filter((letter) => letter !== "-")).size > 1;
 }
 
 function cellOf(row, column) {
@@ -38,7 +59,9 @@ function cellOf(row, column) {
 
 /* What is known of a row under these conditions: none, one or several values under each. */
 function all(row, measure, conditions) {
-  return conditions.flatMap((name) => row[`${measure}_${name}`]).filter((known) => known !== null);
+  const values = row[measure] ?? [];
+  return row.question.cases.flatMap(({condition}, at) => (conditions.includes(condition) ? [values[at] ?? null] : []))
+    .filter((known) => known !== null);
 }
 
 function largest(values) {
@@ -56,9 +79,10 @@ function sorted(rows, keyOf, direction) {
   return keyed.map(({row}) => row);
 }
 
-function howOften(row, outcome) {
-  const measured = all(row, "outcome", CONTEXTS);
-  return measured.length ? measured.filter((known) => known === outcome).length : null;
+/* How often a letter stands in a row's outcomes; null where there are none. */
+function howOften(row, letter) {
+  const measured = [...(row.outcome ?? "")].filter((known) => known !== "-");
+  return measured.length ? measured.filter((known) => known === letter).length : null;
 }
 
 /* Adds the answers to what a search looks through, a shard whenever the browser has nothing else to do. */
@@ -76,7 +100,7 @@ function readAhead(model, whenRead) {
 function readShard(model, shard) {
   const rows = rowsOfModel(model).slice(shard * index.shard);
   parsed(`answers-${model.number}-${shard}`).forEach((answered, at) => {
-    rows[at].words += `\n${wordsOfAnswers(answered)}`;
+    rows[at].words += `\n${wordsOfAnswers(answered, rows[at])}`;
   });
 }
 
@@ -84,9 +108,11 @@ function allRead(model) {
   return model.shardsRead * index.shard >= rowsOfModel(model).length;
 }
 
-function wordsOfAnswers({answers}) {
-  const said = answers.flatMap(({greedy, groups}) => [...groups.flat(), greedy ?? [""]]);
-  return folded([...new Set(said.flatMap(([text, , , thoughts]) => [text, thoughts ?? ""]))].join("\n"));
+function wordsOfAnswers({cases}, row) {
+  const sampled = cases.flatMap((one) => one?.groups.flat() ?? []);
+  const thoughts = cases.map((one) => one?.greedy?.[2] ?? "");
+  const said = [...row.greedy, ...thoughts, ...sampled.flatMap(([text, , , before]) => [text, before])];
+  return folded([...new Set(said)].filter(Boolean).join("\n"));
 }
 
 function whenIdle(work) {

@@ -1,17 +1,20 @@
 /* What is looked at, kept in the address after the #, so that a link says it and Back works. */
 
+const MOST_ASIDE = 3;
+const isMeasured = index.measured.includes("coherent_persuasion");
 const OF_COLUMNS = Object.fromEntries(COLUMNS.map(({control}) => [control, ""]));
-const ALL = {search: "", partition: "", relation: "", outcome: "", under: "", judge: "", ...OF_COLUMNS};
+const OF_CASES = ["under", "verdict", "outcome", "ended", "judge", "variants"];
+const ALL = {search: "", partition: "", relation: "", ...Object.fromEntries(OF_CASES.map((name) => [name, ""])), ...OF_COLUMNS};
 const FIRST = {
   ...ALL,
   model: index.models[0],
-  sort: "persuasion",
-  order: "descending",
-  page: "1",
+  beside: index.models.length > 1 && index.models.length <= MOST_ASIDE ? "all" : "",
+  sort: isMeasured ? "persuasion" : "question",
+  order: isMeasured ? "descending" : "ascending",
+  at: "",
   open: "",
-  models: "",
 };
-const FREE = new Set(["search", "page", "open", "models"]);
+const FREE = new Set(["search", "at", "open"]);
 
 /* The state that the address says; what it says wrongly is as if it were not said. */
 function stateOfAddress() {
@@ -30,4 +33,10 @@ function isOffered(name, value) {
 function addressOf(state) {
   const said = Object.entries(state).filter(([name, value]) => value !== FIRST[name]);
   return `#${new URLSearchParams(said)}`;
+}
+
+/* The models whose answers are shown: the chosen one, and those beside it. */
+function shownModels({model, beside}) {
+  if (beside === "all") return [...models.values()];
+  return [model, ...(beside && beside !== model ? [beside] : [])].map((name) => models.get(name));
 }

@@ -72,8 +72,8 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", media=media, features=[preference])
 
     def press(self, key: str) -> None:
-        code = {"Enter": 13, "Tab": 9}[key]
-        text = {"text": "\r"} if key == "Enter" else {}
+        text = {"text": "\r" if key == "Enter" else key} if key == "Enter" or len(key) == 1 else {}
+        code = {"Enter": 13, "Tab": 9}.get(key, 0)
         self.call("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 

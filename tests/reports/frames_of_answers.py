@@ -77,7 +77,7 @@ def make_contexts(questions: pd.DataFrame) -> pd.DataFrame:
     original = of.assign(context_id="original", text=said + "Oslo.", answers='["Oslo","Kristiania"]')
     other = of.assign(context_id="counter_memory", text=said + "Bergen.", answers='["Bergen"]')
     contexts = pd.concat([original, other], ignore_index=True)
-    return contexts.assign(condition=contexts["context_id"])
+    return contexts.assign(condition=contexts["context_id"], right_answers='["Oslo","Kristiania"]')
 
 
 def make_judged(scores: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.errors import InputError
-from swaymeter.reports.answers import GROUP_HUES, sealed, write_answers
+from swaymeter.reports.answers import GROUP_HUES, write_answers
+from swaymeter.reports.page.shell import sealed
 from swaymeter.reports.report import write_report
 from swaymeter.reports.style import THEMES
 from tests.reports.frames_of_answers import SAMPLES, frames_of_answers
@@ -40,11 +41,16 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Parsed:
 
 
 def of_question(page: Parsed, name: str, model: int = 0) -> dict[str, Any]:
-    """What the block of answers holds of a question, its answers by the id of the context."""
-    place = page.block("index")["questions"]["question_id"].index(name)
-    at = page.block(f"scores-{model}")["place"].index(place)
+    """What the blocks hold of a question, its answers by the id of the context."""
+    index, scores = page.block("index")["questions"], page.block(f"scores-{model}")
+    place = index["question_id"].index(name)
+    at = scores["place"].index(place)
     found: dict[str, Any] = page.block(f"answers-{model}-0")[at]
-    return {**found, "answers": {case["id"]: case for case in found["answers"]}}
+    ids = ["none", *(context[-1] for context in index["contexts"][place])]
+    answers = {}
+    for name, case, text in zip(ids, found["cases"], scores["greedy"][at], strict=True):
+        answers[name] = {**case, "greedy": [text, *case["greedy"]]}
+    return {**found, "answers": answers}
 
 
 def test_every_answer_is_there_with_its_count(tmp_path: Path) -> None:
@@ -118,17 +124,34 @@ def test_the_list_has_the_scores_of_its_own_questions(tmp_path: Path) -> None:
     assert index["question"] == sorted(index["question"], key=str.casefold)
     for at, place in enumerate(listed["place"]):
         name = index["question_id"][place]
-        assert listed["entropy_none"][at] == [round(scores.loc[("none", name), "semantic_entropy"], 4)]
-        assert listed["outcome_counter_memory"][at] == [scores.loc[("counter_memory", name), "outcome"]]
+        cases = [scores.loc[(case, name)] for case in ("none", "original", "counter_memory")]
+        assert listed["entropy"][at] == [round(case["semantic_entropy"], 4) for case in cases]
+        assert listed["outcome"][at] == "-" + "".join(case["outcome"][0] for case in cases[1:])
+        assert listed["verdict"][at] == "".join(case["verdict"][0] for case in cases)
+
+
+def test_the_list_says_how_greedy_answers_ended(tmp_path: Path) -> None:
+    frames = frames_of_answers()
+    rows = frames["answers_to_read"]
+    greedy = rows["sample"].isna() & (rows["condition"] == "original")
+    rows.loc[greedy & (rows["question_id"] == "q1"), "finished"] = False
+    rows.loc[greedy & (rows["question_id"] == "q2"), "withheld"] = True
+    frames["answers_to_read"] = rows[~(greedy & (rows["question_id"] == "q3"))]
+    page = written(frames, tmp_path)
+    names = page.block("index")["questions"]["question_id"]
+    ended = dict(zip(names, page.block("scores-0")["ended"], strict=True))
+    assert [ended[name] for name in ("q0", "q1", "q2", "q3")] == ["fff", "fuf", "flf", "f-f"]
 
 
 def test_a_judge_says_whose_answer_and_where_the_rule_differs(tmp_path: Path) -> None:
     frames = frames_of_answers()
-    page, rules = written(frames, tmp_path), frames["answers_of_questions"].groupby("question_id")["verdict"]
+    page = written(frames, tmp_path)
     listed, names = page.block("scores-0"), page.block("index")["questions"]["question_id"]
-    differs = {name: name != "q1" and "neither" in set(rule) for name, rule in rules}
-    assert dict(zip([names[place] for place in listed["place"]], listed["differs"], strict=True)) == differs
-    assert {*differs.values()} == {True, False}
+    judged = dict(zip(names, listed["judged"], strict=True))
+    for name, verdicts in zip(names, listed["verdict"], strict=True):
+        expected = "".join("c" if letter == "c" else "C" for letter in verdicts)
+        assert judged[name] == ("---" if name == "q1" else expected)
+    assert {"c", "C"} <= set("".join(judged.values()))
     assert of_question(page, "q1")["answers"]["none"]["scores"]["unjudged"] == "no letter alone"
     assert of_question(page, "q2")["answers"]["none"]["scores"]["judged"] == "context"
     assert "<bdi>large</bdi>" in (tmp_path / "answers.html").read_text(encoding="utf-8")
@@ -139,8 +162,7 @@ def test_without_scores_the_answers_can_still_be_read(tmp_path: Path) -> None:
     for name in ("answers_of_questions", "judged_greedy_answers"):
         frames[name] = frames[name].iloc[:0]
     page = written(frames, tmp_path)
-    assert page.block("scores-0")["persuasion_original"] == [[None]] * 6
-    assert "differs" not in page.block("scores-0")
+    assert page.block("scores-0").keys() == {"place", "greedy", "ended"}
     shown = of_question(page, "q1")
     assert (shown["answers"]["none"]["scores"], shown["stand_ins"]) == ({}, [])
     assert sum(answer[-1] for group in shown["answers"]["none"]["groups"] for answer in group) == SAMPLES
@@ -171,15 +193,14 @@ def test_blocks_hold_a_hundred_questions_in_order(tmp_path: Path) -> None:
 def test_own_contexts_have_their_kinds_ids_and_scores(own: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     page = written(own, tmp_path)
     index, shown = page.block("index"), of_question(page, "question 3")
-    named = [(case["id"], case["condition"]) for case in shown["answers"].values()]
-    assert named == [
-        ("none", "none"), ("supporting", "supporting"), ("forum", "conflicting"), ("shop", "conflicting"),
-        ("irrelevant", "irrelevant"), ("unknown", "unknown"),
+    place = index["questions"]["question_id"].index("question 3")
+    assert index["questions"]["contexts"][place] == [
+        ["supporting"], ["conflicting", "forum"], ["conflicting", "shop"], ["irrelevant"], ["unknown"],
     ]  # fmt: skip
     assert list(index["conditions"]) == ["none", "supporting", "conflicting", "irrelevant", "unknown"]
-    at = page.block("scores-0")["place"].index(index["questions"]["question_id"].index("question 3"))
+    at = page.block("scores-0")["place"].index(place)
     scores = [shown["answers"][name]["scores"]["coherent_persuasion"] for name in ("forum", "shop")]
-    assert page.block("scores-0")["persuasion_conflicting"][at] == scores
+    assert page.block("scores-0")["persuasion"][at][2:4] == scores
     assert "counter" not in "".join(text for tag, text in page.inside.items() if tag != "script").lower()
 
 

@@ -1,5 +1,7 @@
 """The pages in a browser: both themes; search, order, filters, questions, Back, hostile texts in the answers."""
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -18,11 +20,11 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is install
 LOOK = """[document.documentElement.scrollWidth, innerWidth,
 getComputedStyle(document.documentElement).backgroundColor,
 [...document.images].filter(image => image.complete && image.naturalWidth > 0).length]"""
-LISTED = "[...document.querySelectorAll('#rows tbody a')].map(one => one.textContent)"
+LISTED = "[...document.querySelectorAll('#rows h3 a')].map(one => one.textContent)"
 COUNT = "document.getElementById('count').textContent"
 OPENED = "document.getElementById('reader').hidden ? '' : document.getElementById('question').textContent"
 HUES = """[...document.querySelector('.groups').children].map(one => getComputedStyle(one).borderLeftColor)"""
-NONSENSE = ("#sort=__proto__&page=-3", "#page=x&open=nothing&under=1", "#%&=&search", "#index", "#constructor=1")
+NONSENSE = ("#sort=__proto__&page=-3", "#at=x&open=no&under=1&beside=no", "#%&=&search", "#index", "#constructor=1")
 
 
 @pytest.fixture(scope="module")
@@ -94,18 +96,52 @@ def test_the_list_is_in_the_order_that_was_chosen(
     keys = scores[scores["condition"] == condition] if condition else scores
     largest = keys.groupby("question_id")[name].max().sort_values(ascending=order == "ascending")
     words = frames["questions_to_read"].set_index("question_id")["question"]
-    assert browser.ask(LISTED) == [words[question] for question in largest.index[:50]]
-
-
-def test_a_heading_sorts_and_turns_the_order(browser: Browser, answers: Path) -> None:
-    browser.open(answers)
-    click = "document.querySelector('#rows [data-sort=question] button').click()"
-    browser.ask(click)
     first = browser.ask(LISTED)
-    assert first == sorted(first, key=str.casefold)
-    browser.ask(click)
-    assert browser.ask(LISTED)[0] == "Where was Łukasz Müller born?"
-    assert browser.ask("document.querySelector('#rows [data-sort=question]').ariaSort") == "descending"
+    assert first == [words[question] for question in largest.index[: len(first)]]
+
+
+def test_the_list_shows_answers_their_verdicts_and_marks(browser: Browser, answers: Path) -> None:
+    browser.look(1400, "light")
+    browser.open(answers, "#sort=question&order=ascending&search=subject+5?")
+    line = "[...document.querySelector('#rows tbody').rows].map(one => one.innerText.replace(/\\s+/g, ' ').trim())"
+    heads = browser.ask("[...document.querySelector('#rows thead').querySelectorAll('th')].map(one => one.textContent)")
+    lines = browser.ask(line)
+    assert heads == ["another (bfloat16)", f"{MODEL} (float32)"]
+    starts = ["no context Oslo ", "original It is Oslo ", "counter-memory · Bergen Bergen "]
+    assert [text[: len(start)] for text, start in zip(lines, starts, strict=True)] == starts
+    marks = "[...document.querySelectorAll('#rows tbody tr:last-child td mark')].map(one => one.className)"
+    assert set(browser.ask(marks)) == {"replacement"}
+    verdicts = browser.ask("[...document.querySelectorAll('#rows .verdict')].map(one => one.textContent)")
+    assert len(verdicts) == 6
+    assert set(verdicts) <= {
+        "original answer", "the context's answer", "a conflicting context's answer", "neither answer",
+    }
+
+
+def test_equal_answers_of_many_models_are_one(browser: Browser, tmp_path: Path) -> None:
+    frames = frames_of_answers([(f"m · {name}", "float32") for name in "abcd"], 3)
+    frames["answers_of_questions"]["verdict"] = "neither"
+    browser.look(1400, "light")
+    browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#beside=all")
+    said = "[...document.querySelectorAll('#rows .said')].map(one => one.firstChild.textContent)"
+    assert browser.ask(said) == ["all"] * 9
+
+
+def test_only_what_can_be_seen_is_in_the_document(browser: Browser, tmp_path: Path) -> None:
+    frames = frames_of_answers([("m", "float32")], 3000)
+    frames["answers_to_read"] = frames["answers_to_read"].loc[lambda rows: rows["sample"].isna()]
+    browser.look(1400, "light")
+    browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#sort=question&order=ascending")
+    here = "[...document.querySelectorAll('#rows article')].map(one => one.ariaPosInSet - 1)"
+    step = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
+    for where in (0.5, 1, 0.2):
+        browser.ask(f"scrollTo({{top: document.body.scrollHeight * {where}, behavior: 'instant'}}), {step}")
+        places = browser.ask(here)
+        assert places == list(range(places[0], places[-1] + 1))
+        assert len(places) < 40
+        seen = "[...document.querySelectorAll('#rows article')].map(one => one.getBoundingClientRect())"
+        assert browser.ask(f"{seen}.some(one => one.top < innerHeight / 2 && one.bottom > innerHeight / 2)")
+    assert browser.trouble() == []
 
 
 @pytest.mark.parametrize("under", ["", "original", "counter_memory"])
@@ -138,13 +174,13 @@ def test_the_list_shows_where_judge_and_rule_differ(
     for choice, count in (("differs", differ), ("agrees", 120 - differ)):
         browser.choose("judge", choice)
         assert browser.ask(COUNT) == f"{count} of 120 questions"
-    browser.open(answers, "#open=q1")
+    browser.open(answers, "#open=q1&beside=")
     assert "States, by the judge\t– (no letter alone)" in browser.ask("document.querySelector('.scores').innerText")
 
 
 def test_thoughts_are_folded_text_that_a_search_finds(browser: Browser, answers: Path) -> None:
     browser.look(1400, "light")
-    browser.open(answers, "#open=q7&model=" + f"{MODEL} (float32)".replace(" ", "+"))
+    browser.open(answers, "#open=q7&beside=&model=" + f"{MODEL} (float32)".replace(" ", "+"))
     thoughts = "[...document.querySelectorAll('details.thoughts')].map(one => [one.open, one.lastChild.textContent])"
     shown = browser.ask(thoughts)
     assert [False, "Let me see"] in shown
@@ -159,7 +195,7 @@ def test_a_question_shows_its_groups_contexts_and_scores(
     browser: Browser, answers: Path, frames: dict[str, pd.DataFrame]
 ) -> None:
     browser.look(1400, "light")
-    browser.open(answers, "#open=q0")
+    browser.open(answers, "#open=q0&beside=")
     assert browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)") == [
         "Without a context", "With the original context", "With the counter-memory context",
     ]
@@ -191,18 +227,18 @@ def test_the_address_says_what_is_looked_at_and_back_works(browser: Browser, ans
     browser.choose("partition", "temporal")
     browser.choose("search", "capital")
     address, listed = browser.ask("location.hash"), browser.ask(LISTED)
-    browser.ask("document.querySelectorAll('#rows tbody a')[5].click()")
-    browser.wait(f"({OPENED}) === {json.dumps(listed[5])}")
+    browser.ask("document.querySelectorAll('#rows h3 a')[2].click()")
+    browser.wait(f"({OPENED}) === {json.dumps(listed[2])}")
     browser.ask("document.querySelector('#ways li:nth-child(3) a').click()")
-    browser.wait(f"({OPENED}) === {json.dumps(listed[6])}")
+    browser.wait(f"({OPENED}) === {json.dumps(listed[3])}")
     shared = browser.ask("location.hash")
-    for opened in (listed[5], ""):
+    for opened in (listed[2], ""):
         browser.ask("history.back()")
         browser.wait(f"({OPENED}) === {json.dumps(opened)}")
     assert browser.ask("location.hash") == address
     assert browser.ask(LISTED) == listed
     browser.open(answers, shared)
-    assert browser.ask(OPENED) == listed[6]
+    assert browser.ask(OPENED) == listed[3]
     browser.ask("document.querySelector('#ways a').click()")
     browser.wait(f"({OPENED}) === ''")
     assert browser.ask(LISTED) == listed
@@ -210,35 +246,73 @@ def test_the_address_says_what_is_looked_at_and_back_works(browser: Browser, ans
     assert browser.ask("document.getElementById('sort').value") == "entropy_none"
 
 
-def test_pages_of_the_list_follow_one_another(browser: Browser, answers: Path) -> None:
+def test_keys_go_through_the_list_open_a_question_and_come_back(browser: Browser, answers: Path) -> None:
+    browser.look(1400, "light")
     browser.open(answers)
-    seen = browser.ask(LISTED)
-    for _ in range(2):
-        browser.ask("document.getElementById('later').click()")
-        seen += browser.ask(LISTED)
-    assert len(set(seen)) == len(seen) == 120
-    assert browser.ask("document.getElementById('later').disabled")
-    browser.ask("history.back()")
-    browser.wait("document.getElementById('place').textContent === 'Page 2 of 3'")
-
-
-def test_a_keyboard_opens_a_question_and_comes_back_to_it(browser: Browser, answers: Path) -> None:
-    browser.open(answers)
-    browser.ask("document.querySelectorAll('#rows tbody a')[2].focus()")
-    browser.press("Tab")
-    name = browser.ask("document.activeElement.textContent")
+    focused = "document.activeElement.querySelector('h3')?.textContent"
+    order = browser.ask(LISTED)
+    for key, name in (("j", order[0]), ("j", order[1]), ("ArrowDown", order[2]), ("k", order[1])):
+        browser.press(key)
+        assert browser.ask(focused) == name
+    shared = browser.ask("location.hash")
     browser.press("Enter")
-    browser.wait(f"({OPENED}) === {json.dumps(name)}")
+    browser.wait(f"({OPENED}) === {json.dumps(order[1])}")
     assert browser.ask("document.activeElement.id") == "question"
-    browser.ask("history.back()")
+    browser.press("j")
+    browser.wait(f"({OPENED}) === {json.dumps(order[2])}")
+    browser.press("Escape")
     browser.wait(f"({OPENED}) === ''")
-    assert browser.ask("document.activeElement.textContent") == name
+    assert browser.ask(focused) == order[2]
+    browser.press("/")
+    assert browser.ask("document.activeElement.id") == "search"
+    browser.open(answers, shared)
+    assert browser.ask(focused) == order[1]
+    for _ in range(60):
+        browser.press("j")
+    there = "document.activeElement.getBoundingClientRect()"
+    assert browser.ask(f"document.activeElement.ariaPosInSet === '62' && {there}.top >= 0 && {there}.top < innerHeight")
+
+
+@pytest.mark.parametrize("file", ["csv", "jsonl"])
+def test_what_is_listed_is_saved(browser: Browser, tmp_path: Path, file: str) -> None:
+    frames = frames_of_answers(questions=4)
+    texts = ['=1+1, "x"', "a;@SUM(1)", "line\n+1", "\u202e-2"]
+    rows = frames["answers_to_read"]
+    greedy = rows["sample"].isna() & (rows["condition"] == "original")
+    rows.loc[greedy, "text"] = texts
+    browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#under=original&sort=question&order=ascending")
+    browser.ask("Object.assign(window, {made: []}); URL.createObjectURL = one => (made.push(one), 'data:,')")
+    browser.ask(f"document.getElementById('save-{file}').click()")
+    text = browser.ask("made[0].text()")
+    if file == "csv":
+        saved = list(csv.DictReader(io.StringIO(text)))
+        shown = ["'=1+1, \"x\"", "a;'@SUM(1)", "line\n'+1", "'\u202e-2"]
+    else:
+        saved, shown = [json.loads(line) for line in text.splitlines()], texts
+    assert [row["answer"] for row in saved if row["context_type"] == "original"] == shown
+    assert len(saved) == 12
+    assert {*saved[0]} >= {"question_id", "question", "expected_answer", "context", "model", "verdict", "ended"}
+
+
+def test_filters_of_an_answer_are_about_the_same_answer(
+    browser: Browser, answers: Path, frames: dict[str, pd.DataFrame]
+) -> None:
+    scores = frames["answers_of_questions"].query("model == 'another' and verdict == 'context'")
+    both = scores.query("condition == 'original' and outcome == 'stubborn'")
+    browser.open(answers, "#verdict=context&outcome=stubborn&under=original")
+    assert browser.ask(COUNT) == f"{len(both)} of 120 questions"
+    assert browser.ask("document.querySelectorAll('#rows .hit').length >= document.querySelectorAll('#rows h3').length")
+    verdicts = frames["answers_of_questions"].groupby(["question_id", "condition"])["verdict"].nunique()
+    differ = verdicts[verdicts > 1].reset_index()["question_id"].nunique()
+    browser.open(answers, "#variants=differ")
+    assert browser.ask(COUNT) == f"{differ} of 120 questions"
 
 
 @pytest.mark.parametrize("fragment", NONSENSE)
 def test_an_address_that_says_nonsense_opens_the_list(browser: Browser, answers: Path, fragment: str) -> None:
     browser.open(answers, fragment)
-    assert len(browser.ask(LISTED)) == 50
+    assert browser.ask(COUNT) == "120 of 120 questions"
+    assert len(browser.ask(LISTED)) > 4
     assert browser.trouble() == []
 
 
@@ -263,17 +337,16 @@ def test_own_contexts_are_listed_and_read(
     browser: Browser, own: dict[str, pd.DataFrame], tmp_path: Path, width: int
 ) -> None:
     browser.look(width, "light")
-    browser.open(tmp_path / write_answers(own, tmp_path, CARD))
-    heads = "[...document.querySelectorAll('#rows .narrow th')].map(one => one.textContent)"
-    assert browser.ask(heads) == [
-        "no context", "right passage", "wrong passage", "irrelevant passage", "unclassified passage",
-    ]
+    browser.open(tmp_path / write_answers(own, tmp_path, CARD), "#beside=")
+    heads = browser.ask("[...document.querySelector('#rows tbody').rows].map(one => one.cells[0].textContent)")
+    assert [head.split(" · ")[0] for head in heads][:3] == ["no context", "right passage", "wrong passage"]
     browser.choose("sort", "persuasion_conflicting")
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
     scores = own["answers_of_questions"].query(f"model == '{MODEL}' and condition == 'conflicting'")
     largest = scores.groupby("question")["coherent_persuasion"].max().sort_values(ascending=False)
-    assert browser.ask(LISTED) == list(largest.index)
-    browser.ask("document.querySelector('#rows tbody a').click()")
+    listed = browser.ask(LISTED)
+    assert listed == list(largest.index)[: len(listed)]
+    browser.ask("document.querySelector('#rows h3 a').click()")
     browser.wait(f"({OPENED}) === {json.dumps(largest.index[0])}")
     sections = browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)")
     assert sections[:3] == ["Without a context", "With the right passage", "With the wrong passage · forum"]
@@ -315,7 +388,7 @@ def test_questions_are_found_by_a_column_of_any_name(browser: Browser, tmp_path:
 
 def test_paper_has_the_question_and_not_the_controls(browser: Browser, answers: Path) -> None:
     browser.look(794, "dark", media="print")
-    browser.open(answers, "#open=q0")
+    browser.open(answers, "#open=q0&beside=")
     assert browser.ask("getComputedStyle(document.documentElement).backgroundColor") == "rgb(255, 255, 255)"
     assert browser.ask("['ways', 'controls'].map(id => document.getElementById(id).getClientRects().length)") == [0, 0]
     assert browser.ask("document.querySelectorAll('.group').length") == 9
@@ -340,7 +413,7 @@ def test_a_study_of_the_published_size_is_searched_and_read(browser: Browser, tm
     browser.choose("search", "number 9972")
     browser.wait(f"!{COUNT}.includes('still')")
     found = browser.ask(LISTED)
-    assert 0 < len(found) < 50
-    browser.ask("document.querySelector('#rows tbody a').click()")
+    assert 0 < len(found) < 20
+    browser.ask("document.querySelector('#rows h3 a').click()")
     browser.wait(f"({OPENED}) === {json.dumps(found[0])}")
     assert "number 9972 of them all" in browser.ask("document.getElementById('reader').innerText")

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.escaping import latex, markdown
-from swaymeter.reports.answers import sealed
 from swaymeter.reports.page import linked
+from swaymeter.reports.page.shell import sealed
 from swaymeter.reports.publish.texts import latex_table, markdown_table
 from swaymeter.reports.tables import Filled, Table
 from tests.reports.hostile import HOSTILE

@@ -1,0 +1,249 @@
+"""The data of the page of answers: blocks of JSON that its script parses when they are needed.
+
+index         every question in few words, and what one can choose by: what list, choices and search begin with
+texts-K       contexts and ids of questions 100 K to 100 K + 99 of the index
+scores-M      of model M, in columns: what the list shows, filters and sorts by; a row is a question that it answered, a
+              cell has a value for each of the question's cases: alone, then each of its contexts
+answers-M-K   of rows 100 K to 100 K + 99 of scores-M: sampled answers and all scores, case by case
+
+Names from a file of one's own are values here and never keys.
+"""
+
+import json
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from markupsafe import Markup
+
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import CONDITIONS, CONFLICTING, SUPPORTING
+from swaymeter.reports.frames import Frames, are_own, partitions, present, records
+from swaymeter.reports.models import models, rows_of
+from swaymeter.reports.page.shell import sealed
+from swaymeter.reports.words import CONDITION_NAMES, outcome
+
+SHARD = 100
+MOST_CHOICES = 50
+"""How many different values a column may have to be chosen from."""
+_LISTED = ("question_id", "question", "subject", "relation", "partition", "object", "replacement")
+_TEXTS = (
+    "accepted", "subject_id", "property_id", "object_id", "edits", "subject_popularity", "object_popularity",
+)  # fmt: skip
+_SCORES = (
+    "semantic_entropy", "semantic_entropy_standard_error", "coherent_persuasion",
+    "coherent_persuasion_standard_error", "verdict", "reason", "outcome",
+    "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published", "context_cut",
+)  # fmt: skip
+_LOST = {
+    "unfinished_thoughts": "its thoughts did not end", "withheld": "the content filter of the server withheld it",
+}  # fmt: skip
+"""Why there is no answer, by the column that says so."""
+_MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
+OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
+_LETTERS = ("verdict", "outcome")
+"""Scores that are words: a column of scores-M has their first letters, and - where there is none."""
+_ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
+
+Block = tuple[str, Markup]
+"""A data block of the page: the id of its element, and its JSON."""
+Contexts = Mapping[str, Sequence[Mapping[str, Any]]]
+"""The contexts of each question, in their order."""
+
+
+def options(frames: Frames) -> dict[str, Any]:
+    """What the page's own words follow from: models, kinds of context, what was measured, and whether the questions
+    are one's own."""
+    answers, scores = frames["answers_to_read"], frames["answers_of_questions"]
+    return {
+        "models": [str(model) for model in models(answers)],
+        "conditions": {name: CONDITION_NAMES[name] for name in present(answers, "condition", CONDITIONS)},
+        "own": are_own(answers),
+        "outcomes": {name: outcome(name, own=are_own(answers)) for name in OUTCOMES},
+        "judges": sorted(set(frames["judged_greedy_answers"]["judge"])),
+        "measured": [name for name in _SCORES if name in scores and scores[name].notna().any()],
+    }
+
+
+def blocks(frames: Frames) -> Iterator[Block]:
+    """Every block, made one after another; InputError where an answer's question is not there."""
+    questions = sorted(
+        records(frames["questions_to_read"]), key=lambda row: (row["question"].casefold(), row["question_id"])
+    )
+    place = {row["question_id"]: at for at, row in enumerate(questions)}
+    known = options(frames)
+    choices = {
+        "partitions": partitions(frames["questions_to_read"]),
+        "relations": sorted({row["relation"] for row in questions}),
+    }
+    contexts = defaultdict(list, _contexts_of(frames["contexts_to_read"]))
+    sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
+    kinds = {side: [name for name in known["conditions"] if name in of] for side, of in sides.items()}
+    yield "index", sealed({**known, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
+    yield from _shards("texts", [_texts(row, contexts[row["question_id"]]) for row in questions])
+    for number, model in enumerate(models(frames["answers_to_read"])):
+        rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
+        judged = rows_of(frames["judged_greedy_answers"], model)
+        yield from _of_model(number, rows, scored, judged, place, contexts)
+
+
+def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[str, Any]:
+    """The questions in columns, and the other columns of their file: name, and values where one can choose by them."""
+    others = [_others(row["other_columns"]) for row in questions]
+    values: dict[str, set[str]] = defaultdict(set)
+    for name, value in (cell for row in others for cell in row.items()):
+        values[name].add(value)
+    number = {name: at for at, name in enumerate(sorted(values))}
+    listed: dict[str, list[Any]] = {name: [row[name] for row in questions] for name in _LISTED}
+    listed["contexts"] = [
+        [(case["condition"], *([case["id"]] if case["id"] != case["condition"] else [])) for case in contexts[name]]
+        for name in listed["question_id"]
+    ]
+    listed["others"] = [[(number[name], value) for name, value in row.items()] for row in others]
+    choices = [sorted(values[name]) if 2 <= len(values[name]) <= MOST_CHOICES else [] for name in number]
+    return {"columns": list(zip(number, choices, strict=True)), "questions": listed}
+
+
+def _others(columns: object) -> dict[str, str]:
+    """The other columns of a question's row, their values as texts."""
+    values = json.loads(columns) if isinstance(columns, str) else {}
+    texts = (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values.values())
+    return dict(zip(values, texts, strict=True))
+
+
+def _contexts_of(rows: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """The contexts of each question, with the answers that each states."""
+    by_question: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in records(rows):
+        context = {"id": row["context_id"], "condition": row["condition"], "text": row["text"]}
+        right, states = json.loads(row["right_answers"]), json.loads(row["answers"])
+        by_question[row["question_id"]].append({**context, "states": states, "right": right})
+    return {question: sorted(contexts, key=_in_order) for question, contexts in by_question.items()}
+
+
+def _texts(question: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What the list does not need of a question; right: its right answers, which are the same of every context."""
+    shown = [{name: context[name] for name in ("text", "states")} for context in contexts]
+    return {**_present(question, _TEXTS), "right": contexts[0]["right"] if contexts else [], "contexts": shown}
+
+
+def _of_model(
+    number: int, rows: pd.DataFrame, scored: pd.DataFrame, judged: pd.DataFrame, place: Mapping[str, int],
+    contexts: Contexts,
+) -> Iterator[Block]:
+    answers = _answers_of(rows)
+    if unknown := sorted(answers.keys() - place.keys()):
+        raise InputError(
+            f"answers_to_read has question {unknown[0]!r} and questions_to_read has not; make the database again "
+            "from the files"
+        )
+    scores = {(row["question_id"], row["context_id"]): _present(row, _SCORES) for row in records(scored)}
+    for row in records(judged):
+        opinion = {"judged": row["verdict"], "unjudged": row["unjudged"], "agree": row["agree"]}
+        scores.setdefault((row["question_id"], row["context_id"]), {}).update(_present(opinion, [*opinion]))
+    stand_ins: dict[str, list[str]] = defaultdict(list)
+    for question, stand_in in scored[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
+        stand_ins[question].append(stand_in)
+    asked = sorted(answers, key=place.__getitem__)
+    ids = {question: ("none", *(context["id"] for context in contexts[question])) for question in asked}
+    cases = [
+        [_shown(answers[question].get(name), scores.get((question, name), {})) for name in ids[question]]
+        for question in asked
+    ]
+    yield f"scores-{number}", sealed({"place": [place[question] for question in asked], **_columns(cases)})
+    shown = [
+        {"cases": [_without_text(case) for case in of_question], "stand_ins": stand_ins[question]}
+        for question, of_question in zip(asked, cases, strict=True)
+    ]
+    yield from _shards(f"answers-{number}", shown)
+
+
+def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
+    for number, start in enumerate(range(0, len(rows), SHARD)):
+        yield f"{name}-{number}", sealed(rows[start : start + SHARD])
+
+
+def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
+    """The answers to each question, alone and with each of its contexts: the greedy one, the others by their cluster.
+
+    An answer is its text, log-probability, whether it finished, its thoughts, and why it is none; equal ones are
+    counted.
+    """
+    by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for row in records(rows):
+        lost = next((why for name, why in _LOST.items() if row[name]), "")
+        is_known = not lost and not pd.isna(row["log_probability"])
+        log_probability = round(row["log_probability"], 2) if is_known else None
+        answer = (row["text"], log_probability, bool(row["finished"]), row["thoughts"], lost)
+        case = {"greedy": None, "groups": defaultdict(Counter)}
+        case = by_question[row["question_id"]].setdefault(row["context_id"], case)
+        if pd.isna(row["sample"]):
+            case["greedy"] = answer
+        else:
+            case["groups"][None if pd.isna(row["answer_group"]) else row["answer_group"]][answer] += 1
+    return by_question
+
+
+def _in_order(case: Mapping[str, Any]) -> tuple[int, str]:
+    return _ORDER[case["condition"]], case["id"]
+
+
+def _shown(case: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The answers of a case, the largest group first, each with its different answers and how often they occur."""
+    if case is None:
+        return None
+    ordered = sorted(case["groups"].values(), key=lambda answers: -answers.total())
+    groups = [[(*answer, count) for answer, count in answers.most_common()] for answers in ordered]
+    return {"greedy": case["greedy"], "groups": groups, "scores": scores}
+
+
+def _without_text(case: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """A case without the text of its greedy answer, which the list has."""
+    return case and {**case, "greedy": case["greedy"] and case["greedy"][1:]}
+
+
+def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, list[Any]]:
+    """What the list shows of each case of a row, in columns; scores that no case has are left out."""
+    columns: dict[str, list[Any]] = {
+        "greedy": [[case["greedy"][0] if case and case["greedy"] else None for case in row] for row in rows],
+        "ended": ["".join(map(_ended, row)) for row in rows],
+        "judged": ["".join(map(_judged, row)) for row in rows],
+    }
+    for name in _LETTERS:
+        columns[name] = ["".join((case or _NO_CASE)["scores"].get(name, "-")[0] for case in row) for row in rows]
+    for name, score in _MEASURED.items():
+        columns[name] = [[(case or _NO_CASE)["scores"].get(score) for case in row] for row in rows]
+    empty = ({"-"}, {None})
+    return {name: values for name, values in columns.items() if {one for row in values for one in row} not in empty}
+
+
+_NO_CASE: Mapping[str, Any] = {"scores": {}}
+
+
+def _ended(case: Mapping[str, Any] | None) -> str:
+    """How a greedy answer ended: f by itself, u at the limit of tokens, l is none; - where none was asked for."""
+    if case is None or case["greedy"] is None:
+        return "-"
+    _, _, finished, _, lost = case["greedy"]
+    return "l" if lost else "f" if finished else "u"
+
+
+def _judged(case: Mapping[str, Any] | None) -> str:
+    """The letter of the judge's verdict, a capital where the rule's is another; - where there is none."""
+    scores = (case or _NO_CASE)["scores"]
+    letter: str = scores.get("judged", "-")[0]
+    return letter.upper() if scores.get("agree") is False else letter
+
+
+def _present(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The values that are there, as JSON has them."""
+    values = {name: _plain(row[name]) for name in names}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _plain(value: Any) -> str | float | bool | None:
+    if value is None or value is pd.NA or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return round(value, 4) if isinstance(value, float) else value

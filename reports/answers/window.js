@@ -1,0 +1,126 @@
+/* The list in a window: only the rows that can be seen, and some before and behind them, are in the document. The others
+   are room of their height: measured once they were seen, estimated before. */
+
+const BESIDE = 700;
+const ESTIMATE = 150;
+const feed = document.getElementById("rows");
+const windowed = {count: 0, make: null, heights: new Float64Array(0), tops: new Float64Array(1), nodes: new Map()};
+
+/* Shows other rows: as many, each made by its place. */
+function showRows(count, make) {
+  const known = windowed.heights.filter((height) => height > 0);
+  const estimate = known.length ? known.reduce((sum, height) => sum + height, 0) / known.length : ESTIMATE;
+  feed.replaceChildren();
+  windowed.nodes.clear();
+  Object.assign(windowed, {count, make, estimate, heights: new Float64Array(count), tops: new Float64Array(count + 1)});
+  stack();
+  drawRows();
+}
+
+/* Where each row begins. */
+function stack() {
+  const {count, heights, tops, estimate} = windowed;
+  for (let at = 0; at < count; at++) tops[at + 1] = tops[at] + (heights[at] || estimate);
+}
+
+/* The first row that ends below a height of the list. */
+function placeAt(height) {
+  let [low, high] = [0, windowed.count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (windowed.tops[middle + 1] > height) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/* Puts the rows into the document that can be seen. What is looked at stays where it is, although rows before it turn
+   out to be higher or lower than they were thought to be. */
+function drawRows() {
+  if (!feed.offsetParent) return;
+  for (let round = 0; round < 4; round++) {
+    const top = -feed.getBoundingClientRect().top;
+    const looked = placeAt(Math.max(0, top));
+    const from = placeAt(top - BESIDE);
+    const to = Math.min(windowed.count, placeAt(top + innerHeight + BESIDE) + 1);
+    const before = windowed.tops[looked];
+    put(from, to);
+    const settled = !measure(from, to);
+    feed.style.paddingTop = `${windowed.tops[from]}px`;
+    feed.style.paddingBottom = `${windowed.tops[windowed.count] - windowed.tops[to]}px`;
+    const moved = windowed.tops[looked] - before;
+    if (moved && top > 0) window.scrollBy({top: moved, behavior: "instant"});
+    if (settled) return;
+  }
+}
+
+function put(from, to) {
+  for (const [at, node] of windowed.nodes) {
+    if (at >= from && at < to) continue;
+    node.remove();
+    windowed.nodes.delete(at);
+  }
+  let next = feed.firstElementChild;
+  for (let at = from; at < to; at++) {
+    const node = windowed.nodes.get(at);
+    if (node) {
+      next = node.nextElementSibling;
+      continue;
+    }
+    const made = windowed.make(at);
+    feed.insertBefore(made, next);
+    windowed.nodes.set(at, made);
+  }
+}
+
+/* Measures the rows in the document; whether one is not as high as it was thought to be. */
+function measure(from, to) {
+  let changed = false;
+  for (let at = from; at < to; at++) {
+    const {height} = windowed.nodes.get(at).getBoundingClientRect();
+    if (Math.abs(height - windowed.heights[at]) < 0.5) continue;
+    windowed.heights[at] = height;
+    changed = true;
+  }
+  if (changed) stack();
+  return changed;
+}
+
+/* Brings a row into sight, and gives its node. */
+function rowInSight(at) {
+  const edge = 12;
+  const start = feed.getBoundingClientRect().top + windowed.tops[at];
+  if (start < 0 || start + (windowed.heights[at] || windowed.estimate) > innerHeight) {
+    window.scrollBy({top: start - innerHeight / 4, behavior: "instant"});
+    drawRows();
+  }
+  const node = windowed.nodes.get(at);
+  const {top, bottom} = node.getBoundingClientRect();
+  const over = top < edge ? top - edge : Math.max(0, Math.min(bottom - innerHeight + edge, top - edge));
+  if (over) window.scrollBy({top: over, behavior: "instant"});
+  drawRows();
+  return windowed.nodes.get(at);
+}
+
+/* The first row that is in sight as a whole, or else one that is. */
+function firstInSight() {
+  const top = Math.max(0, -feed.getBoundingClientRect().top);
+  const at = placeAt(top);
+  return Math.min(windowed.count - 1, windowed.tops[at] < top - 1 ? at + 1 : at);
+}
+
+let drawing = false;
+function drawSoon() {
+  if (drawing) return;
+  drawing = true;
+  requestAnimationFrame(() => {
+    drawing = false;
+    drawRows();
+  });
+}
+
+addEventListener("scroll", drawSoon, {passive: true});
+addEventListener("resize", () => {
+  windowed.heights.fill(0);
+  drawSoon();
+});
