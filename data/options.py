@@ -124,7 +124,7 @@ _ALIKE = {
 
 
 def _problem(line: Any, fields: Mapping[str, FieldInfo]) -> Problem:
-    place, kind = line["loc"], line["type"]
+    place, kind = tuple(part for part in line["loc"] if part != "[key]"), line["type"]
     if kind == "extra_forbidden" and len(place) == 1:
         return unknown_key(str(place[0]), fields)
     if kind == "model_type" and not place:

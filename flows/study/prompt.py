@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import yaml
-from pydantic import AfterValidator, BeforeValidator, model_validator
+from pydantic import AfterValidator, BeforeValidator, ValidationError, model_validator
 
 from swaymeter.data import catalog
 from swaymeter.data.catalog import AnswerPrompts
@@ -25,7 +25,7 @@ from swaymeter.data.catalog.language_models import (
     WithContext,
     WithoutContext,
 )
-from swaymeter.data.options import NamedPath, Options, Problem, refused
+from swaymeter.data.options import NamedPath, Options, Problem, problems, refused
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 
 OWN_ARGUMENTS = frozenset({
@@ -126,7 +126,11 @@ class PromptPart(Options):
             raise refused([Problem(("file",), f"{self.file} cannot be read as YAML ({problem}); correct it")]) from None
         if not isinstance(content, dict) or {"form", "file"} & content.keys():
             raise refused([Problem(("file",), f"{self.file} must hold keys of `prompt`, and neither form nor file")])
-        return PromptPart.model_validate(content).model_dump(exclude={"form"}, exclude_none=True)
+        try:
+            return PromptPart.model_validate(content).model_dump(exclude={"form"}, exclude_none=True)
+        except ValidationError as error:
+            wrong = problems(error, PromptPart.model_fields)
+            raise refused(one._replace(message=f"{one.message} (in {self.file})") for one in wrong) from None
 
 
 TEXTS = frozenset({

@@ -2,7 +2,6 @@
 
 import logging
 import textwrap
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -33,6 +32,7 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
     if not questions:
         raise InputError("no questions to choose from")
     partition = questions[0].partition
+    of = "" if questions[0].is_own else f"partition {partition}: "
     askable: dict[str, Question] = {}
     rejected = []
     for question in questions:
@@ -45,15 +45,27 @@ def choose_questions(questions: Sequence[Question], *, count: int | None, seed: 
             rejected.append(rejected_question(question, reasons.DOUBLED))
         else:
             askable[question.question_id] = question
-    counted = dict(Counter(row.reason for row in rejected))
+    why = _why(rejected)
     if rejected:
-        log.warning("partition %s: rows that cannot be asked: %s", partition, counted)
+        log.warning("%squestions that cannot be asked: %s", of, why)
     if not askable:
-        raise InputError(f"partition {partition}: no question can be asked: {counted}; correct the rows")
+        raise InputError(f"{of}no question can be asked: {why}; correct the rows")
     if count is not None and len(askable) < count:
-        raise InputError(f"partition {partition}: {count} questions are requested, {len(askable)} can be asked")
+        raise InputError(f"{of}{count} questions are requested, {len(askable)} can be asked")
     drawn = drawn_first(askable, len(askable) if count is None else count, seed, partition)
     return BuiltQuestions(_looked_through([askable[question_id] for question_id in drawn]), rejected)
+
+
+def _why(rejected: Iterable[Rejected]) -> str:
+    """Each reason with how many it has, and what is known of each of them."""
+    found: dict[str, list[Rejected]] = {}
+    for row in rejected:
+        found.setdefault(row.reason, []).append(row)
+    said = []
+    for reason, rows in found.items():
+        known = textwrap.shorten("; ".join(row.detail for row in rows if row.detail), 1000)
+        said.append(f"{reasons.REASONS[reason].removesuffix('.')} ({len(rows)}{f': {known}' if known else ''})")
+    return "; ".join(said)
 
 
 def _looked_through(questions: Sequence[Question]) -> list[Question]:
@@ -131,7 +143,8 @@ def _alike(question: Question) -> str:
     for case in question.cases if question.is_own else ():
         for answer in case.answers if case.condition in {*CONFLICTING, "mixed"} else ():
             if words(answer) in right:
-                return f"{case.context_id}: {answer!r} is the right answer {right[words(answer)]!r} in another spelling"
+                place = f"{question.question_id}, {case.context_id}"
+                return f"{place}: {answer!r} is the right answer {right[words(answer)]!r}"
     return ""
 
 

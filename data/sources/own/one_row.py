@@ -22,10 +22,11 @@ from swaymeter.data.options import Problem, problems, refused
 from swaymeter.data.records import ALONE, OwnKind
 from swaymeter.data.records.statistics import ALL
 from swaymeter.data.sources.own.columns import FLAT
-from swaymeter.data.sources.own.lists import listed, none_where_empty, passages
+from swaymeter.data.sources.own.lists import list_in, listed, none_where_empty, passages
 
 LONGEST = 1_000_000
 FORM = re.compile(r"[^\t\n\r -\x7e\x85\xa0-\ud7ff\ue000-\U0010ffff]")
+_WITH_KINDS = 'write each passage with its own kind, in `contexts`: [{"kind": "supporting", "text": "..."}]'
 
 
 def _as_text(value: Any) -> Any:
@@ -162,9 +163,11 @@ class OwnRow(BaseModel):
         except ValueError as error:
             raise refused([Problem((name,), str(error))]) from None
         if not (contexts := [context for context in contexts if none_where_empty(context) is not None]):
-            raise refused([Problem(("context",), "is missing; a question needs a context at least")])
+            raise refused([Problem(("context",), "is missing; write one, or leave the row out")])
         if name == "context":
             beside = {key: content[key] for key in FLAT if key in content and key != "context"}
+            if isinstance(beside.get("kind"), list | tuple) or list_in(str(beside.get("kind", ""))):
+                raise refused([Problem(("kind",), f"is a list; {_WITH_KINDS}")])
             contexts = [
                 {**beside, **context} if isinstance(context, Mapping) else {**beside, "text": context}
                 for context in contexts

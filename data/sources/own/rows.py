@@ -197,14 +197,16 @@ def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnR
         raise InputError(f"id: {row.id} is the question of {known.place}; give each question its own id")
     if known.row.group != row.group:
         raise InputError(f"group: {row.group!r}, and {known.row.group!r} in {known.place}; a question has one group")
-    there = {(context.kind, context.text) for context in known.contexts}
+    begun = f"with this question, which begins in {known.place}"
+    there = {(context.kind, context.text): begun for context in known.contexts}
     ids = {context.id for context in known.contexts if context.id}
-    for context in row.contexts:
-        if (context.kind, context.text) in there:
-            raise InputError(f"context: stands there already with this question, in {known.place}; leave one out")
+    for number, context in enumerate(row.contexts, 1):
+        if before := there.get((context.kind, context.text)):
+            called = f"context {number}" if len(row.contexts) > 1 else "context"
+            raise InputError(f"{called}: stands there already {before}; leave one out")
         if context.id in ids:
             raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
-        there.add((context.kind, context.text))
+        there[context.kind, context.text] = f"as context {number}"
         ids.add(context.id or "")
     known.contexts += row.contexts
     known.aliases += row.aliases

@@ -1,4 +1,5 @@
 import pickle
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -84,6 +85,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"prompt": {"template_options": {"style": {"a": 1}}}}, "prompt.template_options.style"),
         ({"prompt": {"about": "{context}"}}, "prompt.about: "),
         ({"prompt": {"without_context": "{about} {about} {question}"}}, "may have the slot {about} only once"),
+        ({"decodings": ["beam"]}, "decodings.beam: expected 'greedy', 'cad', 'adacad' or 'coiecd', not \"beam\""),
         ({"prompt": {"file": "nowhere.yaml"}}, "prompt.file: nowhere.yaml cannot be read as YAML"),
         # ---- models
         ({"models": []}, "models: may not be empty; name at least 1"),
@@ -197,6 +199,8 @@ def test_prompts_come_from_study_file_and_form_in_this_order(tmp_path: Path) -> 
     assert changed_study(tmp_path, prompt=both).prompt.answer_prompts().system_with_context == "Read."
     (tmp_path / "texts.yaml").write_text("- about\n")
     assert "prompt.file: " in refusal(tmp_path, prompt=section)
+    (tmp_path / "texts.yaml").write_text("with_context: '{question}'\n")
+    assert re.search(r"prompt\.with_context: neither .* \(in .*texts\.yaml\)", refusal(tmp_path, prompt=section))
 
 
 def test_needed_measures_are_requested_transitively(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ def test_rows_that_cannot_be_asked_are_rejected(flag: str, caplog: pytest.LogCap
     (rejected,) = found.rejected
     assert (rejected.reason, rejected.partition, rejected.object) == (flag, "static", broken.object)
     assert rejected.reason in REASONS
-    assert caplog.messages == [f"partition static: rows that cannot be asked: {{'{flag}': 1}}"]
+    why = REASONS[flag].removesuffix(".")
+    assert caplog.messages == [f"partition static: questions that cannot be asked: {why} (1)"]
 
 
 def test_odd_questions_are_asked_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
@@ -69,11 +70,14 @@ def own(folder: Path, **answers: tuple[str, str]) -> list[Question]:
 @pytest.mark.parametrize(
     ("right", "conflicting"), [("9 a.m.", "9:00 AM"), ("St. Louis", "Saint Louis"), ("1.5 million", "1,500,000")]
 )
-def test_conflicting_answer_in_another_spelling_is_rejected(right: str, conflicting: str, tmp_path: Path) -> None:
+def test_conflicting_answer_in_another_spelling_is_rejected(
+    right: str, conflicting: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     candidates = own(tmp_path, alike=(right, conflicting), other=(right, "Oslo"))
     found = choose_questions(candidates, count=None, seed=0)
     assert [question.question for question in found.questions] == ["other"]
     assert [(row.reason, repr(conflicting) in str(row.detail)) for row in found.rejected] == [("answers_alike", True)]
+    assert f"{candidates[0].question_id}, conflicting: {conflicting!r} is the right answer" in caplog.text
 
 
 def test_answers_that_are_sentences_are_named(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:

@@ -330,7 +330,8 @@ def test_an_unclosed_quote_costs_its_line_alone(tmp_path: Path) -> None:
         ({"contexts": "[{1"}, "line 1: contexts: is not a list that can be read"),
         ({"contexts": [{"text": "a", "context": "b"}]}, "line 1: context 1, text: stands there twice"),
         ({"contexts": [{"id": "none", "text": "a"}]}, "line 1: context 1, id: none is what a question without"),
-        ({"contexts": ["In Oslo.", "In Oslo."]}, "line 1: context: stands there already"),
+        ({"contexts": ["In Oslo.", "In Oslo."]}, "line 1: context 2: stands there already as context 1;"),
+        ({"context": ["In Oslo.", "In Rome."], "kind": ["supporting", "irrelevant"]}, "line 1: kind: is a list; write"),
     ],
 )  # fmt: skip
 def test_values_that_are_no_texts_are_named(cells: dict[str, Any], said: str, tmp_path: Path) -> None:
