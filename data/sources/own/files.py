@@ -33,6 +33,7 @@ _NAMED_SEPARATOR = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
 """A first line by which Excel says what stands between the cells."""
 _CR_ENDED = re.compile(r'(?:[^"\r\n]++|"[^"]*+")*+\r(?!\n)')  # possessive: what is read is not read again
 """A first row that ends as old Macs end lines; line feeds are of cells then."""
+_PAGE = "is a web page and not the data; download the file itself, such as by its raw or download link"
 _OTHERS = {
     b"PK\x03\x04": "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8",
     b"\xd0\xcf\x11\xe0": "is an old Excel workbook; save its sheet as CSV UTF-8",
@@ -43,6 +44,10 @@ _OTHERS = {
     b"\x80\x04": "is a pickle, which is never read; save it as Parquet, such as by to_parquet of pandas",
     b"\x80\x05": "is a pickle, which is never read; save it as Parquet, such as by to_parquet of pandas",
     b"SQLite format 3": "is an SQLite database; save its table as CSV",
+    b"version https://git-lfs": "is a pointer of Git LFS and not the data; run git lfs pull, or download the file",
+    b"<!doctype html": _PAGE,
+    b"<!DOCTYPE html": _PAGE,
+    b"<html": _PAGE,
     b"%PDF": "is a PDF; save its table as CSV",
 }
 """What the first bytes of a file that has other content say, and what to do."""
@@ -95,7 +100,7 @@ def read_rows(file: Path, known: Collection[str]) -> FileRows:
         raise InputError(f"{file} {other}")
     text = _decoded(content, file)
     if not text.strip():
-        raise InputError(f"{file} is empty; write a header and rows")
+        raise InputError(f"{file} is empty; write a header and rows, or download it again")
     if "\n" not in text or _CR_ENDED.match(text):
         text = re.sub(r"\r(?!\n)", "\n", text)
     return _of_json(text, file, known) if text.lstrip()[0] in "[{" else _of_csv(text, file, known)
@@ -223,7 +228,8 @@ def _of_lines(text: str) -> Iterator[FileRow]:
             try:
                 yield _of_object(f"line {number}", _parsed(line))
             except (ValueError, RecursionError) as error:
-                yield FileRow(f"line {number}", {}, f"is not JSON: {first_line(error)}")
+                where = first_line(error).replace("line 1 column", "column")  # JSON counts from the line's own begin
+                yield FileRow(f"line {number}", {}, f"is not JSON: {where}")
 
 
 def _of_object(place: str, value: Any) -> FileRow:
@@ -286,7 +292,10 @@ def _of_parquet(file: Path) -> FileRows:
                 rows += (FileRow(f"row {number}", row) for number, row in enumerate(unpacked, len(rows) + 1))
             return FileRows(names, rows)
     except (pa.ArrowException, OSError, UnicodeDecodeError, OverflowError) as error:
-        raise InputError(f"{file} is not a Parquet file that can be read: {first_line(error)}") from None
+        raise InputError(
+            f"{file} is not a Parquet file that can be read: {first_line(error).rstrip('.')}; "
+            "write or download it again"
+        ) from None
 
 
 def _bytes(value: Any) -> int:

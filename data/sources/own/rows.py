@@ -78,7 +78,7 @@ class ReadQuestions(NamedTuple):
     """The questions of a file in its order, and the rows that cannot be used.
 
     derived, unknown: how many contexts without a kind state the right answer in their texts, and how many do not.
-    lacking: of sets of passages, how many questions have too few for each.
+    lacking: of sets of passages, how many questions have too few for each. rows: how many rows the file has.
     """
 
     questions: list[Question]
@@ -86,6 +86,7 @@ class ReadQuestions(NamedTuple):
     derived: int = 0
     unknown: int = 0
     lacking: Mapping[str, int] = {}
+    rows: int = 0
 
     def about_sets(self) -> str:
         """For which sets of passages there are too few; empty where every question has enough for every set."""
@@ -106,14 +107,14 @@ class ReadQuestions(NamedTuple):
 
 def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str]) -> ReadQuestions:
     """The questions of a file's rows; columns: the file's own names of columns, by ours."""
-    questions, rejected = asked_questions(rows, origin, columns)
+    questions, rejected = asked_questions(every := [*rows], origin, columns)
     groups = _names(question.row.group for question in questions)
     read, kinds_found = ReadQuestions([], rejected), Counter[OwnKind]()
     for question in questions:
         kinds = question.kinds
         kinds_found.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
         read.questions.append(_question(question, kinds, groups, origin))
-    return read._replace(derived=kinds_found["supporting"], unknown=kinds_found["unknown"])
+    return read._replace(derived=kinds_found["supporting"], unknown=kinds_found["unknown"], rows=len(every))
 
 
 def asked_questions(
@@ -197,6 +198,7 @@ def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnR
         raise InputError(f"id: {row.id} is the question of {known.place}; give each question its own id")
     if known.row.group != row.group:
         raise InputError(f"group: {row.group!r}, and {known.row.group!r} in {known.place}; a question has one group")
+    _refuse_right_as_wrong(known, row)
     begun = f"with this question, which begins in {known.place}"
     there = {(context.kind, context.text): begun for context in known.contexts}
     ids = {context.id for context in known.contexts if context.id}
@@ -216,6 +218,18 @@ def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnR
             if value != before and as_text(value) not in as_text(before).split(" | "):
                 known.others[name] = f"{as_text(before)} | {as_text(value)}"
     questions[key] = known
+
+
+def _refuse_right_as_wrong(known: AskedQuestion, row: OwnRow) -> None:
+    """InputError where a row has as a wrong answer what is right by the others of its question, or the reverse."""
+    joined = AskedQuestion(known.place, known.row, [*known.contexts, *row.contexts], [*known.aliases, *row.aliases])
+    right = {form.casefold(): form for form in joined.forms}
+    wrong = (
+        form for context in joined.contexts if context.kind == "conflicting"
+        for form in (context.answer or "", *context.aliases)
+    )  # fmt: skip
+    if found := next((right[form.casefold()] for form in wrong if form.casefold() in right), ""):
+        raise InputError(f"answer: {found} is the right answer, and that of a conflicting context; correct one")
 
 
 def _question(

@@ -23,7 +23,7 @@ from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, Qu
 
 log = logging.getLogger(__name__)
 
-VERSION = 4
+VERSION = 5
 NOTHING = "..."
 """The text of a neutral context."""
 
@@ -181,7 +181,7 @@ def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:
 
 def not_usable(file: Path, read: ReadQuestions) -> str:
     """What is wrong with rows that cannot be used; empty where all can be."""
-    return rows_not_usable(file, wrong_rows(read.rejected), len(read.questions) + len(read.rejected))
+    return rows_not_usable(file, wrong_rows(read.rejected), read.rows)
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

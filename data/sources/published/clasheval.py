@@ -5,11 +5,13 @@ huggingface.co/datasets/kewu93/ClashEval. Licence: CC BY 4.0 (data/dataset/crois
 
 A row has question, context_original, context_mod, answer_original, answer_mod, dataset (drugs, news, records, years,
 names, locations) and by how much the answer was changed (mod_degree, in files of responses mod_type). Rows of a
-question are one question: its original context supports, and each changed one conflicts and is called by its degree.
+question are one question: its original context supports, and each changed one conflicts and is called by its degree. A
+row whose context was not changed, though its answer was, is rejected.
 """
 
 from typing import Any, ClassVar, Literal
 
+from swaymeter.data.errors import InputError
 from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.published.data_set import Cells, DataSet, Form, context, each, text
 from swaymeter.data.sources.published.source import PublishedFile, published
@@ -20,7 +22,9 @@ def _row(cells: Cells) -> dict[str, Any]:
     original, changed = text(cells, "context_original"), text(cells, "context_mod")
     degree = none_where_empty(cells.get("mod_degree", cells.get("mod_type")))
     contexts = [context(original, "supporting", [answer])]
-    if (changed, other) != (original, answer):
+    if changed == original and other != answer:
+        raise InputError("context_mod: is context_original, though answer_mod is not answer_original")
+    if changed != original:
         contexts.append(context(changed, "conflicting", [other], id=degree and f"changed: {degree}"))
     return {
         "question": text(cells, "question"), "answer": answer, "group": cells.get("dataset"), "contexts": contexts
@@ -45,6 +49,7 @@ class ClashEval(PublishedFile):
                 each(_row),
             ),
         ),
+        version=2,
     )
 
     source: Literal["clasheval"] = "clasheval"

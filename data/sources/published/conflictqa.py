@@ -9,13 +9,14 @@ are sentences, two passages each: memory_answer with parametric_memory and param
 counter_answer with counter_memory and counter_memory_aligned_evidence.
 
 Which of both is right, the file does not say. Of PopQA it is the one in which a form of the ground truth stands; of
-StrategyQA, of whose sentences one denies what the other says, the one with a negation says no. A row in which that
-holds for both sentences or none is rejected. Passages of the right answer support, those of the other conflict; the
-answer of PopQA that conflicts is what its sentence has in place of the words of the right one, where these are few, and
-the sentence.
+StrategyQA, of whose sentences one denies what the other says, the one that has the negations of its question, mostly
+none, says yes, and one with others says no. A row in which that holds for both sentences or none is rejected. Passages
+of the right answer support, those of the other conflict; the answer of PopQA that conflicts is what its sentence has in
+place of the words of the right one, where these are few, and the sentence.
 """
 
 import re
+from collections import Counter
 from itertools import takewhile
 from typing import Any, ClassVar, Literal
 
@@ -32,16 +33,17 @@ SIDES = {
 """The two answers, and the passages of each."""
 MOST_WORDS = 8
 """Words of an answer that is told by them."""
-_DENIES = re.compile(
+_NEGATIONS = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|unlikely|impossible)\b|n['’]t\b", re.IGNORECASE
 )
+_ARE_NOT = {"cannot": "not", "n't": "not", "n’t": "not"}
 
 
 def _row(cells: Cells) -> dict[str, Any]:
     truth = texts(cells, "ground_truth")
     polar = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
     sentences = {side: text(cells, side) for side in SIDES}
-    right = _yes_or_no(sentences, polar) if polar else _stating(sentences, truth)
+    right = _yes_or_no(sentences, polar, text(cells, "question")) if polar else _stating(sentences, truth)
     wrong = next(side for side in SIDES if side != right)
     if polar:
         answers, false = [polar], ["no" if polar == "yes" else "yes"]
@@ -70,13 +72,19 @@ def _stating(sentences: dict[str, str], truth: list[str]) -> str:
     return stating[0]
 
 
-def _yes_or_no(sentences: dict[str, str], polar: str) -> str:
+def _yes_or_no(sentences: dict[str, str], polar: str, question: str) -> str:
     """The side whose sentence says yes or no, as the truth is."""
-    denying = [side for side, sentence in sentences.items() if _DENIES.search(sentence)]
+    asked = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" asks whether it is old
+    denying = [side for side, sentence in sentences.items() if _negations(sentence) != asked]
     if len(denying) != 1:
-        which = "both" if denying else "none"
-        raise InputError(f"memory_answer, counter_answer: {which} of them says no, by its words")
+        which = "both say" if denying else "none of them says"
+        raise InputError(f"memory_answer, counter_answer: {which} no to the question, by the negations")
     return denying[0] if polar == "no" else next(side for side in SIDES if side not in denying)
+
+
+def _negations(sentence: str) -> Counter[str]:
+    """How often a sentence has each negation."""
+    return Counter(_ARE_NOT.get(found, found) for found in map(str.lower, _NEGATIONS.findall(sentence)))
 
 
 def _told_apart(sentence: str, other: str) -> list[str]:
@@ -102,6 +110,7 @@ class ConflictQa(PublishedFile):
         becomes="two passages for the right answer, which support, and two for the other one, which conflict. Groups: "
         "PopQA, StrategyQA (yes or no)",
         forms=(Form("evidence", ("question", "ground_truth", *SIDES, *sum(SIDES.values(), ())), each(_row)),),
+        version=2,
     )
 
     source: Literal["conflictqa"] = "conflictqa"

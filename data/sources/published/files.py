@@ -17,13 +17,13 @@ _QUESTIONS = ("question", "query", "claim", "template")
 """Columns of which a rejected row shows the first that it has."""
 
 
-def files_of(path: Path) -> list[Path]:
-    """The file, or the files of data in the folder and below it, sorted; InputError where it has none."""
+def files_of(data_set: DataSet, path: Path) -> list[Path]:
+    """The data set's file, or the files of data in the folder and below it, sorted; InputError where it has none."""
     if not path.is_dir():
         return [path]
     below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in ENDINGS and file.is_file())
     if not (files := [file for file in below if all(part[0] != "." for part in file.relative_to(path).parts)]):
-        raise InputError(f"{path} has no file that ends in {', '.join(ENDINGS)}; name the file or folder of the data")
+        raise InputError(f"{path} has no file that ends in {', '.join(ENDINGS)}; {_remedy(data_set)}")
     return files
 
 
@@ -33,7 +33,7 @@ def own_rows(data_set: DataSet, path: Path) -> list[FileRow]:
     Files of a folder that are of another form are left out, with a warning. InputError where no file has rows of the
     data set: it names what is missing, and what the file has.
     """
-    files, rows, others = files_of(path), list[FileRow](), list[str]()
+    files, rows, others = files_of(data_set, path), list[FileRow](), list[str]()
     for file in files:
         try:
             found = _of_file(data_set, file)
@@ -47,7 +47,7 @@ def own_rows(data_set: DataSet, path: Path) -> list[FileRow]:
         raise InputError(f"{others[0]}{more}")
     for message in others:
         log.warning("%s; it is left out", message)
-    return [*_once(rows)]
+    return rows
 
 
 def _of_file(data_set: DataSet, file: Path) -> list[FileRow]:
@@ -87,9 +87,9 @@ def _form(data_set: DataSet, file: Path, content: FileRows) -> Form:
     if found := next((form for form in data_set.forms if not lacking[form.part]), None):
         return found
     part, missing = min(lacking.items(), key=lambda item: len(item[1]))
-    of_part = f", {part}," if len(data_set.forms) > 1 else ""
+    of_part = f", {part}" if len(data_set.forms) > 1 else ""
     raise InputError(
-        f"{file} has not the form of {data_set.title}{of_part} which has the column{'s' * (len(missing) > 1)} "
+        f"{file} has not the form of {data_set.title}{of_part}, which has the column{'s' * (len(missing) > 1)} "
         f"{', '.join(missing)}; it has {named(content.columns) or 'none'}; {_remedy(data_set)}"
     )
 
@@ -98,7 +98,7 @@ def _remedy(data_set: DataSet) -> str:
     return f"name {data_set.file} of {data_set.address}"
 
 
-def _once(rows: Iterable[FileRow]) -> Iterator[FileRow]:
+def once(rows: Iterable[FileRow]) -> Iterator[FileRow]:
     """The rows without contexts that stand there already with their question, as data sets repeat them.
 
     A context's id that its question has already gets a number.

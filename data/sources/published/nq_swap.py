@@ -5,7 +5,8 @@ huggingface.co/datasets/pminervini/NQ-Swap, data/dev-00000-of-00001.parquet. Lic
 Wikipedia, CC BY-SA 3.0.
 
 A row has question, org_context and org_answer, sub_context and sub_answer, the answers as lists: the original passage
-supports, the one with the substituted entity conflicts.
+supports, the one with the substituted entity conflicts. Rows of a question, whose passage had several entities put into
+it, are one question. Beside the file there are others, of the original and the substituted passages alone.
 """
 
 from typing import Any, ClassVar, Literal
@@ -34,7 +35,8 @@ class NqSwap(PublishedFile):
         licence="MIT; passages: Wikipedia, CC BY-SA 3.0",
         address="huggingface.co/datasets/pminervini/NQ-Swap",
         file="data/dev-00000-of-00001.parquet",
-        becomes="the original passage supports, the one with the substituted entity conflicts",
+        becomes="rows of a question are one question: its original passage supports, each one with a substituted "
+        "entity conflicts",
         forms=(Form("passages", ("question", "org_context", "org_answer", "sub_context", "sub_answer"), each(_row)),),
     )
 

@@ -10,10 +10,10 @@ from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import AskedFile, fetched
 from swaymeter.data.sources.published.data_set import DataSet
-from swaymeter.data.sources.published.files import files_of, own_rows
+from swaymeter.data.sources.published.files import files_of, once, own_rows
 from swaymeter.data.sources.source import FetchedQuestions, QuestionSource
 
-VERSION = 1
+VERSION = 2
 
 
 class PublishedFile(AskedFile):
@@ -32,13 +32,14 @@ class PublishedFile(AskedFile):
 
 def read_questions(options: PublishedFile) -> ReadQuestions:
     """The questions of the data set; InputError where the file has another form, or cannot be read."""
-    return options.read(own_rows(options.data_set, options.path))
+    rows = own_rows(options.data_set, options.path)
+    return options.read(once(rows))._replace(rows=len(rows))
 
 
 def _key(options: PublishedFile, partition: Partition, access: Access) -> Mapping[str, Any]:
     return {
         "source": options.source, "version": [VERSION, options.data_set.version], **options.depends_on,
-        "files": [file_digest(file, "questions.file") for file in files_of(options.path)],
+        "files": [file_digest(file, "questions.file") for file in files_of(options.data_set, options.path)],
     }  # fmt: skip
 
 

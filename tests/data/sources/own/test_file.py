@@ -139,12 +139,25 @@ def test_an_unusable_row_is_named_and_the_rest_goes_on(row: str, said: str, tmp_
     assert len(reason) < 400
 
 
+@pytest.mark.parametrize("lines", [("wrong", "alias"), ("alias", "wrong")])
+def test_an_answer_is_not_right_in_one_row_and_wrong_in_another(lines: tuple[str, str], tmp_path: Path) -> None:
+    rows = {
+        "wrong": "q1,Who?,Ada,,Ivo did.,conflicting,Ivo,",
+        "alias": "q1,Who?,Ada,Ada Quill|ivo,Ada and Ivo did.,supporting,,",
+    }
+    found = read(tmp_path, csv(*(rows[name] for name in lines)))
+    assert [len(question.contexts) for question in found.questions] == [1]
+    (reason,) = reasons(found)
+    assert reason == "line 3: answer: ivo is the right answer, and that of a conflicting context; correct one"
+
+
 def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
     good = json.dumps({"question": "Who?", "answer": "Oslo", "context": "c"})
     lines = [good, good[:-4], "[1]", good.replace('"Oslo"', "NaN"), "[" * 100_000, good.replace("Who", "Where")]
     found = read(tmp_path, "\n".join(lines), "mine.jsonl")
     assert len(found.questions) == 2
     assert [reason.split(":")[0] for reason in reasons(found)] == ["line 2", "line 3", "line 4", "line 5"]
+    assert reasons(found)[0].startswith("line 2: is not JSON: Expecting value: column 51 (char")
 
 
 @pytest.mark.parametrize(
@@ -158,13 +171,15 @@ def test_a_broken_line_of_json_is_named(tmp_path: Path) -> None:
         ("mine.csv", b"PK\x03\x04", "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8"),
         ("mine.json", "[\n{},\n{", r"is not JSON: Expecting .*: line 3 .*; write an object on each line, or one list"),
         ("mine.json", '{"a": [{"x": 1}], "b": [{"x": 1}]}', "has several lists: a, b; keep the one that has the rows"),
-        ("mine.parquet", b"PAR1", "is not a Parquet file that can be read"),
+        ("mine.json", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "is a pointer of Git LFS and not"),
+        ("mine.json", b"<!doctype html>\n<html>{}</html>", "is a web page and not the data; download the file itself"),
+        ("mine.parquet", b"PAR1", "is not a Parquet file that can be read: .*; write or download it again"),
         ("mine.csv", csv("," * 8_000_001), "has more than 8,000,000 cells; cut it into several studies"),
         ("mine.jsonl", f'{{"x": [{"{}," * 4_000_001}{{}}]}}', "has more than 8,000,000 values"),
         ("mine.csv", csv("Who?\n" * 500_001), "has more than 500,000 rows"),
         ("mine.csv", csv("\n" * 8_000_001), "has more than 8,000,000 lines"),
     ],
-    ids=range(13),
+    ids=range(15),
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_refused(name: str, content: str | bytes, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):

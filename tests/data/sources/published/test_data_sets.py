@@ -6,14 +6,26 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
 from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.source import not_usable
 from swaymeter.data.sources.published.source import PublishedFile, read_questions
 from swaymeter.data.sources.registry import DATA_SETS, QUESTION_SOURCES
-from tests.data.sources.published.samples import SAMPLES, Row, counterfact, write
+from tests.data.sources.published.samples import (
+    CLASHEVAL,
+    NQ_SWAP,
+    SAMPLES,
+    WIKICONTRADICT,
+    Row,
+    conflict,
+    counterfact,
+    write,
+)
 
 Case = tuple[str, str, tuple[str, ...], str | None]
 
@@ -145,8 +157,30 @@ def test_conflictqa_says_which_answer_is_right(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert [row.detail for row in read_ones.rejected] == [
         "ground_truth: stands in none of memory_answer and counter_answer",
-        "memory_answer, counter_answer: both of them says no, by its words",
+        "memory_answer, counter_answer: both say no to the question, by the negations",
     ]
+
+
+@pytest.mark.parametrize(
+    ("question", "memory", "counter", "which"),
+    [
+        ("Is it impossible to swim?", "It is possible to swim.", "It is impossible to swim.", "no"),
+        ("Is it impossible to swim?", "It is impossible to swim.", "It is not impossible to swim.", "yes"),
+        ("Could it run without a mill?", "It cannot run without a mill.", "It could run without a mill.", "no"),
+        ("Would she never swim?", "She would swim.", "She would never swim.", "no"),
+        ("Isn't it old?", "It's old.", "It isn't old.", "yes"),
+    ],
+)
+def test_conflictqa_knows_questions_that_deny(
+    question: str, memory: str, counter: str, which: str, tmp_path: Path
+) -> None:
+    """which: what the memory says to the question."""
+    file = tmp_path / "conflictQA-strategyQA-gpt4.json"
+    for truth, answer in (("True", "yes"), ("False", "no")):
+        file.write_text(json.dumps(conflict(question, [truth], memory, counter)))
+        (found,) = read_questions(options("conflictqa", file)).questions
+        right = memory if which == answer else counter
+        assert (found.object, found.contexts[0].text.endswith(right)) == (answer, True)
 
 
 def test_nq_swap_has_a_passage_and_its_substitution(tmp_path: Path) -> None:
@@ -173,6 +207,39 @@ def test_rgb_joins_the_parts_of_an_answer(tmp_path: Path) -> None:
         ("supporting", question.answers, "Ada Quill rules Ostrel.\n\nOstrel lies on the Arn."),
         ("irrelevant", (), "Ostrel has a market."),
     ]
+
+
+def test_rows_are_counted_as_the_file_has_them(tmp_path: Path) -> None:
+    file = write(tmp_path, "nq-swap")
+    rows = [NQ_SWAP[0], {**NQ_SWAP[0], "sub_context": "On the Dune.", "sub_answer": ["Dune"]}]
+    late = {**NQ_SWAP[0], "org_answer": ["Arn", "Dune"], "org_context": "On both.", "sub_context": "On the Moss."}
+    pq.write_table(pa.Table.from_pylist([*rows, *rows, late]), file)
+    read_ones = read_questions(options("nq-swap", file))
+    assert [len(question.contexts) for question in read_ones.questions] == [3]
+    assert not_usable(file, read_ones) == (
+        f"{file}: 1 of 5 rows cannot be used: row 5: answer: Dune is the right answer, and that of a conflicting "
+        "context; correct one"
+    )
+
+
+def test_clasheval_has_no_change_that_changes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    unchanged = {**CLASHEVAL[1], "context_mod": CLASHEVAL[1]["context_original"]}
+    same = {**unchanged, "answer_mod": unchanged["answer_original"], "mod_degree": "0.0"}
+    file.write_text("".join(json.dumps(row) + "\n" for row in (CLASHEVAL[0], unchanged, same)))
+    read_ones = read_questions(options("clasheval", file))
+    assert [context.context_id for context in read_ones.questions[0].contexts] == ["supporting", "changed: 1.0"]
+    assert [(row.part, row.detail) for row in read_ones.rejected] == [
+        ("line 2", "context_mod: is context_original, though answer_mod is not answer_original")
+    ]
+
+
+def test_wikicontradict_asks_a_passage_that_contradicts_itself_once(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    passage = "It was founded in 1200, and in 1300."
+    file.write_text(json.dumps({**WIKICONTRADICT[0], "context1": passage, "context2": f"{passage} "}))
+    (question,) = read_questions(options("wikicontradict", file)).questions
+    assert cases(question) == [("both passages", "unknown", (), passage)]
 
 
 def test_wikicontradict_has_two_passages(tmp_path: Path) -> None:
@@ -208,11 +275,19 @@ def test_a_file_of_another_form_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(InputError) as raised:
         read_questions(chosen)
     message = str(raised.value)
-    assert message.startswith(f"{file} has not the form of {chosen.data_set.title}")
-    assert "which has the column" in message
+    assert message.startswith(f"{file} has not the form of {chosen.data_set.title},")
+    assert ", which has the column" in message
     assert message.endswith(
         f"; it has question, passage, gold; name {chosen.data_set.file} of {chosen.data_set.address}"
     )
+
+
+def test_rgb_needs_a_passage_of_each_part(tmp_path: Path) -> None:
+    file = tmp_path / "en_int.json"
+    row = {"id": 0, "query": "Who and where?", "answer": ["Ada", "Arn"], "positive": [["Ada."], []], "negative": ["x"]}
+    file.write_text(json.dumps(row))
+    (rejected,) = read_questions(options("rgb", file)).rejected
+    assert rejected.detail == "positive: a part of the answer has no passage"
 
 
 def test_the_nearest_form_is_named(tmp_path: Path) -> None:
@@ -238,7 +313,7 @@ def test_a_folder_leaves_other_files_out(tmp_path: Path, caplog: pytest.LogCaptu
     with pytest.raises(InputError, match="has not the form of RGB"):
         read_questions(options("rgb", folder))
     (folder / "mine.jsonl").unlink()
-    with pytest.raises(InputError, match="has no file that ends in"):
+    with pytest.raises(InputError, match=r"has no file that ends in .*; name data/en_refine\.json, .* of github\.com/"):
         read_questions(options("rgb", folder))
 
 
