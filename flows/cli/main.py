@@ -19,7 +19,7 @@ from swaymeter.flows.cli.commands.cluster import cluster
 from swaymeter.flows.cli.commands.datasets import datasets
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out, print_line
-from swaymeter.flows.cli.streams import keep_working, lost_output
+from swaymeter.flows.cli.streams import finish_output, keep_working, lost_output
 from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.server.settings import keep_quiet
@@ -60,7 +60,7 @@ def main() -> None:
     logging.shutdown()
     if code == 0 and (why := lost_output()):
         err.print(f"[yellow]warning[/yellow]  not all could be written to standard output: {why}")
-    sys.stderr.flush()
+    finish_output()
     os._exit(code)
 
 

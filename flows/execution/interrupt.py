@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from types import FrameType
 
 from swaymeter.data.sources.access import close_sessions
@@ -49,7 +50,12 @@ def end_in_time(code: int) -> threading.Timer:
 
 
 def _end(code: int) -> None:
-    saying = threading.Thread(target=print, args=(GO_ON,), kwargs={"file": sys.stderr, "flush": True}, daemon=True)
+    saying = threading.Thread(target=_say, daemon=True)
     saying.start()
     saying.join(SECONDS_TO_SAY)
     os._exit(code)
+
+
+def _say() -> None:
+    with suppress(OSError):
+        os.write(2, f"{GO_ON}\n".encode())  # standard error itself: what waits for its reader would hold this up

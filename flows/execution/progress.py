@@ -1,9 +1,12 @@
 """How far an execution is: stages, steps, the chunks within a step, and what a step took."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from swaymeter.tasks.measures.run import Spent
+
+log = logging.getLogger(__name__)
 
 
 @dataclass
@@ -62,4 +65,12 @@ def progress() -> Progress:
 def report_within(stage: str, name: str, done: int, total: int) -> None:
     """Reports how far a step is; unlike a bound method, it can be sent to a worker process, where nobody looks."""
     if stage in _progress.stages:
-        _progress.within(stage, name, done, total)
+        shown(_progress.within, stage, name, done, total)
+
+
+def shown(show: Callable[..., object], *about: object) -> None:
+    """Shows something; what becomes of that decides nothing. SystemExit is rich's answer to a reader who has gone."""
+    try:
+        show(*about)
+    except (Exception, SystemExit):
+        log.debug("%s could not be shown", about, exc_info=True)

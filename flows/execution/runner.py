@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from swaymeter.flows.execution.interrupt import STOPPED, TOLD_TO_END, end_in_time
-from swaymeter.flows.execution.progress import Progress
+from swaymeter.flows.execution.progress import Progress, shown
 from swaymeter.flows.execution.workers.workers import OF_A_SERVER, Workers
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import Selection
@@ -141,7 +141,7 @@ class Runner:
                 log.warning("%s: %s", node.id, node.reason)
             self._attempted.add((node.id, node.step.key))
             self._over.discard(node.id)
-            self._progress.started(node.id.stage, str(node.id))
+            shown(self._progress.started, node.id.stage, str(node.id))
             self._submit(node.step).add_done_callback(partial(self._end, node.id, node.step))
             self._running[node.id] = node  # now, as who is waited for must be able to end
         return bool(chosen)
@@ -152,9 +152,7 @@ class Runner:
 
     def _end(self, identity: StepId, step: Step, future: Any) -> None:
         try:
-            self._tell(step, future)
-        except (Exception, SystemExit):  # rich ends a program whose reader has gone
-            log.debug("the end of %s could not be told", identity, exc_info=True)
+            shown(self._tell, step, future)
         finally:
             self._over.add(identity)
             self._ended.put(identity)
@@ -173,7 +171,7 @@ class Runner:
             if node.id in selected and (node.id in attempted or (node.step is not None and node.state != "done"))
         )
         if totals != self._totals:
-            self._progress.plan(totals)
+            shown(self._progress.plan, totals)
             self._totals = totals
 
 

@@ -21,7 +21,7 @@ from swaymeter.flows.cli.commands.stages import COMMANDS
 from swaymeter.flows.server import api
 from swaymeter.flows.stages import plan
 from tests.extensions import source
-from tests.flows.conftest import Command
+from tests.flows.conftest import Command, until
 from tests.flows.small_study import prepare, score, selected, small_study, write_study
 from tests.mounts import can_mount
 from tests.registered import added
@@ -202,6 +202,21 @@ def test_work_outlasts_its_terminal(tmp_path: Path) -> None:
         os.close(leader)
         assert process.wait(timeout=120) == 0
     assert fetched(tmp_path)
+
+
+def test_work_waits_for_no_reader(tmp_path: Path, lasting: httpx.Client) -> None:
+    reader, writer = os.pipe()
+    size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(writer, b"." * size)  # full, as that of a pager that shows its first page
+    environment = os.environ | {"PREFECT_API_URL": str(lasting.base_url), "HF_HUB_OFFLINE": "1"}
+    with subprocess.Popen([*FETCH, str(tmp_path)], stdout=writer, env=environment) as process:
+        os.close(writer)
+        until(lambda: fetched(tmp_path), 120)
+        with Workspace(tmp_path).lock(lambda holder: None):  # nobody holds it any more
+            assert process.poll() is None
+        with open(reader, "rb") as pipe:
+            said = pipe.read().decode()
+    assert (process.returncode, "fetch 4 of 4" in said, "the run took" in said) == (0, True, True)
 
 
 @pytest.mark.skipif(not can_mount(), reason="mounting takes root")
