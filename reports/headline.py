@@ -4,6 +4,7 @@ A claim is one sentence with its number and interval, for each model where there
 one's own are told in the words of who asked them (a right or wrong passage), those of a paper in its words.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import estimate, plural
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.frames import Frames, are_own, by_entity, partitions, records, where
+from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where
 from swaymeter.reports.models import Model, models, rows_of
 
 MOST_CLAIMS = 5
@@ -30,6 +31,12 @@ class Number:
     of: str = ""
     ends: tuple[float, float, float] | None = None
     value: float = 0.0
+
+    @property
+    def head(self) -> str:
+        """What a reader looks for: the number alone, or so many of so many."""
+        found = re.match(r"(\d+|none) of \d+|\S+", self.text)
+        return found[0] if found else ""
 
 
 @dataclass(frozen=True)
@@ -69,9 +76,11 @@ OWN = (
           "Where no passage supports an answer it declined in", "such passages"),
 )  # fmt: skip
 PAPER = (
-    Share(_PARTITIONS, {"quantity": "following"}, "the greedy answer stated the context's answer in", "questions"),
-    Share(_PARTITIONS, {"quantity": "persuaded"}, "it newly stated the context's answer (persuaded) in", "questions"),
+    Share(_PARTITIONS, {"quantity": "persuaded"}, "the greedy answer newly stated the context's (persuaded) in",
+          "questions"),
     Share(_PARTITIONS, {"quantity": "stubborn"}, "it kept its own answer (stubborn) in", "questions"),
+    Share(_PARTITIONS, {"quantity": "following"}, "it stated the context's answer, newly or as before, in",
+          "questions"),
     Share(_PARTITIONS, {"quantity": "coherent_persuasion"},
           "the sampled answers moved (coherent persuasion) by", "questions"),
 )  # fmt: skip
@@ -110,8 +119,8 @@ def basis(frames: Frames) -> str:
     rows = frames["setup"]
     counts = rows.groupby("quantity")["total"].sum() if len(rows) else pd.Series(dtype=int)
     answers = frames["unfinished_greedy_answers"]
-    known = models(answers) if len(answers) else models(frames["susceptibility_in_short"])
     rows = frames["outcomes"]
+    known = next(filter(None, (models(frame) for frame in (answers, rows, frames["susceptibility_in_short"]))), [])
     contexts = int(rows_of(rows, models(rows)[0])["instances"].sum()) if len(rows) else 0
     things = [
         plural(contexts, "passage" if are_own(rows) else "context") if contexts else "",
@@ -139,7 +148,8 @@ def _of_questions(frames: Frames) -> list[Claim]:
         of = Share(share.query, {**share.where, "condition": condition}, f"{before} {share.sentence}", share.things)
         by_group = groups if share is PAPER[-1] and len(models(rows)) == 1 else []
         claim = _claim(of, frames, by_group)
-        made += [claim] if claim else []
+        if claim and claim.numbers not in [other.numbers for other in made]:  # such as all that follow, newly
+            made.append(claim)
     return made
 
 
@@ -149,7 +159,7 @@ def _claim(share: Share, frames: Frames, groups: Sequence[str] = ()) -> Claim | 
     if share.query == _PARTITIONS and len(rows):
         names = [name for name in partitions(rows) if name != "all"]
         rows = where(rows, partition=[*groups] if groups else "all" if len(names) > 1 else names[0])
-    of = "partition" if groups else "model"
+        rows = in_order(rows, partition=groups)
     known = models(rows)
     named = len(known) > 1 or bool(groups)
     numbers = [
@@ -157,7 +167,7 @@ def _claim(share: Share, frames: Frames, groups: Sequence[str] = ()) -> Claim | 
         for model in known
         for row in records(rows_of(rows, model))
     ]  # fmt: skip
-    return Claim(share.sentence, _few(numbers) if of == "model" else tuple(numbers)) if numbers else None
+    return Claim(share.sentence, tuple(numbers) if groups else _few(numbers)) if numbers else None
 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
@@ -188,10 +198,10 @@ def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
 def _of_queries(frames: Frames) -> list[Claim]:
     made = [
         _moved(frames, "susceptibility_in_short", "invented", "familiarity",
-               "Contexts moved queries about invented entities, against those about real ones, by",
+               "Contexts sway queries about invented entities further than those about real ones, significantly in",
                "Contexts moved queries by"),
         _moved(frames, "persuasion_in_short", "relevant", "relevance",
-               "Contexts that mention the entity, against those that do not, moved queries by",
+               "Contexts that mention the entity sway queries further than those that do not, significantly in",
                "Contexts moved queries by"),
     ]  # fmt: skip
     further = [_correlated(frames, *of) for of in CORRELATED]
@@ -255,18 +265,19 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
         for kind in query_types(of_model)[: 1 if len(known) > 1 else None]:
             of_kind = where(of_model, query_type=kind)
             means = [next(iter(records(where(of_kind, **{column: group}))), None) for group in (True, False)]
-            said = " against ".join(estimate(mean) for mean in means if mean)
+            said = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
             tests = where(rows_of(frames["statistics_in_short"], model), comparison=comparison, query_type=kind)
-            tested = next((_significant(row) for row in records(by_entity(tests))), "") if both else ""
+            tested = next((_significant(row) for row in records(by_entity(tests))), "an untested number of relations")
             of = f"{model}, {kind} queries" if len(known) > 1 else f"{kind} queries"
-            numbers.append(Number(f"{said} nats{tested}", of, value=float(next(filter(None, means))["mean"])))
+            text = f"{tested} ({said})" if both else said
+            numbers.append(Number(text, of, value=float(next(filter(None, means))["mean"])))
     return Claim(sentence if both else alone, _few(numbers)) if numbers else None
 
 
 def _significant(row: Mapping[str, Any]) -> str:
     if not row["tested"]:
-        return ", not testable: too few entities"
-    return f", significant in {row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}"
+        return "no relation: too few entities for any test"
+    return f"{row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}"
 
 
 def widest(some: Iterable[Claim]) -> float:

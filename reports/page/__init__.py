@@ -92,8 +92,8 @@ def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
 
 FIRST = (
     "front-of-variants", "susceptibility-by-label", "persuasion-by-strength", "susceptibility-by-frequency",
-    "fisher-against-susceptibility", "susceptibility-by-relation", "coherent-persuasion", "relevance-of-persuasion",
-    "familiarity-of-susceptibility", "entropy-without-against-persuasion",
+    "fisher-against-susceptibility", "susceptibility-by-relation", "coherent-persuasion", "persuasion-by-kind",
+    "entropy-without-against-persuasion",
 )  # fmt: skip
 """The figures that answer most of a study's question, in the order in which they are preferred."""
 MOST_OPEN = 3

@@ -141,8 +141,8 @@ def _outcomes(frames: Frames) -> pd.DataFrame:
 
 SHARES = Table(
     "shares-persuaded-and-stubborn",
-    "How many are persuaded, how many stubborn",
-    "An instance is a question with a context: two of each DynamicQA question. Shares with 95% intervals over "
+    "How many answers follow the context, how many stay",
+    "An instance is a question with a context. Shares with 95% intervals over "
     "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: what the "
     "greedy answer states; by the paper's rule: by ROUGE-L over 0.3, which was made for answers of a word and may call "
     "one answer both.",
@@ -251,7 +251,7 @@ ACCURACY = Table(
 )
 OUTCOMES = Table(
     "persuaded-and-stubborn",
-    "Who is persuaded, who is stubborn",
+    "Whose answer the greedy answers are",
     "An instance is a question with a context. Its greedy answer states the context's answer, newly (persuaded) or as "
     "it did without the context (agreed); or it does not, and is the answer without the context (stubborn) or another "
     "one (other). Following are persuaded and agreed together, of the measured instances whose context states an "

@@ -1,0 +1,109 @@
+"""What is told of a mark under a pointer: that it is the right row, safe, and shown."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure as Canvas
+
+from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.figures.figure import Drawing, Drawn, Figure, draw_all
+from swaymeter.reports.figures.marks import marks_of, numbers_of
+from swaymeter.reports.figures.rendering import rendered
+from swaymeter.reports.models import Model
+from swaymeter.reports.page.pointed import told
+from swaymeter.reports.style import FEW_DOTS, blank
+from tests.reports.browser import Browser
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+def drawing(rows: pd.DataFrame, factor: float = 1.0) -> Drawing:
+    """A dot for each row: its value across, its name up."""
+    return Drawing("", rows, rows.iloc[:0], partial(_paint, rows, factor))
+
+
+def _paint(rows: pd.DataFrame, factor: float) -> Canvas:
+    canvas, ((axes,),) = blank(1, 1, 2.0)
+    axes.plot(factor * rows["value"], range(len(rows)), "o", linestyle="-")
+    axes.plot([0.1, 0.2], [0.5, 0.5], linewidth=1)  # no marks: the ends of an interval
+    axes.set_yticks(range(len(rows)), [str(name) for name in rows["relation"]])
+    return canvas
+
+
+ROWS = pd.DataFrame({"relation": ["capital", "author", "genre"], "value": [0.25, 0.5, 0.25], "n": [4, 5, 6]})
+
+
+@pytest.mark.parametrize("factor", [1.0, 100.0])  # 100: shares that are drawn in percent
+def test_a_mark_is_the_row_with_its_place_and_name(factor: float) -> None:
+    made = drawing(ROWS.assign(value=[0.251, 0.512, 0.251]), factor)
+    assert [mark.row for mark in marks_of(made.paint(), made)] == [0, 1, 2]
+
+
+def test_a_mark_that_fits_several_rows_is_of_none() -> None:
+    made = drawing(ROWS.assign(relation="capital", value=0.251))
+    assert marks_of(made.paint(), made) == ()
+
+
+def test_too_many_marks_have_none() -> None:
+    rows = pd.DataFrame({"relation": "r", "value": [number / 10_000 for number in range(FEW_DOTS + 1)]})
+    made = drawing(rows)
+    assert marks_of(made.paint(), made) == ()
+
+
+def test_what_is_told_cannot_end_its_script() -> None:
+    rows = ROWS.assign(relation=[HOSTILE, "author", "genre"], value=[0.251, 0.512, 0.253])
+    drawn = Drawn(Figure("f", "How?", "Dots", (), lambda model, frames: None), Model("m", ""), drawing(rows), "")
+    block = told(drawn, rendered(drawn))
+    assert block is not None
+    assert "<" not in block
+    assert json.loads(block)["items"][0] == HOSTILE
+
+
+def test_most_figures_tell_of_their_marks(known: Mapping[str, pd.DataFrame]) -> None:
+    names = ("susceptibility-by-relation", "persuasion-by-kind", "coherent-persuasion", "fisher-against-susceptibility")
+    for drawn in draw_all([FIGURES[name] for name in names], known)[0]:
+        marks = marks_of(drawn.drawing.paint(), drawn.drawing)
+        assert {mark.row for mark in marks} >= set(range(len(drawn.drawing.numbers))), drawn.name
+        assert max(mark.row for mark in marks) < len(numbers_of(drawn.drawing))
+
+
+POINT = """(() => {
+  const figure = figures.find((one) => one.items.some((name) => name in names));
+  for (let at = figure.picture; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  figure.picture.scrollIntoView({block: "center", behavior: "instant"});
+  const box = figure.picture.getBoundingClientRect(), scale = box.width / figure.size[0], mark = figure.marks[0];
+  return [box.left + mark[0] * scale, box.top + mark[1] * scale, names[figure.items[figure.rows[mark[2]][0]]]];
+})()"""
+
+
+def test_a_mark_tells_its_numbers_and_rings_its_item(browser: Browser, report: Path) -> None:
+    browser.look(1400, "light")
+    browser.open(report / "index.html")
+    x, y, question = browser.ask(POINT)
+    for near in (0, 1):
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + near, y=y)
+    browser.wait("!document.querySelector('.tip').hidden")
+    text = browser.ask("document.querySelector('.tip').innerText")
+    assert text.startswith(question)
+    assert "nats" in text
+    assert browser.ask("figures.filter((one) => one.rings.childElementCount).length") > 1
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
+    browser.wait("document.querySelector('.tip').hidden")
+    assert browser.trouble() == []
+
+
+def test_queries_are_searched(browser: Browser, report: Path) -> None:
+    browser.open(report / "queries.html")
+    every = browser.ask("document.querySelectorAll('article').length")
+    browser.choose("search", "AUTHOR closed")
+    left = browser.ask("document.querySelectorAll('article:not([hidden])').length")
+    assert 0 < left < every
+    assert browser.ask("document.getElementById('count').textContent") == f"{left} of {every} queries"
+    assert browser.ask("document.querySelectorAll('main > section:not([hidden])').length") == 1
+    browser.choose("search", "")
+    assert browser.ask("document.querySelectorAll('article[hidden]').length") == 0
+    assert browser.trouble() == []
