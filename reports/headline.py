@@ -143,7 +143,7 @@ def _of_questions(frames: Frames) -> list[Claim]:
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
     before = f"With {'a counter-memory' if condition == 'counter_memory' else 'the original'} context"
     groups = [name for name in partitions(rows) if name != "all"]
-    made = []
+    made: list[Claim] = []
     for share in PAPER:
         of = Share(share.query, {**share.where, "condition": condition}, f"{before} {share.sentence}", share.things)
         by_group = groups if share is PAPER[-1] and len(models(rows)) == 1 else []

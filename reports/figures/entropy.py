@@ -14,6 +14,7 @@ from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.figures.panels import grid
 from swaymeter.reports.frames import (
     Frames,
+    are_own,
     finite,
     grouping,
     in_order,
@@ -35,7 +36,7 @@ from swaymeter.reports.style import (
     mark,
     plain,
 )
-from swaymeter.reports.words import CONDITION_NAMES
+from swaymeter.reports.words import CONDITION_NAMES, outcome_name
 
 MOST_GROUPS = 3
 """How many groups of own questions have a panel each; more are drawn together."""
@@ -86,14 +87,17 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
         rows["entropy"].min() < 0
     )
     unmeasured = counts.get("unmeasured", 0)
+    own = are_own(rows)
+    known_as = {name: outcome_name(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
+    what = "the passage's" if own else "the context's"
     crosses = f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else ""
     caption = (
         f"Each marker is a question with a context: further right the model's sampled answers {when} that context "
-        "spread over more meanings, higher up the context moved them further. Triangle: persuaded (the "
-        "greedy answer newly states the context's); diamond: agreed (it does without the context, too); "
-        f"square: stubborn (the answer without the context, not the context's); dot: other. {model}; n = {len(rows)} "
-        f"instances of {rows['question_id'].nunique()} questions, {counts.get('persuaded', 0)} persuaded, "
-        f"{counts.get('agreed', 0)} agreed, {counts.get('stubborn', 0)} stubborn.{_pooled(known)}"
+        "spread over more meanings, higher up the context moved them further. Triangle: "
+        f"{known_as['persuaded']} (the greedy answer newly states {what}); diamond: {known_as['agreed']} (it does "
+        f"without it, too); square: {known_as['stubborn']} (the answer without it, not {what}); dot: other. {model}; "
+        f"n = {len(rows)} instances of {rows['question_id'].nunique()} questions: "
+        f"{', '.join(f'{counts.get(name, 0)} {known_as[name]}' for name in list(known_as)[:3])}.{_pooled(known)}"
         f"{_LENGTH}{negative}{crosses}{result.note('instances')}"
     )
     points = data[["partition", "relation", "question_id", "condition", "entropy", "coherent_persuasion", "outcome"]]
@@ -107,13 +111,14 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
             entropy_against_persuasion(axes, of_panel)
             group = partition if len(known) and (known["partition"] == partition).any() else "all"
             counts = of_panel["outcome"].value_counts()
-            title += f"\n{counts.get('persuaded', 0)} persuaded, {counts.get('stubborn', 0)} stubborn\n"
+            title += "\n" + ", ".join(f"{counts.get(name, 0)} {known_as[name]}" for name in ("persuaded", "stubborn"))
+            title += "\n"
             title += correlation_in_words(known, partition=group, condition=condition)
         axes.set_title(title, fontsize=8)
 
     def paint() -> Canvas:
         across, down = partitions(rows), present(rows, "condition", CONDITIONS)
-        key = [mark("^", "persuaded"), mark("D", "agreed"), mark("s", "stubborn"), mark("o", "other")]
+        key = [mark(ANSWER_MARKERS[name], words) for name, words in known_as.items()]
         key += [mark("x", "not measured")] if (rows["outcome"] == "unmeasured").any() else []
         canvas = grid(
             down, across, 0.7 + 2.5 * len(down), panel, key, share_x=True,
@@ -209,11 +214,13 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     contexts = present(rows, "condition", ("all", *CONDITIONS))
     contexts = contexts if len(contexts) != 2 else contexts[1:]
     row = records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))[0]
+    persuaded, stubborn = (outcome_name(name, own=are_own(rows)) for name in ("persuaded", "stubborn"))
     caption = (
         "Each mark is the mean of semantic entropy with the context minus that without it, with its "
         f"{interval_over('subjects')}; left of zero the context made the answers agree more. Circle: all instances; "
-        "triangle: those whose greedy answer newly states the context's (persuaded); square: those whose answer stays, "
-        "and is not the context's (stubborn). Filled: by whose answer is stated; hollow: by the paper's rule, ROUGE-L. "
+        f"triangle: those whose greedy answer newly states the context's ({persuaded}); square: those whose answer "
+        f"stays, and is not the context's ({stubborn}). Filled: by whose answer is stated; hollow: by the paper's "
+        "rule, ROUGE-L. "
         f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, "
         f"mean change {row['mean']:.2f} nats."
     )
@@ -229,7 +236,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
 
     def paint() -> Canvas:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
-        key = [mark(shape, name) for shape, name in (("o", "all"), ("^", "persuaded"), ("s", "stubborn"))]
+        key = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
         key.append(mark("s", "by the paper's rule", filled=False))
         canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, key, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
