@@ -58,6 +58,6 @@ def quantities(*, own: bool) -> Mapping[str, str]:
     return OWN_QUANTITIES if own else QUANTITIES
 
 
-def outcome_name(name: str, *, own: bool) -> str:
+def outcome(name: str, *, own: bool) -> str:
     """What became of a greedy answer with a context, in words."""
     return _OWN_OUTCOMES.get(name, name) if own else name

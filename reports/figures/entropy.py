@@ -36,7 +36,7 @@ from swaymeter.reports.style import (
     mark,
     plain,
 )
-from swaymeter.reports.words import CONDITION_NAMES, outcome_name
+from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 MOST_GROUPS = 3
 """How many groups of own questions have a panel each; more are drawn together."""
@@ -50,11 +50,11 @@ def entropy_against_persuasion(axes: Axes, data: pd.DataFrame) -> None:
     """Draws an instance a marker: semantic entropy across, coherent persuasion up, both in nats."""
     dense = len(data) > FEW_DOTS
     hue = PARTITION_HUES.get(str(data["partition"].iloc[0]), MUTED)
-    for outcome in present(data, "outcome", [*ANSWER_MARKERS])[::-1]:
-        rows = where(data, outcome=outcome)
+    for kind in present(data, "outcome", [*ANSWER_MARKERS])[::-1]:
+        rows = where(data, outcome=kind)
         axes.plot(
-            rows["entropy"], rows["coherent_persuasion"], ANSWER_MARKERS[outcome], color=hue, linestyle="none",
-            alpha=0.4 if dense else 0.85, markersize=2.4 if outcome == "other" else 4.4, markeredgewidth=0.7,
+            rows["entropy"], rows["coherent_persuasion"], ANSWER_MARKERS[kind], color=hue, linestyle="none",
+            alpha=0.4 if dense else 0.85, markersize=2.4 if kind == "other" else 4.4, markeredgewidth=0.7,
             rasterized=dense,
         )  # fmt: skip
     link(axes, data["entropy"], data["coherent_persuasion"], of_each(data))
@@ -88,7 +88,7 @@ def _draw_entropy(when: str, model: Model, frames: Frames) -> Drawing | None:
     )
     unmeasured = counts.get("unmeasured", 0)
     own = are_own(rows)
-    known_as = {name: outcome_name(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
+    known_as = {name: outcome(name, own=own) for name in ("persuaded", "agreed", "stubborn", "other")}
     what = "the passage's" if own else "the context's"
     crosses = f" A cross: {unmeasured} whose outcome was not measured." if unmeasured else ""
     caption = (
@@ -190,14 +190,14 @@ def change_by_outcome(axes: Axes, data: pd.DataFrame, groups: list[str]) -> None
     known = {(row["partition"], row["outcome"]): row for row in records(data)}
     for at, partition in enumerate(groups):
         hue = PARTITION_HUES.get(partition, MUTED)
-        for line, outcome in enumerate(OUTCOMES):
+        for line, kind in enumerate(OUTCOMES):
             y = at * (len(OUTCOMES) + 1) + line
-            row = known.get((partition, outcome))
+            row = known.get((partition, kind))
             _count_at_right(axes, y, row["n"] if row else 0)
             if row:
                 axes.plot([row["low"], row["high"]], [y, y], color=hue, linewidth=1.8, solid_capstyle="butt")
-                marker = ANSWER_MARKERS.get(outcome.split()[0], "o")
-                face = "none" if "published" in outcome else hue
+                marker = ANSWER_MARKERS.get(kind.split()[0], "o")
+                face = "none" if "published" in kind else hue
                 axes.plot([row["mean"]], [y], marker, color=hue, markersize=5, markerfacecolor=face)
     axes.axvline(0, color=INK, linewidth=0.9)
     axes.locator_params(axis="x", nbins=4)
@@ -214,7 +214,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     contexts = present(rows, "condition", ("all", *CONDITIONS))
     contexts = contexts if len(contexts) != 2 else contexts[1:]
     row = records(where(rows, partition=groups[0], condition=contexts[0], outcome="all"))[0]
-    persuaded, stubborn = (outcome_name(name, own=are_own(rows)) for name in ("persuaded", "stubborn"))
+    persuaded, stubborn = (outcome(name, own=are_own(rows)) for name in ("persuaded", "stubborn"))
     caption = (
         "Each mark is the mean of semantic entropy with the context minus that without it, with its "
         f"{interval_over('subjects')}; left of zero the context made the answers agree more. Circle: all instances; "

@@ -27,7 +27,7 @@ from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, of_query, of_ques
 from swaymeter.reports.page.pointed import names, told
 from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
 from swaymeter.reports.tables import Filled
-from swaymeter.reports.words import CONDITION_NAMES, outcome_name
+from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 __all__ = ["MOST_ROWS", "cell", "heading", "in_common", "linked", "page"]
 
@@ -136,7 +136,7 @@ def example(frames: Frames, answers: str, queries: str) -> Markup:
         template("swaymeter.reports.page", "example.html", filters).render(
             query=query, question=question, answers=answers, queries=queries, most=most, greedy=_greedy, said=_said,
             judge=judge, names=CONDITION_NAMES, unfinished=any(map(_is_cut_off, question)),
-            own=own, outcome=partial(outcome_name, own=own),
+            own=own, outcome=partial(outcome, own=own),
         )
     )  # fmt: skip
 

@@ -15,7 +15,7 @@ from swaymeter.reports.models import RUNS, models, rows_of
 from swaymeter.reports.published import with_published
 from swaymeter.reports.style import plain
 from swaymeter.reports.tables.table import Table
-from swaymeter.reports.words import CONDITION_NAMES, outcome_name
+from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 CONTEXTS = ("none", "all", *CONDITIONS[1:])
 PREDICTORS = {
@@ -125,7 +125,7 @@ def _shares(frames: Frames) -> pd.DataFrame:
     stated = {name: f"{words}, by whose answer" for name, words in
               (("following", "follow"), ("persuaded", "persuaded"), ("stubborn", "stubborn"))}  # fmt: skip
     if own:
-        stated = {"following": "follows the passage", **{name: outcome_name(name, own=own) for name in (*stated,)[1:]}}
+        stated = {"following": "follows the passage", **{name: outcome(name, own=own) for name in (*stated,)[1:]}}
         return side_by_side(frames, stated, "instances", "marjanovic-table-1")
     by_rule = {f"{name}_as_published": f"{name}, by the paper's rule" for name in ("persuaded", "stubborn")}
     published = {name: f"share_{name.removesuffix('_as_published')}" for name in by_rule}
@@ -136,7 +136,7 @@ def _outcomes(frames: Frames) -> pd.DataFrame:
     own = are_own(frames["outcomes"])
     names = ("persuaded", "agreed", "stubborn", "other")
     rows = by_condition(frames["outcomes"], "instances", "measured", *names, "refusals", "share_following")
-    return rows.rename(columns={name: outcome_name(name, own=own) for name in names})
+    return rows.rename(columns={name: outcome(name, own=own) for name in names})
 
 
 SHARES = Table(
