@@ -4,8 +4,7 @@ What is compared came from the web: nothing of it may move the terminal's cursor
 """
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -13,28 +12,14 @@ from rich.text import Text
 
 from swaymeter.data.dataset import differences
 from swaymeter.data.dataset.dataset import Dataset
-from swaymeter.data.dataset.differences import Change, Changed, Difference, RelationDifference, Value
+from swaymeter.data.dataset.differences import Changed, Difference, RelationDifference
 from swaymeter.data.errors import SwaymeterError, UsageError
 from swaymeter.data.escaping import visible
-from swaymeter.data.records import Fact, Question, as_row
+from swaymeter.data.records import Fact, as_row
 from swaymeter.flows.cli.console import print_line, print_table
+from swaymeter.reports.changes import NAMES, lines_of
 
-LONGEST = 160
-"""Characters of a name that are printed; a longer one is cut, and its length printed."""
-
-NAMES = {
-    "subject": "name", "subject_id": "Wikidata id", "object_id": "object's Wikidata id", "subject_uri": "IRI",
-    "object_uri": "object's IRI", "other_objects": "further objects", "subject_degree": "degree",
-    "subject_relation_degree": "degree in the relation", "object_degree": "object's degree",
-    "object_relation_degree": "object's degree in the relation", "property_id": "property's Wikidata id",
-    "replacement": "counter-memory answer", "replacement_id": "counter-memory answer's Wikidata id",
-    "original_context": "context", "counter_memory_context": "counter-memory context",
-    "hidden_edits": "hidden edits", "subject_popularity": "page views", "object_popularity": "object's page views",
-}  # fmt: skip
-"""What the fields of a fact or a question are called, where that is not their name."""
-
-COMMON = 40
-"""Characters that are printed before the first in which two long texts differ."""
+STYLES = {"-": "red", "+": "green", "~": "yellow"}
 
 
 def compare(old: str, new: str) -> Difference:
@@ -98,52 +83,14 @@ def _show_relations(
         rows += [None, ("all", *(str(sum(column)) for column in zip(*counts, strict=True)))]
     print_table(("relation" if what == "facts" else f"{what} about", *numbers), rows, console, numbers=numbers)
     for relation in relations if limit else ():
-        lines = list(_lines(relation))
+        lines = list(lines_of(relation))
         if lines:
             print_line(Text(f"\n{relation.relation}", style="bold"), console)
-        for sign, style, line in lines[:limit]:
-            print_line(Text.assemble((f"  {sign} ", style), line), console)
+        for sign, line in lines[:limit]:
+            print_line(Text.assemble((f"  {sign} ", STYLES[sign]), line), console)
         if len(lines) > limit:
             more = f"{len(lines) - limit} more; --limit {len(lines)} shows them, --json everything"
             print_line(f"  … and {more}", console)
-
-
-def _lines(relation: RelationDifference) -> Iterator[tuple[str, str, str]]:
-    for sign, style, rows in (("-", "red", relation.gone), ("+", "green", relation.added)):
-        for row in rows:
-            partition = f" ({row.partition})" if isinstance(row, Question) else ""
-            yield sign, style, f"{_short(row.subject)} → {_short(row.object)}{partition}"
-    for changed in sorted(relation.changed, key=_only_counts):
-        row = changed.old  # of a dispute, of which a page may have several, the answer, too
-        disputed = isinstance(row, Question) and row.partition == "disputable"
-        subject = _short(f"{row.subject} ({row.object})" if disputed else row.subject)
-        yield "~", "yellow", f"{subject}: {'; '.join(map(_change_text, changed.changes))}"
-
-
-def _only_counts(changed: Changed) -> bool:
-    return all(change.field.endswith(("degree", "popularity")) for change in changed.changes)
-
-
-def _short(text: str) -> str:
-    return visible(text) if len(text) <= LONGEST else f"{visible(text[:LONGEST])}… ({len(text)} characters)"
-
-
-def _change_text(change: Change) -> str:
-    """A field's old and new value, texts from where they differ; of several names those that were added and removed."""
-    name, old, new = NAMES.get(change.field, change.field), change.old, change.new
-    if isinstance(old, tuple) and isinstance(new, tuple):
-        signed = [f"- {_short(value)}" for value in old if value not in new]
-        signed += [f"+ {_short(value)}" for value in new if value not in old]
-        return f"{name} {', '.join(signed)}"
-    if isinstance(old, str) and isinstance(new, str):
-        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
-        if same > LONGEST - COMMON:
-            old, new = f"…{old[same - COMMON :]}", f"…{new[same - COMMON :]}"
-    return f"{name} {_value(old)} → {_value(new)}"
-
-
-def _value(value: Value) -> str:
-    return "none" if value is None else _short(str(value))
 
 
 def _dataset_row(dataset: Dataset) -> dict[str, Any]:

@@ -11,9 +11,11 @@ from rich.console import Console
 
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.differences import Difference, difference
+from swaymeter.data.escaping import visible
 from swaymeter.data.records import Fact
 from swaymeter.data.sources.dynamicqa.export import write_questions
 from swaymeter.flows.cli.views import diff
+from swaymeter.reports.changes import LONGEST
 from tests.data import a_dataset
 from tests.data.a_dataset import (
     KENYA,
@@ -159,9 +161,9 @@ def test_a_name_cannot_control_the_terminal() -> None:
 
 def test_other_scripts_and_signs_stay_readable() -> None:
     for name in ("جمهورية كينيا", "Côte d'Ivoire", "日本", "🇳🇴", "São Tomé & Príncipe", 'the "Isle"'):
-        assert diff.visible(name) == name
-    assert diff.visible("\ud800") == r"\ud800"
-    assert diff.visible("New\u00a0York") == r"New\xa0York"
+        assert visible(name) == name
+    assert visible("\ud800") == r"\ud800"
+    assert visible("New\u00a0York") == r"New\xa0York"
 
 
 BERGEN_TOO, VARDO_TOO = (replace(NORWAY, other_objects=("Tromsø", name)) for name in ("Bergen", "Vardø"))
@@ -171,7 +173,7 @@ OLD, NEW = (changed(STATIC, original_context="x" * 500 + f"Oslo is {word}" + "y"
 @pytest.mark.parametrize(
     ("before", "after", "line"),
     [
-        ([NORWAY], [replace(NORWAY, object="O" * 5000)], f"object Oslo → {'O' * diff.LONGEST}… (5000 characters)\n"),
+        ([NORWAY], [replace(NORWAY, object="O" * 5000)], f"object Oslo → {'O' * LONGEST}… (5000 characters)\n"),
         ([BERGEN_TOO], [VARDO_TOO], "~ Norway: further objects - Bergen, + Vardø\n"),
         ([NORWAY, KENYA], [replace(NORWAY, object_uri=None), KENYA], f"object's IRI {iri('Oslo')} → none\n"),
         ([KENYA, PERU], [replace(KENYA, subject_degree=9), replace(PERU, object="Cusco")], "~ Kenya: degree 120 → 9\n"),
