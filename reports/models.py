@@ -17,7 +17,7 @@ FULL_PRECISION = frozenset({"float32", "float64", SERVED})
 """Dtypes that are not compared with float32; of a model at a server nobody knows what it would give in another one."""
 RUNS = "runs_in_short"
 """The query that says what a study calls its models."""
-ANSWERS_PAGE, QUERIES_PAGE = "answers.html", "queries.html"
+ANSWERS_PAGE, QUERIES_PAGE, HISTORY_PAGE = "answers.html", "queries.html", "history.html"
 
 
 @dataclass(frozen=True, order=True)

@@ -1,6 +1,6 @@
 """The tables of the records, by name; a measure's or a statistic's table comes with its own row type."""
 
-from swaymeter.data.records import facts, prompts, questions, score, statistics
+from swaymeter.data.records import facts, history, prompts, questions, score, statistics
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.table import Table
 
@@ -21,9 +21,11 @@ COUNTED_PAIRS = table_of(facts.CountedPair)
 SHARDS = table_of(facts.Shard)
 SHARD_COUNTS = table_of(facts.ShardCount)
 FREQUENCIES = table_of(facts.Frequency)
+HISTORY = table_of(history.HeadlineNumber)
+HISTORY_ITEMS = table_of(history.HistoryItem)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS,
-    VARIANTS, RUNS, RELIABILITY, SHARDS, FREQUENCIES,
+    VARIANTS, RUNS, RELIABILITY, SHARDS, FREQUENCIES, HISTORY, HISTORY_ITEMS,
 )  # fmt: skip
 """What every study's database has, whatever it measures."""

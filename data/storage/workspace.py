@@ -7,8 +7,9 @@
     corpus/<table>-....parquet                             names to count in a corpus, and their counts, by file of it
     reliability/<relation>/<model>/....parquet             how far scores vary between seeds
     statistics/<statistic>-....parquet                     tests, correlations and intervals of the scores
+    history/numbers-<run>-....parquet, items-....          what each completed run was, kept for good
     study.duckdb, report/                                  views of the files, made again at any time
-    studies/<study>/                                       statistics/, study.duckdb and report/ of a further study
+    studies/<study>/                                       statistics/, history/, study.duckdb, report/ of another study
     failures/<step>-....json                               why a step failed: to be read, nothing depends on it
     downloads/                                             cached responses and loaded graphs
     reruns.json                                            what was asked to be made again
@@ -115,6 +116,10 @@ class Workspace:
     def database_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The database with its manifest."""
         return FilesArtifact(self.database.with_name(f"{DATABASE}.manifest.json"), made_from)
+
+    def history_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
+        """The snapshots of completed runs with their manifest."""
+        return FilesArtifact(self.root.joinpath(*self.of_study, "history", "manifest.json"), made_from)
 
     def report_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The report with its manifest."""

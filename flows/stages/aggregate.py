@@ -19,6 +19,7 @@ from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.steps.aggregate import Loaded, schema
+from swaymeter.flows.steps.history import Snapshot
 from swaymeter.tasks.contexts.annotation.judging import imported
 from swaymeter.tasks.statistics import statistics_of
 from swaymeter.tasks.statistics.statistic import Statistic
@@ -52,9 +53,16 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
         }
         for variant in reversed(plan.variants)
     }  # fmt: skip
+    read = {role: reference.with_all_columns() for role, reference in loaded.items()}
+    is_complete = all(node.state == "done" for node in graph)
+    history = graph.add(
+        kinds.HISTORY, kinds.HISTORY.id("study"), graph.workspace.history_artifact, optional=read,
+        parameters={"is_complete": is_complete, "variants": [*variants.values()]},
+        arguments=Snapshot(is_complete, tuple(variants.values()), study.seed), after=[statistics],
+    )  # fmt: skip
     return graph.add(
         kinds.DATABASE, kinds.DATABASE.id("study"), graph.workspace.database_artifact,
-        optional={role: reference.with_all_columns() for role, reference in loaded.items()},
+        optional={**read, "history": history.output("files")},
         parameters={
             "schema": Schema(schema()).version,
             "annotations": [annotation.check().digest for annotation in annotations],

@@ -8,7 +8,7 @@
                                   |                                                          |
     score      a pass over a relation with a model: the scores of one measure, or of several that share the pass
                                   |
-    aggregate  how far scores vary between seeds -> statistics of all scores -> database of everything that is done
+    aggregate  how far scores vary between seeds -> statistics of all scores -> history -> database of all that is done
                                                                                              |
     report     the page
 
@@ -41,6 +41,7 @@ from swaymeter.flows.steps.aggregate import compute_statistics, load_database
 from swaymeter.flows.steps.build import build_prompts, build_questions, choose
 from swaymeter.flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
 from swaymeter.flows.steps.frequency import add_up, collect_names, count_part
+from swaymeter.flows.steps.history import keep_history
 from swaymeter.flows.steps.report import draw_report
 from swaymeter.flows.steps.score import compute_reliability, run_pass
 from swaymeter.flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
@@ -125,9 +126,13 @@ STATISTICS = StepKind(
 )  # fmt: skip
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
 """The tables beside facts and prompts that the database has of what is fetched and built."""
+HISTORY = StepKind(
+    "aggregate", "history", each="study", makes=("files",), function=keep_history,
+    reads=(*STATISTICS.reads, "statistics", "facts", "invented", *LOADED),
+)  # fmt: skip
 DATABASE = StepKind(
     "aggregate", "database", each="study", makes=("files",), function=load_database,
-    reads=(*STATISTICS.reads, "statistics", "facts", "invented", *LOADED),
+    reads=(*HISTORY.reads, *HISTORY.makes),
 )  # fmt: skip
 REPORT = StepKind(
     "report", "page", each="study", needs=DATABASE.makes, reads=("facts", "questions"), makes=("files",),

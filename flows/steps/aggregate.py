@@ -11,7 +11,8 @@ from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError, ScoreError, SwaymeterError
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import RECORD_TABLES, RUNS, VARIANTS
-from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
+from swaymeter.data.storage.artifact import Check, FilesArtifact, TableArtifact, write_manifest
+from swaymeter.data.storage.history import history_files
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.flows.graph.step import Run, Step, in_way
@@ -69,7 +70,7 @@ def compute_statistics(step: Step, run: Run) -> None:
     from swaymeter.data.warehouse.warehouse import over  # here, as pandas takes long to import
 
     seed, classes = step.arguments
-    done, answers, failed = _done(step), dict[str, Any](), list[str]()
+    done, answers, failed = done_of(step), dict[str, Any](), list[str]()
     again = bool(step.forced)
     declared = statistics_of(classes)
     missing = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
@@ -77,7 +78,7 @@ def compute_statistics(step: Step, run: Run) -> None:
     names = dict.fromkeys(name for statistic in missing for name in statistic.queries)
     queries = [NAMED_QUERIES[name] for name in names if not NAMED_QUERIES[name].by_relation]
     with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
-        opened = thread.submit(lambda: stack.enter_context(over(_files(done), schema(), queries, answers)))
+        opened = thread.submit(lambda: stack.enter_context(over(files_of(done), schema(), queries, answers)))
 
         def frame(name: str) -> Any:
             if NAMED_QUERIES[name].by_relation:
@@ -126,7 +127,7 @@ def _of_every_prompt(query: NamedQuery, done: Sequence[Done], relations: set[str
     results = []
     for some in of_some or [[]]:  # asked of none, it has its columns
         of_query = (artifact for artifact in done if artifact[0].table.name in query.by_relation)
-        files = _files(artifact for artifact in of_query if relation_of(artifact) in some)
+        files = files_of(artifact for artifact in of_query if relation_of(artifact) in some)
         with over(files, schema(), [query]) as warehouse:
             results.append(warehouse.rows(query))
             reads, may = warehouse.tables(query)
@@ -148,29 +149,32 @@ def load_database(step: Step, run: Run) -> None:
     artifact: Any = step.outputs["files"]
     loaded: Loaded = step.arguments
     imports = {annotation.key: (annotation, annotation.check()) for annotation in loaded.annotations}
-    tables = [*_done(step), *(annotation for annotation in imports.values() if annotation[1].state == "done")]
-    path = artifact.folder / DATABASE
+    tables = [*done_of(step), *(annotation for annotation in imports.values() if annotation[1].state == "done")]
+    path, files = artifact.folder / DATABASE, files_of(tables)
+    for kept in (one for one in step.inputs.values() if isinstance(one, FilesArtifact)):
+        files |= history_files(kept.folder, kept.written())
     written = None if step.forced else artifact.written().get(path.name)
     update(
-        path, artifact.key, schema(), _files(tables), computed={VARIANTS: loaded.variants, RUNS: _runs(tables, run)},
+        path, artifact.key, schema(), files, computed={VARIANTS: loaded.variants, RUNS: runs_of(tables, run)},
         trusted=(lambda digest: digest == written) if written else None,
     )  # fmt: skip
     write_manifest(artifact.manifest, artifact.key, [path], artifact.requests)
 
 
-def _done(step: Step) -> list[Done]:
-    """What it reads, as it was verified when the step was resolved; once where a model has two names for one dtype."""
-    return list({artifact.key: (artifact, step.checks[role]) for role, artifact in step.inputs.items()}.values())
+def done_of(step: Step) -> list[Done]:
+    """The tables that it reads, as they were verified when it was resolved; once where a model has two names."""
+    tables = {role: artifact for role, artifact in step.inputs.items() if isinstance(artifact, TableArtifact)}
+    return list({artifact.key: (artifact, step.checks[role]) for role, artifact in tables.items()}.values())
 
 
-def _files(done: Iterable[Done]) -> dict[Table, list[Any]]:
+def files_of(done: Iterable[Done]) -> dict[Table, list[Any]]:
     files: dict[Table, list[Any]] = {}
     for artifact, check in done:
         files.setdefault(artifact.table, []).append(check.path)
     return files
 
 
-def _runs(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
+def runs_of(done: Iterable[Done], run: Run) -> list[Mapping[str, Any]]:
     """A row for each file of scores: what was computed, when, with which versions."""
     rows: list[Mapping[str, Any]] = []
     for artifact, check in done:

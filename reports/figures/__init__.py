@@ -13,6 +13,7 @@ from swaymeter.reports.figures import (
     front,
     how_known,
     labels,
+    over_time,
     persuasion,
     reliability,
     susceptibility,
@@ -55,5 +56,6 @@ FIGURES: Registry[Figure] = Registry("figure", (
     distributions.MOST_EDITED,
     distributions.SCATTER_OF_MOST_EDITED,
     distributions.ENTROPY_CLASSES,
+    over_time.OVER_TIME,
 ))  # fmt: skip
 """Every figure, in the order of the questions."""

@@ -47,11 +47,11 @@ class Question:
 def page(
     card: StudyCard, findings: Mapping[str, Sequence[str]], pictures: Sequence[tuple[Drawn, Pictures]],
     omitted: Sequence[str], tables: Sequence[Filled], frames: Frames, *, example: str = "", answers: str = "",
-    queries: str = "",
+    queries: str = "", since: str = "",
 ) -> str:  # fmt: skip
     """The whole page as one self-contained HTML text.
 
-    example: a part of the page, as Markup. answers, queries: the files to read them in, where there are any.
+    example, since: parts of the page, as Markup. answers, queries: the files to read them in, where there are any.
     """
     filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": numeric, "of_relation": of_relation}
     overview = next(iter(records(frames["overview"])), {})
@@ -68,6 +68,7 @@ def page(
         stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries, relations=relations,
         most_rows=MOST_ROWS, claims=known, several=several, basis=basis(frames), distrust=distrust(card, frames, known),
         kinds=kinds, told=of_marks, names=names(frames), script=Markup(script), script_hash=integrity(script),
+        since=since,
     )  # fmt: skip
     return "".join(pieces)
 

@@ -188,6 +188,11 @@ def adjusted(rows: list[Row]) -> list[Row]:
     """The rows with p_adjusted, the margin, and the verdict; what variants are chosen by is a family of its own."""
     adjust([row for row in rows if row["quantity"] in CHOSEN_BY], ())
     adjust([row for row in rows if row["quantity"] not in CHOSEN_BY], ())
+    return with_verdicts(rows)
+
+
+def with_verdicts(rows: list[Row]) -> list[Row]:
+    """The rows, whose p-values are adjusted, with the margin and the verdict."""
     for row in rows:
         means = (row["mean"], row["against_mean"])
         relative = row["unit"] == "nats" and None not in means

@@ -1,0 +1,153 @@
+"""The step that keeps what a completed run was: its headline numbers, and what it asked and was answered.
+
+A snapshot is two files that are written once and stay: the numbers, with how far each moved since the run before, and
+the items that are not as they were. What a run was is all items up to it, the last state of each.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from swaymeter.data.digests import identity
+from swaymeter.data.records.history import ItemKind
+from swaymeter.data.records.table import Table
+from swaymeter.data.records.tables import FACTS, HISTORY, HISTORY_ITEMS, QUESTIONS
+from swaymeter.data.storage.artifact import write_manifest
+from swaymeter.data.storage.files import write_parquet
+from swaymeter.data.storage.history import STEMS, Key, history_files, state_of
+from swaymeter.data.warehouse.queries import NAMED_QUERIES
+from swaymeter.flows.graph.step import Run, Step
+from swaymeter.flows.steps.aggregate import done_of, files_of, runs_of, schema
+from swaymeter.tasks.models.endpoints.endpoint import SERVED
+from swaymeter.tasks.statistics.history import as_state, frames_of, group_of, moved, states
+from swaymeter.tasks.statistics.models import MODEL_QUERIES
+
+NUMBERS = "models_side_by_side"
+READ = (*MODEL_QUERIES, "question_contexts", NUMBERS)
+SOURCES: Mapping[ItemKind, Table] = {"fact": FACTS, "question": QUESTIONS}
+"""The items that come from a source, and their tables."""
+PROGRAMS = ("swaymeter", "torch", "transformers")
+PAIRED = {
+    "same": "n", "mean_before": "against_mean", "change": "difference", "change_low": "low", "change_high": "high",
+    "p": "p", "p_adjusted": "p_adjusted", "verdict": "verdict",
+}  # fmt: skip
+"""What a headline number has of the paired difference of two runs."""
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a step keeps. is_complete: whether the run is; variants: rows of that table; seed: of the study."""
+
+    is_complete: bool
+    variants: tuple[Mapping[str, Any], ...]
+    seed: int
+
+
+def keep_history(step: Step, run: Run) -> None:
+    """Adds the snapshot of a complete run to those before, and notes all of them that are as they were written."""
+    artifact: Any = step.outputs["files"]
+    folder: Path = artifact.folder
+    files = history_files(folder)
+    if step.arguments.is_complete:
+        _add(step, run, folder, files)
+    written = [path for of_table in files.values() for path in of_table]
+    write_manifest(artifact.manifest, artifact.key, written, artifact.requests)
+
+
+def settings(asked: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What a run asked with, by name, of rows of the named query `asked_with`: prompts, decodings, seeds and labels."""
+    rows = list(asked)
+    texts = dict[str, str]()
+    for row in rows:
+        named = f"prompt {row['prompt_name']}" if row["prompt_name"] else "prompt"
+        prompt = json.loads(row["prompt"] or "{}")
+        texts |= {f"{named}.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()}
+        texts |= {f"decoding {row['decoding']}": row["decoding_parameters"] or "none"} if row["decoding"] else {}
+    labels = {f"label of {row['model']} ({row['dtype']})": row["label"] or "none" for row in rows}
+    return {"seed": ", ".join(sorted({str(row["seed"]) for row in rows})), **texts, **labels}
+
+
+def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> None:
+    """Writes the snapshot of this run, and adds its files."""
+    snapshot: Snapshot = step.arguments
+    last, before = state_of(files[HISTORY_ITEMS])
+    number, at = last + 1, datetime.now(UTC).isoformat(timespec="seconds")
+    frames, numbers = _frames(step, snapshot)
+    now = states(frames) | _sources(step) | _settings(step, run, snapshot)
+    changes = moved(frames_of(before), frames_of(now), snapshot.seed) if last else []
+    now["run", "", "", "run"] = as_state({"run": number, "completed_at": at})
+    gone = dict.fromkeys(before.keys() - now.keys())
+    changed = {key: state for key, state in now.items() if before.get(key) != state} | gone
+    rows = {
+        HISTORY: _numbers(numbers, changes, number, at),
+        HISTORY_ITEMS: [
+            {"run": number, "kind": key[0], "model": key[1], "dtype": key[2], "item": key[3], "state": changed[key]}
+            for key in sorted(changed)
+        ],
+    }  # fmt: skip
+    for table, of_table in rows.items():
+        stem = f"{STEMS[table]}-{number:06d}"
+        files[table].append(write_parquet(folder, stem, table.of(of_table), {"columns": table.schema.names}))
+
+
+def _frames(step: Step, snapshot: Snapshot) -> tuple[dict[str, Any], Any]:
+    """The answers and queries, and the headline numbers, with the labels of models that have one."""
+    from swaymeter.data.warehouse.warehouse import over  # here, as pandas takes long to import
+
+    with over(files_of(done_of(step)), schema(), [NAMED_QUERIES[name] for name in READ]) as warehouse:
+        frames = {name: warehouse.frame(name) for name in READ}
+    for name in (*MODEL_QUERIES, NUMBERS):
+        of_rows = frames[name]["model"].astype(object)
+        for variant in snapshot.variants:
+            is_of = (frames[name]["model"] == variant["model"]) & (frames[name]["dtype"] == variant["dtype"])
+            of_rows = of_rows.mask(is_of, variant["label"] or variant["model"])
+        frames[name] = frames[name].assign(model=of_rows)
+    answers, texts = frames["answers_of_questions"], frames["question_contexts"]
+    keys = ["relation", "question_id", "context_id"]
+    frames["answers_of_questions"] = answers.merge(texts[[*keys, "text"]], on=keys, how="left")
+    return frames, frames[NUMBERS]
+
+
+def _sources(step: Step) -> dict[Key, str]:
+    """The facts and questions, each under the digest of what it says."""
+    kept = dict[Key, str]()
+    for kind, table in SOURCES.items():
+        columns = [column.name for column in table.columns if column.counts or column.name == "partition"]
+        for artifact in step.inputs_of(table):
+            for row in artifact.read().select(columns).to_pylist():
+                state = as_state(row)
+                kept[kind, "", "", identity(state)] = state
+    return kept
+
+
+def _settings(step: Step, run: Run, snapshot: Snapshot) -> dict[Key, str]:
+    """What was asked with, and which versions of models, servers and programs answered."""
+    found = settings({**variant, "seed": snapshot.seed} for variant in snapshot.variants)
+    called = {one["variant"]: f"{one['label'] or one['model']} ({one['dtype']})" for one in snapshot.variants}
+    done = done_of(step)
+    revisions = {artifact.key: artifact.made_from["parameters"].get("revision") for artifact, _ in done}
+    for row in runs_of(done, run):
+        name, where = called[row["variant"]], "server" if row["dtype"] == SERVED else "hardware"
+        versions = {f"revision of {name}": revisions[row["key"]], f"{where} of {name}": row["hardware"]}
+        versions |= {program: row[f"{program}_version"] for program in PROGRAMS}
+        versions[f"version of measure {row['measure']}"] = str(row["measure_version"])
+        found |= {what: value for what, value in versions.items() if value}
+    return {("setting", "", "", name): json.dumps(value, ensure_ascii=False) for name, value in found.items()}
+
+
+def _numbers(frame: Any, changes: Sequence[Mapping[str, Any]], number: int, at: str) -> list[dict[str, Any]]:
+    """The rows of `history`: each headline number, with its paired change."""
+    paired = {(row["model"], row["dtype"], row["quantity"], group_of(dict(row))): row for row in changes}
+    plain = frame.astype(object)
+    rows = []
+    for row in plain.where(plain.notna(), None).to_dict("records"):
+        change = paired.get((row["model"], row["dtype"], row["quantity"], row["group"]), {})
+        rows.append(
+            {"run": number, "completed_at": at}
+            | {name: row[name] for name in HISTORY.schema.names if name in row}
+            | {name: change.get(of) for name, of in PAIRED.items()}
+        )
+    return rows

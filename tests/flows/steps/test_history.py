@@ -1,0 +1,117 @@
+"""Nights of a study: what was planted between two of them is found, and named as what it is."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swaymeter.data.storage.history import history_files
+from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.cli.views import history as view
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.reports.history import HISTORY_QUERIES, Since, section
+from tests.flows.small_study import run, write_study
+from tests.tasks.models.tiny import save_language_model
+
+HOSTILE = "<script>alert(1)</script>"
+CAPITALS = {"Norway": "Oslo", "Peru": "Lima", "Kenya": "Nairobi", "Italy": "Rome", "Japan": "Tokyo", "Chad": HOSTILE}
+
+
+class Nights:
+    """A study that runs night after night, and what may change in between."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.model = folder, folder / "model"
+        save_language_model(self.model)
+        self.study: dict[str, Any] = {
+            "name": "nights", "workspace": str(folder / "workspace"),
+            "questions": {"source": "file", "file": str(folder / "questions.jsonl")},
+            "models": [{"name": str(self.model), "dtype": "float32", "device": "cpu", "label": "tiny"}],
+            "measures": {"answers": {"samples": 1, "max_new_tokens": 3}, "whose_answer": {}},
+        }  # fmt: skip
+        self.contexts = {country: f"The capital of {country} is Bern." for country in CAPITALS}
+
+    def run(self) -> Path:
+        """Runs what is not done but for the report; gives the database."""
+        rows = (
+            {"question": f"What is the capital of {country}?", "answer": capital, "context": self.contexts[country],
+             "context_answer": "Bern", "kind": "conflicting"}
+            for country, capital in CAPITALS.items()
+        )  # fmt: skip
+        (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+        selected, memory = Selected.of(write_study(self.folder, self.study)), dict[Any, Any]()
+        stages = Selection(stages=("fetch", "build", "score", "aggregate"))
+        graph = run(lambda: graph_of(selected.plan, memory), stages)
+        assert {node.state for node in graph if node.id.stage != "report"} == {"done"}
+        return selected.workspace.database
+
+    def since(self, run: int | None = None) -> Since | None:
+        return view.changes_of(view.read(self.folder / "workspace" / "study.duckdb"), run)
+
+
+@pytest.fixture(scope="module")
+def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
+    """The first night; one of the same; then a fact, a prompt and a model have changed, a night each."""
+    nights = Nights(tmp_path_factory.mktemp("nights"))
+    nights.run()
+    nights.run()  # finds all done, and leaves no snapshot
+    nights.contexts["Norway"] = f"In Norway the capital is Bern {HOSTILE}."
+    nights.run()
+    nights.study["prompt"] = {"system": "Be short."}
+    nights.run()
+    shutil.rmtree(nights.model)
+    save_language_model(nights.model, seed=1)
+    nights.run()
+    return nights
+
+
+def test_the_first_night_has_nothing_before_it(nights: Nights) -> None:
+    assert nights.since(1) is None
+
+
+def test_a_changed_fact_is_named_as_that(nights: Nights) -> None:
+    found = nights.since(2)
+    assert found is not None
+    assert (found.settings, found.moved) == ([], [])
+    ((what, ((sign, line),)),) = found.sources.items()
+    assert (what, sign) == ("questions: questions", "~")
+    assert "The capital of Norway is Bern." in line
+    assert found.counts == {"asked with other texts": 1}
+
+
+def test_a_changed_prompt_is_named_as_that(nights: Nights) -> None:
+    found = nights.since(3)
+    assert found is not None
+    assert ([name for name, *_ in found.settings], found.sources) == (["prompt.system"], {})
+    assert found.settings[0][2] == '"Be short."'
+
+
+def test_a_changed_revision_is_named_as_that(nights: Nights) -> None:
+    found = nights.since(4)
+    assert found is not None
+    assert ([name for name, *_ in found.settings], found.sources) == (["revision of tiny (float32)"], {})
+    assert found.counts.total() + len(found.flips) > 0
+
+
+def test_the_page_names_it_and_obeys_nothing(nights: Nights) -> None:
+    with opened(nights.folder / "workspace" / "study.duckdb", schema()) as warehouse:
+        frames = {name: warehouse.frame(name) for name in (*HISTORY_QUERIES, view.CHANGES)}
+    assert "revision of tiny (float32)" in section(frames)
+    fact = frames[view.CHANGES].query("run == 2")
+    numbers = frames["headline_numbers_over_time"]
+    text = section({**frames, "changes_since_last_run": fact, "headline_numbers_over_time": numbers})
+    assert "alert(1)" in text
+    assert "<script" not in text
+
+
+def test_a_damaged_snapshot_is_left_out(nights: Nights, tmp_path: Path) -> None:
+    shutil.copytree(nights.folder / "workspace" / "history", tmp_path / "history")
+    files = [path for of_table in history_files(tmp_path / "history").values() for path in of_table]
+    assert len(files) == 2 * 4
+    files[0].write_bytes(files[0].read_bytes()[:-1])
+    assert len([path for of_table in history_files(tmp_path / "history").values() for path in of_table]) == 7
