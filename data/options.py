@@ -48,13 +48,25 @@ class Options(BaseModel):
 
 
 def beside_the_study(path: str, info: ValidationInfo, *, is_there: Callable[[Path], bool] = Path.exists) -> str:
-    """The path as it is, or from the folder of the study's file where only there something is."""
+    """The path from the folder of the study's file or, where nothing is there, from the current folder."""
     try:
         named = Path(path).expanduser()
         beside = Path((info.context or {}).get("folder", ".")) / named
-        return str(beside if is_there(beside) and not is_there(named) else named)
+        return str(beside if is_there(beside) else named)
     except (OSError, RuntimeError, ValueError) as error:  # no such home directory, or a name that no file can have
         raise ValueError(f"{path!r} cannot be a path: {error}") from None
+
+
+def folder_beside_the_study(name: str, info: ValidationInfo) -> str:
+    """The name of a model as it is, or the whole path of the folder of that name beside the study's file."""
+    folder = (info.context or {}).get("folder")
+    try:
+        named = Path(name).expanduser()
+        if folder is None or named.is_absolute() or not name or not (Path(folder) / named).is_dir():
+            return name
+        return str((Path(folder) / named).absolute())
+    except (OSError, RuntimeError, ValueError):  # no home directory; it is refused where it is looked for
+        return name
 
 
 def _printable(text: str) -> str:
@@ -68,7 +80,10 @@ Shown = Annotated[str, AfterValidator(_printable)]
 """A text for readers."""
 
 NamedPath = Annotated[str, AfterValidator(beside_the_study)]
-"""The path of a file or folder: from the current folder or, where there is nothing, from that of the study's file."""
+"""The path of a file or folder: from the folder of the study's file or, if nothing is there, from the current one."""
+
+ModelName = Annotated[str, AfterValidator(folder_beside_the_study)]
+"""The name of a model: where it is a folder beside the study's file, that folder, wherever the study is run."""
 
 
 def problems(error: ValidationError, fields: Mapping[str, FieldInfo]) -> list[Problem]:

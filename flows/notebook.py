@@ -87,7 +87,7 @@ class Results:
         return sentences
 
     def _answer(self, query: NamedQuery) -> pd.DataFrame:
-        with opened(self.database, schema(), of_others=True) as warehouse:
+        with opened(self.database, schema()) as warehouse:
             return warehouse.answer(query)
 
 

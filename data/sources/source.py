@@ -16,7 +16,7 @@ from swaymeter.data.catalog import Relation, Sentence
 from swaymeter.data.catalog.group_texts import ONE, PAIR
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ServiceBudget, ServiceClosed, ServiceError, UnknownName
-from swaymeter.data.options import Options
+from swaymeter.data.options import ModelName, Options
 from swaymeter.data.records import PARTITIONS, Fact, Partition, Question, Rejected
 from swaymeter.data.sources.access import Access, GraphName
 
@@ -114,7 +114,7 @@ class FactsOptions(Options):
     """How real entities are chosen: at random, or those of the highest degree in the graph."""
     invented: NameSource = "catalog"
     """What makes up invented names: the catalog's lists, a generator of names, or a language model."""
-    invented_model: str | None = None
+    invented_model: ModelName | None = None
     """The language model that makes up names, where `invented` is model."""
     absent_from: tuple[GraphName, ...] | None = None
     """The graphs in which invented names must not occur; null: those that suit the source."""

@@ -17,11 +17,17 @@ from prefect.artifacts import (
     create_table_artifact,
     update_progress_artifact,
 )
+from prefect.events import emit_event
 
+from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.escaping import markdown
+from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.server.api import configured_api_answers
+from swaymeter.flows.server.automations import UNMET, WATCHED
+from swaymeter.flows.steps.watch import watch
+from swaymeter.flows.study.study import Study
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +84,33 @@ def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
             create_markdown_artifact(markdown, key="summary", description="What was found, and where it is.")
     except Exception as error:
         log.warning("the summary is not shown on Prefect's page: %s", error)
+
+
+def show_watched(study: Study, workspace: Workspace) -> None:
+    """Shows the numbers that the study watches, and emits an event where one is not within its bounds.
+
+    `swaymeter.flows.server.automations` notifies of the event. The run is Completed all the same: it did its work.
+    """
+    try:
+        outcome = watch(study, workspace.database)
+        unmet = "; ".join(why for *_, why in outcome if why)
+        rows = [
+            {"bound": str(bound), "model": row.model, "number": row.name, "is": row.words, "met": not why}
+            for bound, row, why in outcome
+        ]
+    except SwaymeterError as error:  # nothing of the kind was measured: whoever watches has to know
+        unmet, rows = str(error), []
+    if unmet:
+        log.warning("%s", unmet)
+    if not configured_api_answers():
+        return
+    try:
+        create_table_artifact(key="watched", table=rows, description=unmet or "All numbers are within their bounds.")
+        if unmet:
+            resource = {"prefect.resource.id": f"{WATCHED}.{study.name}", "prefect.resource.name": study.name}
+            emit_event(event=UNMET, resource=resource, payload={"message": unmet})
+    except Exception as error:
+        log.warning("what is watched is not shown on Prefect's page: %s", error)
 
 
 def summary(graph: Graph) -> str:

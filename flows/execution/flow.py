@@ -22,7 +22,7 @@ from prefect.utilities.annotations import quote
 from swaymeter.data.errors import StudyFileError, SwaymeterError
 from swaymeter.data.sources.access import close_sessions
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.execution.artifacts import show_outcome, shown_progress
+from swaymeter.flows.execution.artifacts import show_outcome, show_watched, shown_progress
 from swaymeter.flows.execution.progress import progress, report_within
 from swaymeter.flows.execution.runner import Runner
 from swaymeter.flows.execution.threads import limit_threads
@@ -125,6 +125,29 @@ def _stated(run: Callable[[], State[Any]]) -> State[Any]:
         return Failed(message=str(error), data=error)
 
 
+@flow(name="backfill", flow_run_name=run_name, persist_result=False, task_runner=THREAD_POOL)
+def backfill(
+    study: str, key: str, values: list[Any], workspace: str | None = None, offline: bool = False, wait: bool = False
+) -> State[Any]:
+    """Runs a study once for each value of a key of its file, in this order; each run leaves a snapshot in the history.
+
+    Args:
+        study: a study's YAML file. Where the key names models, give them a label: runs compare what is called the same.
+        key: such as models.0.name, for folders of checkpoints, or questions.file, for versions of a data set.
+        values: what stands there, run by run.
+        workspace, offline, wait: as of the flow `study`.
+    """
+    def one(value: Any) -> State[Any]:
+        return _run(read_study(study, {key: value}), workspace, Selection(), {}, offline=offline, wait=wait)
+
+    state: State[Any] = Completed(message="there are no values")
+    for value in values:
+        state = _stated(partial(one, value))
+        if not state.is_completed():
+            return state
+    return state
+
+
 def _run_step(name: str, step: Step, run: Run, workers: Workers) -> State[Any]:
     """Has a step computed by the run's workers, here or elsewhere, and says what came of it.
 
@@ -211,6 +234,8 @@ def _run(
     undone = _undone(graph, selection)
     if pool is None:
         show_outcome(graph, undone)
+        if chosen.watch and not undone and "aggregate" in selection.stages:
+            show_watched(chosen, workspace)
     count = len(selection.of(graph))
     if undone:
         return _failed(undone, count)

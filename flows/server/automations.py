@@ -2,8 +2,9 @@
 
     python -m swaymeter.flows.server.automations
 
-registers both on the configured server, in place of what it registered before. The webhook is that of the variable
-SWAYMETER_WEBHOOK; without it nobody is notified. `prefect.yaml` runs failed relations once more.
+registers this on the configured server, in place of what it registered before. The webhook is that of the variable
+SWAYMETER_WEBHOOK; without it nobody is notified. It is called of runs that failed, and of headline numbers that left
+the bounds of the study's section `watch`. `prefect.yaml` runs failed relations once more.
 """
 
 import os
@@ -19,6 +20,14 @@ OURS: dict[str, str | list[str]] = {"prefect.resource.role": "flow", "prefect.re
 ENDED = ("Completed", "Failed", "Crashed", "Cancelled", "Paused", "Suspended")
 CRASHED = "swaymeter: runs of killed processes"
 NOTIFIED = "swaymeter: notification of failed runs"
+UNMET = "swaymeter.watch.unmet"
+"""The event of a run one of whose numbers is not within its bounds; its message says which."""
+WATCHED = "swaymeter.study"
+"""What the id of the event's resource begins with; the study's name follows."""
+OUT_OF_BOUNDS = "swaymeter: notification of numbers out of their bounds"
+PAYLOAD_OF_NUMBERS = (
+    '{"text": {{ ("swaymeter: " ~ event.resource["prefect.resource.name"] ~ ": " ~ event.payload.message) | tojson }}}'
+)
 PAYLOAD = (
     '{"text": {{ ("swaymeter: " ~ flow_run.name ~ " has ended as " ~ flow_run.state.name ~ ": " '
     "~ (flow_run.state.message or '')) | tojson }}}"
@@ -53,6 +62,8 @@ def register() -> None:
         block: Any = Webhook.model_validate({"url": url, "headers": {"Content-Type": "application/json"}})
         webhook = block.save("swaymeter", overwrite=True)
         _replace(NOTIFIED, failed, CallWebhook(block_document_id=webhook, payload=PAYLOAD))
+        unmet = EventTrigger(match={"prefect.resource.id": f"{WATCHED}.*"}, expect={UNMET}, threshold=1)
+        _replace(OUT_OF_BOUNDS, unmet, CallWebhook(block_document_id=webhook, payload=PAYLOAD_OF_NUMBERS))
 
 
 def _replace(name: str, trigger: Any, action: Any) -> None:

@@ -240,7 +240,7 @@ def _identity(model: ModelPart) -> ModelIdentity:
     Where the server is does not count: the same weights at another address give the same scores.
     """
     if model.endpoint is None:
-        return identify_language_model(model.name)
+        return identify_language_model(model.source)
     writes = f" written by {identify_language_model(model.tokenizer).revision[:12]}" if model.tokenizer else ""
     as_named = f" as {model.served_as}" if model.served_as else ""
     return ModelIdentity(model.name, f"{model.revision or SERVED}{as_named}{writes}", "endpoint", model.endpoint)

@@ -90,7 +90,7 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
                 f"models.{number}: device {model.device}, and with runner processes each worker has a GPU of its own; "
                 "use device cuda, or runner threads"
             )
-        elif reason := why_not_here(model.name, model.dtype, model.device):
+        elif reason := why_not_here(model.source, model.dtype, model.device):
             yield f"models.{number}: {reason}"
     if len(unreached) == len(of_models):
         yield from unreached
@@ -211,11 +211,11 @@ def check_models(study: Study, *, also_asked: bool = True) -> None:
     """
     if also_asked:
         for model in study.models:
-            if name := model.tokenizer if model.endpoint else model.name:
+            if name := model.tokenizer if model.endpoint else model.source:
                 _check(name, "language_model")
         _check_capabilities(study)
     if study.questions is not None:
-        models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].name)
+        models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].source)
         for purpose, name in models.items():
             _check(name, purpose)
 
@@ -233,7 +233,8 @@ def _check_capabilities(study: Study) -> None:
         "ask another model"
         for model in study.models
         for name, measure in study.requested().items()
-        if measure.capability and measure.capability not in (OF_SERVERS if model.endpoint else capabilities(model.name))
+        if measure.capability
+        and measure.capability not in (OF_SERVERS if model.endpoint else capabilities(model.source))
     ]
     if wrong:
         raise StudyFileError("; ".join(wrong))

@@ -158,7 +158,7 @@ class _Wikidata:
         title = disputes.node.id.part
         kind, identity, writer = kinds.OF_PAGE, kinds.OF_PAGE.id(DISPUTABLE, title), steps.writer_of(self.plan.study)
         try:
-            revision = self.graph.once(identify_language_model, writer.name).revision
+            revision = self.graph.once(identify_language_model, writer.source).revision
         except SwaymeterError as error:
             return self.graph.refuse(kind, identity, error, inputs=[disputes.node]).output("questions")
         parameters = {

@@ -140,7 +140,7 @@ def _settings(step: Step, run: Run, snapshot: Snapshot) -> dict[Key, str]:
 
 def _numbers(frame: Any, changes: Sequence[Mapping[str, Any]], number: int, at: str) -> list[dict[str, Any]]:
     """The rows of `history`: each headline number, with its paired change."""
-    paired = {(row["model"], row["dtype"], row["quantity"], group_of(dict(row))): row for row in changes}
+    paired = {(row["model"], row["dtype"], row["quantity"], row["group"]): row for row in map(with_change, changes)}
     plain = frame.astype(object)
     rows = []
     for row in plain.where(plain.notna(), None).to_dict("records"):
@@ -148,6 +148,11 @@ def _numbers(frame: Any, changes: Sequence[Mapping[str, Any]], number: int, at: 
         rows.append(
             {"run": number, "completed_at": at}
             | {name: row[name] for name in HISTORY.schema.names if name in row}
-            | {name: change.get(of) for name, of in PAIRED.items()}
+            | {name: change.get(name) for name in PAIRED}
         )
     return rows
+
+
+def with_change(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of `ModelDifference` between two runs, in the columns of `history`."""
+    return {**row, "group": group_of(row), **{name: row[of] for name, of in PAIRED.items()}}

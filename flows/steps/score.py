@@ -87,7 +87,7 @@ def run_pass(step: Step, run: Run) -> Spent:
     def load() -> Any:
         if served := model.served:
             return load_served_model(served, arguments.revision)
-        return load_language_model(model.name, dtype=model.dtype, device=model.device, revision=arguments.revision)
+        return load_language_model(model.source, dtype=model.dtype, device=model.device, revision=arguments.revision)
 
     workspace = Workspace(run.workspace)
 

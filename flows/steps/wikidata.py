@@ -135,7 +135,7 @@ def write_page(step: Step, run: Run) -> None:
         from swaymeter.tasks.models import load_language_model
 
         with _one_model_at_a_time:
-            model = load_language_model(writer.name, dtype=writer.dtype, device=writer.device)
+            model = load_language_model(writer.source, dtype=writer.dtype, device=writer.device)
             written = write_questions(model, disputes, seed=study.seed)
         rejected, questions = written.rejected, written.questions
     step.write("rejected", rejected)

@@ -1,7 +1,8 @@
 """Study files are read: YAML into a study; everything that is wrong is named at once, with its key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import yaml
@@ -36,8 +37,11 @@ RENAMED = {
 """The old key with the sections around it, `*` for any one key, and the new name."""
 
 
-def read_study(path: str | Path) -> Study:
-    """The study of a YAML file, or a bundled one by its name; a file comes first. StudyFileError says what is wrong."""
+def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({})) -> Study:
+    """The study of a YAML file, or a bundled one by its name; a file comes first. StudyFileError says what is wrong.
+
+    changes: values that take the place of the file's, by key, such as models.0.name.
+    """
     file = Path(path)
     try:
         file = study_file(path)
@@ -55,12 +59,25 @@ def read_study(path: str | Path) -> Study:
             f"{file} does not hold a study; write keys such as name, facts, models, measures, or begin with "
             "`swaymeter init`"
         )
+    for key, value in changes.items():
+        _put(content, key, value)
     if renamed := list(_renamed_keys(content)):
         raise StudyFileError(f"{file}: {'; '.join(renamed)}")
     try:
         return Study.model_validate(content, context={"folder": str(file.parent)})
     except ValidationError as error:
         raise StudyFileError(f"{file}: {'; '.join(_messages(error))}") from None
+
+
+def _put(content: Any, key: str, value: Any) -> None:
+    """Puts a value in the place of a key; StudyFileError where the sections around it are not there."""
+    *above, last = (int(part) if part.isdecimal() else part for part in key.split("."))
+    try:
+        for part in above:
+            content = content[part]
+        content[last] = value
+    except (KeyError, IndexError, TypeError):
+        raise StudyFileError(f"the study has no place for the key {key}; name one of its own keys") from None
 
 
 def _renamed_keys(content: Any) -> Iterator[str]:

@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     SerializeAsAny,
     StringConstraints,
     ValidationError,
@@ -22,7 +23,16 @@ from swaymeter.data.catalog import Relation
 from swaymeter.data.catalog.language_models import ChatTemplate
 from swaymeter.data.errors import UnknownName
 from swaymeter.data.named import Registry
-from swaymeter.data.options import NamedPath, Options, Problem, problems, refused, unknown_key
+from swaymeter.data.options import (
+    ModelName,
+    NamedPath,
+    Options,
+    Problem,
+    folder_beside_the_study,
+    problems,
+    refused,
+    unknown_key,
+)
 from swaymeter.data.records import ContextKind
 from swaymeter.data.sources.http.services import SERVICES, Service
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
@@ -107,7 +117,7 @@ class ExecutionPart(Options):
     DASK_SCHEDULER_ADDRESS says, else a cluster on this machine that ends with the run."""
 
 
-def _validated(measures: Any) -> dict[str, dict[str, Any]]:
+def _validated(measures: Any, info: ValidationInfo) -> dict[str, dict[str, Any]]:
     if isinstance(measures, list) and all(isinstance(name, str) for name in measures):
         measures = dict.fromkeys(measures)
     if not isinstance(measures, dict):
@@ -117,7 +127,7 @@ def _validated(measures: Any) -> dict[str, dict[str, Any]]:
     validated, wrong = {}, list[Problem]()
     for name, content in measures.items():
         try:
-            validated[str(name)] = _parameters(str(name), content)
+            validated[str(name)] = _parameters(str(name), content, info)
         except ValidationError as error:
             wrong += [problem._replace(place=(str(name), *problem.place)) for problem in problems(error, {})]
     if wrong:
@@ -125,14 +135,15 @@ def _validated(measures: Any) -> dict[str, dict[str, Any]]:
     return validated
 
 
-def _parameters(name: str, content: Any) -> dict[str, Any]:
+def _parameters(name: str, content: Any, info: ValidationInfo) -> dict[str, Any]:
     try:
         measure = MEASURES[name]
     except UnknownName as error:
         raise refused([Problem((), str(error))]) from None
     known = measure.parameters.model_fields
+    content = {} if content is None else content
     try:
-        return dict(measure.parameters.model_validate({} if content is None else content).model_dump())
+        return dict(measure.parameters.model_validate(content, context=info.context).model_dump())
     except ValidationError as error:
         raise refused(
             problem._replace(message=f"is a parameter of {owners}; write it there")
@@ -207,7 +218,7 @@ class ModelPart(Options):
     """Which weights the server has, in your own words: another one means that all scores are computed anew."""
     key_from: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
     """The environment variable that holds the server's key. The key itself stands in no file."""
-    tokenizer: str = ""
+    tokenizer: ModelName = ""
     """The model whose tokenizer and chat template write the prompts, which are then sent as tokens: an alias, hub id or
     folder. Empty: questions are sent as messages, and the server's template writes them."""
     requests_in_flight: int = Field(default=32, ge=1, le=1000)
@@ -224,6 +235,19 @@ class ModelPart(Options):
     """The most that one run costs by `price`, in its currency; it then ends in good order; null: no limit."""
     price: PricePart | None = None
     """What tokens cost, so that `--dry-run` says what a run does, and `max_cost` holds; null: it does not."""
+
+    _source: str = PrivateAttr("")
+
+    @model_validator(mode="after")
+    def _beside_the_study(self, info: ValidationInfo) -> "ModelPart":
+        if self.endpoint is None and self.name not in catalog.models():
+            self._source = folder_beside_the_study(self.name, info)
+        return self
+
+    @property
+    def source(self) -> str:
+        """What it is loaded from, wherever the study is run; scores call it by its name."""
+        return self._source or self.name
 
     @field_validator("label")
     @classmethod

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from swaymeter.data.catalog import AnswerPrompts
+from swaymeter.data.errors import UsageError
 from swaymeter.data.options import Options, Problem, Shown, refused
 from swaymeter.data.sources.access import Access
 from swaymeter.flows.study.places import RunnerName
@@ -30,6 +31,17 @@ from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 Seed = Annotated[int, Field(strict=True, ge=0, lt=2**63)]  # the database keeps it as BIGINT
 MEASURES_OF_SEEDS = ("persuasion", "susceptibility")
 """What is compared between the samples of several seeds."""
+
+
+def _bounds(bounds: dict[str, str]) -> dict[str, str]:
+    if bounds:
+        from swaymeter.flows.study.thresholds import watched  # here, as it imports pandas, which takes long
+
+        try:
+            watched(bounds)
+        except UsageError as error:
+            raise ValueError(str(error)) from None
+    return bounds
 
 
 class Study(Options):
@@ -69,6 +81,10 @@ class Study(Options):
     null: greedy."""
     models: tuple[ModelPart, ...]
     """The models that are asked."""
+    watch: Annotated[dict[str, str], AfterValidator(_bounds)] = Field(default={})
+    """What the headline numbers of every model have to be, as `--fail-under` of `swaymeter audit` names them, such as
+    `{follow.supporting: ">= 0.9", refuse.none.high: "<= 10%"}`: a run ends with exit code 1 where one is not. `.low`
+    and `.high` are the ends of an interval."""
     execution: ExecutionPart = ExecutionPart()
     """Where the models are asked."""
     measures: Measures

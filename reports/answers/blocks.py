@@ -177,8 +177,8 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
         is_known = not lost and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_known else None
         answer = (row["text"], log_probability, bool(row["finished"]), row["thoughts"], lost)
-        case = {"greedy": None, "groups": defaultdict(Counter)}
-        case = by_question[row["question_id"]].setdefault(row["context_id"], case)
+        empty: dict[str, Any] = {"greedy": None, "groups": defaultdict(Counter)}
+        case = by_question[row["question_id"]].setdefault(row["context_id"], empty)
         if pd.isna(row["sample"]):
             case["greedy"] = answer
         else:
@@ -201,7 +201,7 @@ def _shown(case: Mapping[str, Any] | None, scores: Mapping[str, Any]) -> dict[st
 
 def _without_text(case: Mapping[str, Any] | None) -> dict[str, Any] | None:
     """A case without the text of its greedy answer, which the list has."""
-    return case and {**case, "greedy": case["greedy"] and case["greedy"][1:]}
+    return {**case, "greedy": case["greedy"] and case["greedy"][1:]} if case else None
 
 
 def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, list[Any]]:

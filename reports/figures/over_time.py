@@ -12,8 +12,8 @@ from swaymeter.reports.estimates import plural
 from swaymeter.reports.figures.figure import Drawing, Figure
 from swaymeter.reports.frames import Frames, records, unit_of, where, without_unit
 from swaymeter.reports.models import Model
-from swaymeter.reports.style import CONDITION_NAMES, INK, blank, plain
-from swaymeter.reports.tables.of_models import QUANTITIES
+from swaymeter.reports.style import INK, blank, plain
+from swaymeter.reports.words import CONDITION_NAMES, QUANTITIES
 
 ACROSS = 2
 

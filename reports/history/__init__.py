@@ -25,7 +25,7 @@ from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.models import HISTORY_PAGE, Model
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written
-from swaymeter.reports.tables.of_models import QUANTITIES
+from swaymeter.reports.words import QUANTITIES
 
 CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
 HISTORY_QUERIES = (CHANGES, NUMBERS, RUNS)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from swaymeter.data.options import ModelName
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, at_least_or_none, cut_questions
@@ -24,7 +25,7 @@ from swaymeter.tasks.models.loading import BALANCED
 class ClustersParameters(Parameters):
     """When two answers are equivalent."""
 
-    entailment: str = "microsoft/deberta-large-mnli"
+    entailment: ModelName = "microsoft/deberta-large-mnli"
     """The entailment model that decides which answers are equivalent, or an embedder that stands in for it."""
     entailment_with_question: bool = False
     """Whether it reads the question before each answer."""

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from swaymeter.data.catalog import judge_prompt
 from swaymeter.data.digests import content_key
+from swaymeter.data.options import ModelName
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, cut_questions
@@ -30,7 +31,7 @@ _SERVED = re.compile(r"(?P<name>.+?)@(?P<address>https?://[^\s/?#@]+(?:/[^\s?#]*
 class JudgedAnswersParameters(Parameters):
     """Who judges, and what."""
 
-    judge: str = Field(min_length=1)
+    judge: ModelName = Field(min_length=1)
     """The judge: an alias of the catalog, a hub id or a folder; at a server NAME@ADDRESS, such as
     large@http://127.0.0.1:8000/v1."""
     dtype: Literal["float32", "bfloat16", "float16", "8bit", "4bit"] = "float32"

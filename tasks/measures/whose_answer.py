@@ -19,6 +19,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from swaymeter.data.errors import UsageError
+from swaymeter.data.options import ModelName
 from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
@@ -123,7 +124,7 @@ PERSUADED = Measure(
 class WhoseAnswerParameters(Parameters):
     """How it is decided whose answer a reply states."""
 
-    entailment: str | None = None
+    entailment: ModelName | None = None
     """An entailment model that judges what states neither answer by its words; null: words alone decide."""
 
 

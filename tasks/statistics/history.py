@@ -94,7 +94,7 @@ def moved(before: Frames, now: Frames, seed: int) -> list[Row]:
     before, now: as of `frames_of`.
     """
     rows: list[Row] = []
-    for model, dtype in _models(now):
+    for model, dtype in models_of(now):
         both = {}
         for name in MODEL_QUERIES:
             # Models are compared in the order of their names: the run now minus the run before.
@@ -109,12 +109,13 @@ def decided(rows: list[Row]) -> list[Row]:
     return with_verdicts(adjust(rows, ()))
 
 
-def group_of(row: Row) -> str:
+def group_of(row: Mapping[str, Any]) -> str:
     """What a row of `ModelDifference` is over, as the headline numbers call it."""
     return str(row["query_type"] if row["condition"] == ALL else row["condition"])
 
 
-def _models(frames: Frames) -> list[tuple[str, str]]:
+def models_of(frames: Frames) -> list[tuple[str, str]]:
+    """The models of a run, each with its dtype."""
     pairs = (frames[name][["model", "dtype"]].itertuples(index=False, name=None) for name in MODEL_QUERIES)
     return sorted({(str(model), str(dtype)) for of_query in pairs for model, dtype in of_query})
 

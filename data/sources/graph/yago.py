@@ -20,6 +20,7 @@ from pydantic import Field, model_validator
 from swaymeter.data import catalog
 from swaymeter.data.catalog import LITERAL_CLASSES, Relation
 from swaymeter.data.errors import InputError
+from swaymeter.data.options import NamedPath
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.access import Access, GraphName
 from swaymeter.data.sources.graph import literals
@@ -230,7 +231,7 @@ class YagoFacts(FactsOptions):
 
     source: Constant["yago"] = "yago"
     """YAGO, a knowledge graph."""
-    dump: tuple[str, ...] = ()
+    dump: tuple[NamedPath, ...] = ()
     """RDF files (.ttl, .nt, .nq, each maybe .gz) that are read in place of the endpoint."""
     pairs: int = Field(default=200, ge=2, le=1_000_000)
     """Pairs of subject and object that are drawn of each relation; at least `real_entities`."""

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from swaymeter.data.options import Options
+from swaymeter.data.options import ModelName, NamedPath, Options
 from swaymeter.data.sources.source import ModelUse, QuestionsOptions, QuestionSource, different
 
 CONTROVERSIAL = "Wikipedia:List of controversial issues"
@@ -19,7 +19,7 @@ class TriplesOptions(Options):
 
     source: Literal["popqa", "file", "wikidata"] = "popqa"
     """PopQA's list (`file`, or from its hub), another list (`file`), or pairs drawn by Wikidata's query service."""
-    file: str | None = None
+    file: NamedPath | None = None
     """A copy of PopQA's list, or a CSV file of triples."""
     properties: Annotated[tuple[PropertyId, ...], AfterValidator(partial(different, kind="property"))] = ()
     """Only these properties, such as P36; all of a list where none are named."""
@@ -50,7 +50,7 @@ class DisputesOptions(Options):
     """The most words of a disputed span."""
     similarity: float = Field(default=0.98, gt=0, le=1)
     """Spans that are more alike than this (cosine) mean the same."""
-    writer: str | None = Field(default=None, min_length=1)
+    writer: ModelName | None = Field(default=None, min_length=1)
     """The language model that writes the questions; null: the study's first model."""
 
 
@@ -70,7 +70,7 @@ class WikidataQuestions(QuestionsOptions):
     counter_memory: Literal["wembedder", "embeddings"] = "wembedder"
     """What finds the answer that replaces the object: Wembedder, and embeddings where it has none; or embeddings alone.
     """
-    embedder: str = Field(default="all-minilm-l6-v2", min_length=1)
+    embedder: ModelName = Field(default="all-minilm-l6-v2", min_length=1)
     """The embedding model that compares entities and spans."""
 
     @property

@@ -103,6 +103,14 @@ PassageForm = Annotated[
         "question are asked together.",
     ),
 ]
+WorseThan = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-if-worse-than", metavar="WORKSPACE|FILE",
+        help="The workspace, database or study of an earlier run: fail where a headline number is worse than in it by "
+        "more than its interval, on the questions of both.",
+    ),
+]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
 
@@ -113,6 +121,7 @@ def audit(
     workspace: options.Folder = None,
     fail_under: Under = None,
     fail_over: Over = None,
+    fail_if_worse_than: WorseThan = None,
     samples: Samples = 2,
     questions: Questions = None,
     map_: Map = None,
@@ -139,7 +148,8 @@ def audit(
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
     from swaymeter.flows.cli.views import audit as view
-    from swaymeter.flows.cli.views import thresholds as checks
+    from swaymeter.flows.cli.views import baseline as earlier
+    from swaymeter.flows.study import thresholds as checks
 
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
@@ -153,33 +163,36 @@ def audit(
     selected = Selected.of(str(study))
     selected.check_models("run")
     read = view.read_rows(selected.study, thresholds, folder)
+    before = earlier.baseline(fail_if_worse_than) if fail_if_worse_than else None
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
     graph, message = selected.execute("run", progress, offline=offline)
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     outcome: checks.Judged = []
+    compared: list[earlier.Compared] = []
     error = WorkFailed(message) if message else None
     if not error:
         found = view.found_in(selected.workspace.database)
         try:
             outcome = checks.judged(thresholds, found.measured)
+            compared = earlier.against(before, selected.workspace.database) if before else []
         except WorkFailed as why:
             error = why
     if junit is not None:
-        unused = wrong_rows(read.rejected)
-        checks.write_junit(junit, selected.study.name, outcome, unused=unused, error=str(error or ""))
+        name, unused = selected.study.name, wrong_rows(read.rejected)
+        checks.write_junit(junit, name, outcome, unused=unused, compared=compared, error=str(error or ""))
     if error:
         raise typer.Exit(WorkFailed.exit_code) if progress.failures else error
     if as_json:
-        print_product(view.as_json(selected, found, read, outcome))
+        print_product(view.as_json(selected, found, read, outcome, compared))
     else:
         view.show_found(out, found)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
     for line in filter(None, (*view.about_answers(found), *of_rows)):
         print_line(line, console)
-    checks.refuse_unmet(outcome)
+    checks.refuse_unmet(outcome, compared)
 
 
 @audits.command()

@@ -1,7 +1,6 @@
 """An audit: a study of one's own questions, made and run without a study file, and judged by thresholds."""
 
 import json
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,12 +27,13 @@ from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.console import print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views import compare
+from swaymeter.flows.cli.views.baseline import Compared
 from swaymeter.flows.cli.views.compare import Row
-from swaymeter.flows.cli.views.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold, measured_of
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import cut_off, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
@@ -260,18 +260,6 @@ def found_in(database: Path) -> Audited:
     )  # fmt: skip
 
 
-def measured_of(means: pd.DataFrame) -> list[Measured]:
-    """What the named query models_side_by_side says of the quantities of an audit."""
-    names = {value: key for key, value in QUANTITIES.items()}
-    measured = []
-    for row in records(means[means["quantity"].isin(names)]):
-        low, high = (float(row[end]) if math.isfinite(row[end]) else None for end in ("low", "high"))
-        model, counts = f"{row['model']} ({row['dtype']})", (int(row["n"]), int(row["clusters"]))
-        of = (names[row["quantity"]], row["group"], *counts, row["interval_over"])
-        measured.append(Measured(model, *of, float(row["mean"]), low, high, row["unit"]))
-    return measured
-
-
 def show_found(console: Console, found: Audited) -> None:
     """What each model does, how they differ, and what makes them follow."""
     show(console, found.measured)
@@ -323,6 +311,7 @@ def as_json(
     found: Audited,
     read: ReadQuestions,
     outcome: Judged,
+    compared: Sequence[Compared] = (),
 ) -> str:
     """All of it for a program."""
     checks = [
@@ -341,6 +330,7 @@ def as_json(
         "unfinished_greedy_answers": records(found.unfinished),
         "served_models": records(found.servers),
         "checks": checks,
+        "compared": [row._asdict() for row in compared],
         "rows_not_used": [f"{place}: {why}" for place, why in wrong_rows(read.rejected)],
         "kinds_not_given": {"supporting": read.derived, "unknown": read.unknown},
     }

@@ -31,6 +31,13 @@ def study():
 
 study(return_state=True)
 """
+UNMET = """
+from prefect.events import emit_event
+from prefect.events.worker import EventsWorker
+resource = {"prefect.resource.id": "swaymeter.study.nightly", "prefect.resource.name": "nightly"}
+emit_event(event="swaymeter.watch.unmet", resource=resource, payload={"message": 'follow.supporting is "80%"'})
+EventsWorker.instance().drain()
+"""
 
 
 @pytest.fixture
@@ -64,7 +71,7 @@ def registered(
         automations.register()
         automations.register()
     names = [one["name"] for one in lasting.post("/automations/filter", json={}).json()]
-    assert sorted(names) == sorted([automations.CRASHED, automations.NOTIFIED])
+    assert sorted(names) == sorted([automations.CRASHED, automations.NOTIFIED, automations.OUT_OF_BOUNDS])
     yield calls[1]
     for one in lasting.post("/automations/filter", json={}).json():
         lasting.delete(f"/automations/{one['id']}").raise_for_status()
@@ -98,6 +105,15 @@ def test_a_killed_run_becomes_crashed_and_is_reported(
     assert failed.startswith("swaymeter: study, run, fails has ended as Failed: ")
     assert 'no "facts"' in failed
     assert crashed.startswith("swaymeter: study, run, killed has ended as Crashed: no heartbeat for 10.0 s: ")
+
+
+def test_a_number_out_of_its_bounds_is_reported(
+    registered: list[Any], program: Callable[..., subprocess.Popen[str]]
+) -> None:
+    with program(UNMET) as ended:
+        assert ended.communicate(timeout=60) == ("", "")
+    until(lambda: registered)
+    assert registered == [{"text": 'swaymeter: nightly: follow.supporting is "80%"'}]
 
 
 def test_runs_of_deployments_send_the_heartbeats_that_are_missed() -> None:

@@ -139,3 +139,47 @@ def message_of(folder: Path, changes: Any) -> str:
     except StudyFileError as error:
         return str(error)
     return ""
+
+
+def test_models_and_files_are_found_beside_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
+    for folder in (there / "tiny", there / "judge", elsewhere / "judge"):
+        folder.mkdir(parents=True)
+    for folder in (there, elsewhere):
+        (folder / "mine.csv").write_text("question,answer\nWhich?,This\n")
+    study = {
+        "name": "beside", "questions": {"source": "file", "file": "mine.csv"},
+        "models": [{"name": "tiny"}, {"name": "org/at-the-hub"}],
+        "measures": {"answers": {}, "clusters": {"entailment": "judge"}, "whose_answer": {"entailment": "judge"}},
+    }  # fmt: skip
+    file = write_study(there, study)
+    read = []
+    for folder, named in ((there, Path(file).name), (elsewhere, file)):
+        monkeypatch.chdir(folder)
+        read.append(read_study(named))
+    for found in read:
+        assert [(model.name, model.source) for model in found.models] == [
+            ("tiny", str(there / "tiny")), ("org/at-the-hub", "org/at-the-hub"),
+        ]  # fmt: skip
+        assert found.measures["clusters"]["entailment"] == str(there / "judge")
+        assert found.measures["whose_answer"]["entailment"] == str(there / "judge")
+    assert Path(read[1].questions.path) == there / "mine.csv"
+
+
+def test_values_of_a_backfill_take_the_place_of_a_key(tmp_path: Path) -> None:
+    file = write_study(tmp_path, SOUND)
+    assert read_study(file, {"models.0.name": "another/model", "seed": 9}).models[0].name == "another/model"
+    with pytest.raises(StudyFileError, match=r"no place for the key models\.7\.name"):
+        read_study(file, {"models.7.name": "x"})
+
+
+@pytest.mark.parametrize(
+    ("watch", "said"),
+    [
+        ({"follow.supporting": "0.9"}, "is not a bound; write such as '>= 0.9'"),
+        ({"followed.supporting": ">= 0.9"}, "no quantity is named 'followed'"),
+        ({"refuse": "<= 2"}, "is a share"),
+    ],
+)
+def test_a_bound_that_cannot_be_is_refused(watch: dict[str, str], said: str, tmp_path: Path) -> None:
+    assert said in message_of(tmp_path, {"watch": watch})

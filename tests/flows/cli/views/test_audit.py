@@ -14,11 +14,11 @@ from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.records import as_row
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import audit
-from swaymeter.flows.cli.views import thresholds as checks
-from swaymeter.flows.cli.views.thresholds import Measured, Threshold
 from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study import thresholds as checks
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study
+from swaymeter.flows.study.thresholds import Measured, Threshold
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command
 

@@ -1,9 +1,11 @@
-"""What an audit asks of a model: thresholds, whether what was measured meets them, and the file that CI reads."""
+"""What an audit, or a study that is watched, asks of a model: thresholds, whether they are met, the file for CI."""
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
@@ -11,7 +13,11 @@ from swaymeter.data.escaping import xml
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES, SHARE
 from swaymeter.data.sources.own.named_file import Wrong
 from swaymeter.reports.estimates import estimate, number, plural, told_apart
+from swaymeter.reports.frames import records
 from swaymeter.tasks.statistics.models import UNRELATED
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 QUANTITIES: Mapping[str, str] = {
     "follow_right": "follows_right", "resist_wrong": "resists_wrong", "abstain": "abstains", "follow": "follows",
@@ -167,9 +173,24 @@ def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> Jud
     return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.of(measured)]
 
 
-def refuse_unmet(outcome: Judged) -> None:
-    """WorkFailed, in one line, where a threshold is not met."""
-    if lines := [unmet for *_, unmet in outcome if unmet]:
+def measured_of(means: "pd.DataFrame") -> list[Measured]:
+    """What the named query models_side_by_side says of the quantities of an audit."""
+    names = {value: key for key, value in QUANTITIES.items()}
+    measured = []
+    for row in records(means[means["quantity"].isin(names)]):
+        low, high = (float(row[end]) if math.isfinite(row[end]) else None for end in ("low", "high"))
+        model, counts = f"{row['model']} ({row['dtype']})", (int(row["n"]), int(row["clusters"]))
+        of = (names[row["quantity"]], row["group"], *counts, row["interval_over"])
+        measured.append(Measured(model, *of, float(row["mean"]), low, high, row["unit"]))
+    return measured
+
+
+def refuse_unmet(outcome: Judged, compared: Iterable[tuple[str, str, str]] = ()) -> None:
+    """WorkFailed, in one line, where a threshold is not met, or a number is worse than that of an earlier run.
+
+    compared: a model, a number of it, and how it is worse; empty where it is not.
+    """
+    if lines := [why for *_, why in (*outcome, *compared) if why]:
         raise WorkFailed("; ".join(lines))
 
 
@@ -181,14 +202,32 @@ def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
     ]
 
 
-def write_junit(file: Path, name: str, outcome: Judged, *, unused: Sequence[Wrong] = (), error: str = "") -> None:
+WATCHED = re.compile(r"\s*(?P<side>[<>]=)\s*(?P<value>\S+)\s*")
+
+
+def watched(bounds: Mapping[str, str]) -> list[Threshold]:
+    """The thresholds of the section `watch`, such as {follow.supporting: ">= 0.9"}; UsageError for what is none."""
+    thresholds = []
+    for name, bound in bounds.items():
+        read = WATCHED.fullmatch(bound)
+        if read is None:
+            raise UsageError(f"{name}: {bound!r} is not a bound; write such as '>= 0.9' or '<= 10%'")
+        thresholds.append(Threshold.parse(f"{name}={read['value']}", at_least=read["side"] == ">="))
+    return thresholds
+
+
+def write_junit(
+    file: Path, name: str, outcome: Judged, *, unused: Sequence[Wrong] = (),
+    compared: Iterable[tuple[str, str, str]] = (), error: str = "",
+) -> None:  # fmt: skip
     """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
 
-    unused: what is wrong with rows of the file that are not used, each a case that was skipped. error: why the audit
-    did not come to its end; it is a case of its own.
+    unused: what is wrong with rows of the file that are not used, each a case that was skipped. compared: as in
+    `refuse_unmet`, each a case. error: why the audit did not come to its end; it is a case of its own.
     """
     cases = [("swaymeter", "audit", "error", error)] if error else []
     cases += [(row.model, f"{row.name}: {threshold}", "failure", unmet) for threshold, row, unmet in outcome]
+    cases += [(model, f"{name}: not worse than before", "failure", worse) for model, name, worse in compared]
     cases += [("rows that are not used", place, "skipped", why) for place, why in unused]
     kinds = [kind for *_, kind, message in cases if message]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}
