@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from docs.made_commands import commands
+from docs.made_gallery import gallery
 from swaymeter.data import catalog
 from swaymeter.data.catalog import LITERAL_CLASSES, Relation
 from swaymeter.data.named import Registry
@@ -296,6 +297,7 @@ def _item_row(item: catalog.Item) -> tuple[str, ...]:
 
 
 MADE: dict[str, Callable[[], str]] = {
+    "gallery.md": gallery,
     "study-file.md": study_file,
     "commands.md": commands,
     "warehouse.md": warehouse,

@@ -86,7 +86,7 @@ def test_the_services_of_questions_are_treated_as_their_page_says() -> None:
     said = [[f"`{name}`", *(of(SERVICES[name]) for of in TOLD_OF_QUESTIONS.values())] for name in SERVICES]
     told = [[name, *numbers] for name, _, *numbers in rows]
     assert told == [row for row in said if row[0] not in ("`yago`", "`infini_gram`")]
-    assert f"most {SERVICES['infini_gram'].requests_per_minute:g} times a minute" in written(DOCS / "corpora.md")
+    assert f"most {SERVICES['infini_gram'].requests_per_minute:g} times a minute" in written(DOCS / "frequency.md")
 
 
 def test_the_services_of_facts_are_treated_as_their_page_says() -> None:
@@ -110,14 +110,17 @@ def test_a_decision_has_its_number_and_four_headings(page: Path) -> None:
     assert all(section.partition("\n")[2].strip() for section in sections)
 
 
-def test_the_list_of_decisions_has_every_page_under_its_title() -> None:
-    listed = re.findall(
-        r"^\| \[(\d{4})\]\((\S+)\) \| (.*) \|$", written(DOCS / "decisions" / "README.md"), re.MULTILINE
+def test_the_list_of_decisions_has_every_page_with_its_title_and_state() -> None:
+    rows = re.findall(
+        r"^\| \[(\d{4})\]\((\S+)\) \| (.*?) \| (.*) \|$", written(DOCS / "decisions" / "README.md"), re.MULTILINE
     )
-    titles = [written(page).partition("\n")[0] for page in DECISIONS]
-    assert [(file, f"# {number} {title}") for number, file, title in listed] == [
-        (page.name, title) for page, title in zip(DECISIONS, titles, strict=True)
-    ]
+    listed = {file: (f"# {number} {title}", state.partition("]")[0]) for number, file, title, state in rows}
+    opening = {page.name: written(page).partition("\n## ")[0] for page in DECISIONS}
+    states = {name: re.search(r"Superseded (in part )?by \[\d{4}", text) for name, text in opening.items()}
+    assert listed == {
+        name: (text.partition("\n")[0], state[0].lower() if (state := states[name]) else "")
+        for name, text in opening.items()
+    }
 
 
 def test_the_changelog_has_the_version_of_the_package() -> None:

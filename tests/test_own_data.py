@@ -1,4 +1,4 @@
-"""docs/own-data.md is true: its files can be read, its study runs, and a published data set takes the same way."""
+"""docs/own-data.md and docs/audit.md are true: files can be read, and a published data set takes the same way."""
 
 import os
 import re
@@ -23,11 +23,12 @@ __all__ = ["swaymeter"]
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 TEXT = (DOCS / "own-data.md").read_text(encoding="utf-8")
+AUDIT = (DOCS / "audit.md").read_text(encoding="utf-8")
 PUBLISHED = os.environ.get("SWAYMETER_DYNAMICQA", "")
 
 
-def block(language: str, number: int = 0) -> str:
-    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)[number]
+def block(language: str, text: str = TEXT) -> str:
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[0]
 
 
 def read(file: Path) -> ReadQuestions:
@@ -43,7 +44,7 @@ def test_the_forms_of_a_file_can_be_read(language: str, ending: str, cases: list
 
 
 def test_every_column_is_explained() -> None:
-    (table,) = re.findall(r"^\| column .*?\n\n", TEXT, re.MULTILINE | re.DOTALL)
+    table = re.findall(r"^\| column .*?\n\n", TEXT, re.MULTILINE | re.DOTALL)[0]
     explained = set(re.findall(r"`(\w+)`", "".join(line.split("|")[1] for line in table.strip().splitlines())))
     assert explained == {*COLUMNS} - {"contexts"}
     assert {*FLAT} <= explained
@@ -61,7 +62,7 @@ def test_the_examples_have_no_line_that_cannot_be_used() -> None:
 
 
 def test_the_study_can_be_read(tmp_path: Path) -> None:
-    (tmp_path / "handbook.yaml").write_text(block("yaml", 1), encoding="utf-8")
+    (tmp_path / "handbook.yaml").write_text(block("yaml"), encoding="utf-8")
     (tmp_path / "own-questions.csv").write_bytes((DOCS / "own-questions.csv").read_bytes())
     study = read_study(tmp_path / "handbook.yaml")
     assert isinstance(study.questions, OwnQuestions)
@@ -73,15 +74,15 @@ def test_the_study_can_be_read(tmp_path: Path) -> None:
 
 
 def test_names_of_quantities_are_those_of_thresholds() -> None:
-    (table,) = re.findall(r"^\| name .*?\n\n", TEXT, re.MULTILINE | re.DOTALL)
+    (table,) = re.findall(r"^\| name .*?\n\n", AUDIT, re.MULTILINE | re.DOTALL)
     named = re.findall(r"`(\w+)\.", table)
     assert {*named} == {*QUANTITIES}
-    for text in re.findall(r"--fail-(?:under|over) (\S+?=[\d.]+)", TEXT):
+    for text in re.findall(r"--fail-(?:under|over) (\S+?=[\d.]+)", AUDIT):
         assert Threshold.parse(text, at_least=True).group in ("supporting", "conflicting")
 
 
 def test_the_workflow_is_one(swaymeter: Command) -> None:
-    workflow = yaml.safe_load(block("yaml"))
+    workflow = yaml.safe_load(block("yaml", AUDIT))
     (command,) = (step["run"] for step in workflow["jobs"]["audit"]["steps"] if "audit handbook" in step.get("run", ""))
     options = set(re.findall(r"--[a-z-]+", command))
     said = swaymeter("audit", "--help").out

@@ -1,4 +1,4 @@
-"""docs/own-facts.md is true: its files are a study, whose prompts are built as the page says."""
+"""docs/own-data.md is true of facts: its files are a study, whose prompts are built as the page says."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.step import StepId
 from tests.flows.small_study import prepare
 
-PAGE = (Path(__file__).parent.parent / "docs" / "own-facts.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parent.parent / "docs" / "own-data.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

@@ -74,7 +74,7 @@ class ContextsPart(Options):
     """The sentences: varied, drawn from two of each kind with several lead-ins; published-form, one of each kind, as in
     the published study: the sentence that an answer completes, one lead-in before it, and its negation."""
     file: NamedPath | None = None
-    """A file of own contexts, which take the place of the written ones in its relations (docs/own-facts.md)."""
+    """A file of own contexts, which take the place of the written ones in its relations (docs/own-data.md)."""
     per_query: PerQueryPart | None = None
     """How many contexts stand before a query, drawn for each one anew; null: every context of its relation."""
 

@@ -77,7 +77,7 @@ class Deployed:
 
 @pytest.fixture
 def deployed(study: TinyStudy, tmp_path: Path) -> Iterator[Deployed]:
-    """A server with the deployments as docs/operations.md sets them up, and a worker."""
+    """A server with the deployments as docs/schedules.md sets them up, and a worker."""
     here = Deployed(study.api, study.environment)
     with here.api:
         here.api.post("/work_pools/", json={"name": "swaymeter", "type": "process"}).raise_for_status()

@@ -136,7 +136,7 @@ def _relations(path: Any, info: ValidationInfo) -> Any:
     def read() -> Mapping[str, Relation]:
         return catalog.own_relations(Path(beside_the_study(path, info)))
 
-    return dict(own_yaml(path, read, "relations", "docs/own-facts.md shows the form"))
+    return dict(own_yaml(path, read, "relations", "docs/own-data.md shows the form"))
 
 
 OwnRelations = Annotated[
@@ -152,7 +152,7 @@ class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
     relations_file: OwnRelations | None = None
-    """A YAML file of relations of one's own, in the form of the catalog's (docs/own-facts.md)."""
+    """A YAML file of relations of one's own, in the form of the catalog's (docs/own-data.md)."""
 
 
 class OwnFacts(FactsOptions, _Files):

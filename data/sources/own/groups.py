@@ -65,7 +65,7 @@ def _texts(path: Any, info: ValidationInfo) -> Any:
     def read() -> GroupTexts:
         return catalog.group_texts(bundled(_beside_the_study(path, info), ".yaml"))
 
-    advice = f"docs/groups.md shows the form, bundled are {bundled_names('.yaml')}"
+    advice = f"docs/own-data.md shows the form, bundled are {bundled_names('.yaml')}"
     return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
 
 
@@ -82,10 +82,9 @@ class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
     file: Annotated[str, AfterValidator(_beside_the_study)]
-    """The file of entities: CSV, JSON or Parquet; or the name of a bundled one (docs/groups.md,
-    docs/pairs.md)."""
+    """The file of entities: CSV, JSON or Parquet; or the name of a bundled one (docs/own-data.md)."""
     texts: Texts
-    """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/groups.md, docs/pairs.md)."""
+    """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/own-data.md)."""
 
     @property
     def path(self) -> Path:

@@ -37,7 +37,7 @@ class OwnFile(Options):
     """A file of one's own; a source takes these keys in before those of its kind, which may depend on the file."""
 
     file: NamedPath
-    """The file: CSV, JSON or Parquet (docs/own-data.md, docs/own-facts.md)."""
+    """The file: CSV, JSON or Parquet (docs/own-data.md)."""
     title: str = Field(default="", max_length=200)
     """What the page calls the data; empty: the name of the file."""
     licence: str = Field(default="not stated", min_length=1, max_length=200)

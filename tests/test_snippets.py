@@ -1,0 +1,143 @@
+"""Every snippet of the README, of a page and of a notebook: Python and SQL run, commands and studies are valid."""
+
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+import typer.main
+import yaml
+
+import swaymeter
+from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.cli.main import app
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.study import Study
+from tests.data.warehouse.small_study import MADE as MADE_TABLES
+from tests.data.warehouse.small_study import row, small_study, stored, table
+from tests.tasks.models.tiny import save_language_model
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+ELSEWHERE = {"own-data.md": "tests/test_own_data.py", "extending.md": "tests/test_extending.py"}
+"""Pages whose code belongs together, and the test that runs it."""
+CALLS = re.compile(r"(?:^|[`(\s])(?:\.venv/bin/)?swaymeter ((?:[a-z]|--help|--version)[^`\n]*)")
+MADE = re.compile(r"(?:^ *|`)make ([a-z-]+)", re.MULTILINE)
+NAMED = re.compile(r"^`([\w.]+)`\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+"""A file that a page shows under its name."""
+STUDY: Mapping[str, Any] = {
+    "name": "snippet",
+    "facts": {"source": "sample", "relations": ["capital"]},
+    "questions": {"source": "file", "file": "own-questions.csv"},
+    "models": [{"name": "smollm2-135m-instruct"}],
+    "measures": {"persuasion": {}, "answers": {}},
+}
+"""What a study has that a snippet leaves out."""
+
+
+def name_of(page: Path) -> str:
+    return page.name
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def cli() -> Any:
+    return typer.main.get_command(app)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the database of a study, a publication, and a tiny model."""
+    folder = tmp_path_factory.mktemp("snippets")
+    save_language_model(folder / "model")
+    study, scored = small_study(), {"relation": "capital", "model": "m", "dtype": "float32"}
+    for number in range(8):
+        entity = {"query_id": f"e{number}", "entity": f"Entity {number}", "invented": number % 2 == 1}
+        study["queries"].append(row(table("queries"), relation="capital", query_type="open", **entity))
+        of_entity = {"query_id": f"e{number}", "contexts": 3, "susceptibility": 0.1 * number}
+        study["susceptibility"].append(row(table("susceptibility"), **scored, **of_entity))
+    (folder / "my-paper" / "data").mkdir(parents=True)
+    database = folder / "workspaces" / "quickstart" / "study.duckdb"
+    database.parent.mkdir(parents=True)
+    files, statistics = stored(folder / "files", study), {table(name): study.get(name, ()) for name in MADE_TABLES}
+    update(database, "key", schema(), files, computed=statistics)
+    with opened(database, schema()) as warehouse:
+        warehouse.export(table("persuasion"), folder / "my-paper" / "data" / "persuasion.parquet")
+    return folder
+
+
+@pytest.fixture
+def there(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder as the current one, where every model's name stands for the tiny one."""
+    load = swaymeter.load
+    monkeypatch.setattr(swaymeter, "load", lambda name, **how: load(str(place / "model"), **how), raising=False)
+    monkeypatch.chdir(place)
+    return place
+
+
+def cells(notebook: Path) -> Iterator[str]:
+    for cell in json.loads(notebook.read_text(encoding="utf-8"))["cells"]:
+        assert not cell.get("outputs"), f"{notebook.name}: commit it without outputs"
+        if cell["cell_type"] == "code":
+            yield "".join(cell["source"])
+
+
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=name_of)
+def test_python_runs(page: Path, there: Path) -> None:
+    if page.name in ELSEWHERE:
+        assert page.name in (ROOT / ELSEWHERE[page.name]).read_text(encoding="utf-8")
+        return
+    names: dict[str, Any] = {}
+    for code in cells(page) if page.suffix == ".ipynb" else blocks(page, "python"):
+        exec(compile(code, page.name, "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_sql_runs(page: Path, place: Path) -> None:
+    with duckdb.connect(place / "workspaces" / "quickstart" / "study.duckdb", read_only=True) as connection:
+        for sql in blocks(page, "sql") if page.name not in ELSEWHERE else ():
+            connection.sql(sql)
+
+
+def check_command(words: list[str], cli: Any) -> None:
+    command = cli
+    while hasattr(command, "commands") and words and not words[0].startswith("--"):
+        name, *words = words
+        assert name in command.commands, f"there is no command {name}"
+        command = command.commands[name]
+    known = {"--help", *(option for one in command.params for option in (*one.opts, *one.secondary_opts))}
+    assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known, f"options of {command.name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_commands_and_their_options_exist(page: Path, cli: Any) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    for target in MADE.findall(text):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
+    for line in CALLS.findall(text):
+        first = re.split(r" #|  +[a-z]|[,;:.]? [A-Z]?[a-z]+ed |\)", line)[0]
+        check_command(shlex.split(re.sub("[\"']", "", first), comments=True), cli)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_studies_are_valid(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT / "docs")
+    for name, text in NAMED.findall(page.read_text(encoding="utf-8")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    for block in blocks(page, "yaml") if page.name != "extending.md" else ():
+        content = yaml.safe_load(block)
+        if isinstance(content, Mapping) and content.keys() <= Study.model_fields.keys():
+            (tmp_path / "study.yaml").write_text(yaml.safe_dump({**STUDY, **content}), encoding="utf-8")
+            read_study(tmp_path / "study.yaml")
