@@ -1,5 +1,6 @@
 """The page of commands, made from the command line itself."""
 
+import re
 from collections.abc import Iterator
 from inspect import cleandoc
 from typing import Any
@@ -30,7 +31,7 @@ def _sections(name: str, command: Any) -> Iterator[str]:
         called = f"{name} {part.name}"
         usage = " ".join([called, *_names(part.params), "[OPTIONS]"])
         yield from (f"## {called.partition(' ')[2]}", "", "```text", usage, "```", "")
-        yield from (cleandoc(part.help or "").replace("<", "&lt;"), "")
+        yield from (re.sub(r"\[/?bold\]", "`", cleandoc(part.help or "")).replace("<", "&lt;"), "")
         yield from ("| parameter | default | meaning |", "| --- | --- | --- |")
         yield from (_row(one) for one in part.params)
         yield ""

@@ -22,7 +22,8 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for name, text in MADE.items():
         files.append(File.generated(config, name, content=text()))
     for name, source in FROM_THE_TOP.items():
-        files.append(File.generated(config, name, content=(ROOT / source).read_text(encoding="utf-8")))
+        content = (ROOT / source).read_text(encoding="utf-8")
+        files.append(File.generated(config, name, content="---\nhide: [navigation]\n---\n" + content))
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
         files.append(File.generated(config, f"notebooks/{notebook.stem}.md", content=page_of_notebook(notebook)))
     return files
