@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from swaymeter.flows.cli.views.thresholds import QUANTITIES, Threshold
 
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.own.columns import COLUMNS, FLAT
@@ -14,7 +15,6 @@ from swaymeter.data.sources.own.files import read_file
 from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions
-from swaymeter.flows.cli.views.thresholds import QUANTITIES, Threshold
 from swaymeter.flows.study.reading import read_study
 from tests.flows.conftest import Command, swaymeter
 
