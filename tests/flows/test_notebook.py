@@ -1,0 +1,76 @@
+"""Studies from Python: results as data frames whose units and types survive, and errors that say what failed."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import swaymeter
+from swaymeter.data.errors import InputError, UsageError, WorkFailed, WorkspaceError
+from swaymeter.data.warehouse.loading import update
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.steps.aggregate import schema
+from tests.data.warehouse.small_study import MADE, small_study, stored, table
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> swaymeter.Results:
+    folder, study = tmp_path_factory.mktemp("results"), small_study()
+    computed = {table(name): study.get(name, ()) for name in MADE}
+    update(folder / "study.duckdb", "key", schema(), stored(folder / "files", study), computed=computed)
+    return swaymeter.open(folder)
+
+
+def test_units_and_types_survive_a_file(results: swaymeter.Results, tmp_path: Path) -> None:
+    frame = results.frame("memorization_ratio")
+    assert frame["memorization_ratio"].isna().tolist() == [False, True]  # 0 of 0 is missing
+    assert frame.dtypes["substitute"] == pd.Int64Dtype()
+    frame = results.frame("susceptibility_of_queries")
+    frame.to_parquet(tmp_path / "frame.parquet")
+    again = pd.read_parquet(tmp_path / "frame.parquet")
+    assert again.attrs["units"]["susceptibility"] == "nats"
+    pd.testing.assert_frame_equal(again, frame)
+
+
+def test_sql_keeps_units_of_columns_by_name(results: swaymeter.Results) -> None:
+    frame = results.sql("SELECT max(persuasion) AS persuasion, count(*) AS n FROM persuasion")
+    assert frame.to_dict("list") == {"persuasion": [6.0], "n": [6]}
+    assert frame.attrs["units"] == {"persuasion": "nats"}
+
+
+def test_every_name_has_a_frame(results: swaymeter.Results) -> None:
+    assert {"persuasion", "susceptibility_of_queries", "models_side_by_side"} <= {*results.names()}
+
+
+@pytest.mark.parametrize(
+    ("question", "error"),
+    [
+        (lambda results: results.frame("no such"), UsageError),
+        (lambda results: results.sql("SELECT nothing FROM nowhere"), InputError),
+        (lambda results: results.sql("SELECT * FROM read_text('/etc/hostname')"), Exception),
+        (lambda results: results.findings(), WorkspaceError),
+        (lambda results: swaymeter.open(results.database.parent / "files"), UsageError),
+    ],
+)
+def test_what_cannot_be_had_is_an_error(question: Any, error: type[Exception], results: swaymeter.Results) -> None:
+    with pytest.raises(error):
+        question(results)
+
+
+def test_a_run_compared_with_itself_does_not_differ(results: swaymeter.Results) -> None:
+    frame = swaymeter.compare(results.database, results.database.parent)
+    assert len(frame) > 0
+    assert not frame["difference"].any()
+    assert frame.attrs["not_the_same"] == []
+
+
+def test_a_run_that_fails_says_which_step_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def execute(selected: Selected, name: str, progress: Any, **how: bool) -> tuple[Any, str]:
+        progress.failures["score · capital"] = "no such model"
+        return SimpleNamespace(), "1 step failed"
+
+    monkeypatch.setattr(Selected, "execute", execute)
+    with pytest.raises(WorkFailed, match="1 step failed: score · capital: no such model"):
+        swaymeter.run("quickstart", workspace=tmp_path)
