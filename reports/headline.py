@@ -130,8 +130,8 @@ def basis(frames: Frames) -> str:
     names = {"queries": "query", "contexts": "context"}
     of_queries = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
     parts = [", ".join(filter(None, some)) for some in (of_queries, questions) if some]
-    asked = f" of {', '.join(map(str, known))}" if 0 < len(known) <= MOST_MODELS else f" of {len(known)} models"
-    return f"{'; '.join(parts)}{asked if known else ''}." if parts else ""
+    asked = ", ".join(map(str, known)) if len(known) <= MOST_MODELS else f"{len(known)} models"
+    return f"{'; '.join(parts)}{f'; asked of {asked}' if known else ''}." if parts else ""
 
 
 def _of_questions(frames: Frames) -> list[Claim]:

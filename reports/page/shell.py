@@ -97,9 +97,13 @@ def linked(text: str) -> Markup:
     return markup + html(text[at:])
 
 
+_ROUNDING = 1e-12
+"""What is smaller is what rounding leaves of 0."""
+
+
 def _digits(number: float) -> str:
     size = abs(number)
-    if size and size < 0.001:
+    if _ROUNDING < size < 0.001:
         return f"{number:.1e}"
     return f"{number:,.0f}" if size >= 1000 else f"{number:.3f}"
 

@@ -20,7 +20,7 @@ def test_an_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> 
     assert wrong.numbers[0].text == "50.0% [29.0, 71.0] of 24 wrong passages, of 12 questions"
     assert wrong.numbers[0].ends == pytest.approx((50.0, 28.97, 71.03), abs=0.01)
     assert not any("persuaded" in claim.sentence or "entropy" in claim.sentence for claim in said)
-    assert basis(own).startswith("12 questions, 60 passages, 144 greedy answers of ")
+    assert basis(own).startswith("12 questions, 60 passages, 144 greedy answers; asked of other (float32), ")
 
 
 def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame]) -> None:

@@ -257,6 +257,7 @@ def test_cells_show_what_is_not_a_number() -> None:
     assert [cell(value) for value in (math.inf, -math.inf)] == ["∞", "\N{MINUS SIGN}∞"]
     values = (True, np.bool_(False), 1234, 1.23456, 1e-5, 4321.0)
     assert [cell(value) for value in values] == ["yes", "no", "1,234", "1.235", "1.0e-05", "4,321"]
+    assert cell(1.4e-17) == "0.000"  # what rounding leaves
     assert cell(0.4125, SHARE) == "41.2%"
     assert heading("share_persuaded", SHARE) == "% persuaded"
     assert heading("mean_a", "nats") == "mean a (nats)"
