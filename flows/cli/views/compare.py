@@ -10,9 +10,10 @@ from typing import Any
 import pandas as pd
 from rich.console import Console
 
-from swaymeter.data.errors import UsageError
+from swaymeter.data.errors import DamagedFile, UsageError, first_line
 from swaymeter.data.records import identity
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
+from swaymeter.data.storage.notes import json_object
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.data.warehouse.warehouse import Limits, opened
 from swaymeter.flows.cli.console import print_line, print_table
@@ -127,7 +128,7 @@ def _asked(path: Path) -> dict[str, str]:
     texts = dict[str, str]()
     for row in asked.to_dict("records"):
         named = f"prompt {row['prompt_name']}" if row["prompt_name"] else "prompt"
-        prompt = json.loads(row["prompt"] or "{}")
+        prompt = _object(path, row["prompt"] or "{}")
         texts |= {f"{named}.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()}
         texts |= {f"decoding {row['decoding']}": row["decoding_parameters"] or "none"} if row["decoding"] else {}
     models = zip(asked["model"], asked["dtype"], asked["label"], strict=True)
@@ -136,6 +137,15 @@ def _asked(path: Path) -> dict[str, str]:
         **texts,
         **{f"label of {model} ({dtype})": label or "none" for model, dtype, label in models},
     }
+
+
+def _object(path: Path, text: str) -> Row:
+    try:
+        return json_object(text)
+    except ValueError as error:
+        raise DamagedFile(
+            f"{path} has a prompt that is not a JSON object ({first_line(error)}); have its study run again"
+        ) from None
 
 
 def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = (), left_out: Sequence[str] = ()) -> None:

@@ -10,7 +10,7 @@ import json
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -67,26 +67,31 @@ def judged(run: Run | None, written: Path) -> tuple[str, str]:
     return ("went on" if run.code == 0 else "refused"), ""
 
 
-def _text(generator: random.Random) -> str:
-    return "".join(generator.choice(WRITTEN) for _ in range(generator.randint(1, 3)))
+SHOWN = [text for text in WRITTEN if not ACTS.search(text.replace("\r", ""))]
+"""Those that a file of questions and the question of a study may hold."""
+
+
+def _text(generator: random.Random, texts: Sequence[str] = WRITTEN) -> str:
+    return "".join(generator.choice(texts) for _ in range(generator.randint(1, 3)))
 
 
 def _study(study: TinyStudy, folder: Path, generator: random.Random) -> tuple[Run | None, Path]:
     """Keys and values of a study file."""
     content: dict[str, Any] = yaml.safe_load(study.file.read_text())
-    for _ in range(generator.randint(1, 3)):
+    content["asks"], content["models"][0]["label"] = _text(generator, SHOWN), " ".join(_text(generator, SHOWN).split())
+    for _ in range(generator.randint(0, 2)):
         place = generator.choice([content, content["models"][0], content["facts"], content["contexts"]])
         key = generator.choice([*place, "asks", "label", _text(generator)])
         place[key] = _text(generator)
     named = replace(study, file=folder / "study.yaml")
     named.file.write_text(yaml.safe_dump(content, allow_unicode=False))
-    with named.start("run", "--dry-run") as running:
-        return ended(running), folder / "nothing"
+    with named.start("run") as running:
+        return ended(running), _moved(study, folder)
 
 
 def _questions(study: TinyStudy, folder: Path, generator: random.Random) -> tuple[Run | None, Path]:
     """The texts of a file of questions, on the page, in a publication and in JUnit XML."""
-    some = partial(_text, generator)
+    some = partial(_text, generator, SHOWN)
     rows = [
         {
             "question": f"Where is it? {some()}", "answer": f"Oslo {some()}", "group": some(),
@@ -95,16 +100,14 @@ def _questions(study: TinyStudy, folder: Path, generator: random.Random) -> tupl
         }
         for number in range(MOST_TEXTS)
     ]  # fmt: skip
+    generator.choice(rows)["question"] = _text(generator)
     file = folder / "questions.jsonl"
     file.write_text("\n".join(map(json.dumps, rows)))
     model = yaml.safe_load(study.file.read_text())["models"][0]["name"]
     command = ["audit", str(file), "--model", f"{model}:float32", "--samples", "2", "--max-new-tokens", "3"]
     options = ["--workspace", str(study.workspace), "--junit", str(folder / "written" / "junit.xml")]
     run = _ran([*command, *options], study)
-    if (study.workspace / "report").exists():
-        (folder / "written").mkdir(exist_ok=True)
-        (study.workspace / "report").rename(folder / "written" / "report")
-    return run, folder / "written"
+    return run, _moved(study, folder)
 
 
 def _command(study: TinyStudy, folder: Path, generator: random.Random) -> tuple[Run | None, Path]:
@@ -112,6 +115,15 @@ def _command(study: TinyStudy, folder: Path, generator: random.Random) -> tuple[
     verb = generator.choice(["run", "status", "report", "publish", "compare", "diff", "audit", "label", "x"])
     words = [text for text in (_text(generator) for _ in range(generator.randint(1, 3))) if "\0" not in text]
     return _ran([verb, *words], study), folder / "nothing"
+
+
+def _moved(study: TinyStudy, folder: Path) -> Path:
+    """Where all lies that was written for readers."""
+    (folder / "written").mkdir(exist_ok=True)
+    for name in ("report", "rows-not-used.txt"):
+        if (study.workspace / name).exists():
+            (study.workspace / name).rename(folder / "written" / name)
+    return folder / "written"
 
 
 def _ran(command: list[str], study: TinyStudy) -> Run | None:
