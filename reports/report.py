@@ -53,9 +53,9 @@ def write_report(
     of every file. InputError where a frame lacks a column; WorkspaceError where the folder cannot be written, or holds
     something that is not a report.
     """
-    folder = Path(folder).resolve()
-    if folder.is_symlink():  # in a workspace of others: what it leads to would be replaced
+    if Path(folder).is_symlink():  # in a workspace of others: what it leads to would be replaced
         raise WorkspaceError(f"the report {folder} is a link; remove it, and run again")
+    folder = Path(folder).resolve()
     try:
         with replaced(folder, _is_report, "report", "choose another --workspace") as new:
             _fill(new, labelled(with_empty(frames, queries())), card)

@@ -101,6 +101,15 @@ def test_hostile_names_are_escaped_and_break_no_figure(tmp_path: Path) -> None:
         assert path.suffix != ".svg" or b"<script" not in path.read_bytes()
 
 
+def test_a_link_is_not_replaced(small: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "manifest.json").write_text('{"key": "", "files": {}}')
+    (tmp_path / "report").symlink_to(tmp_path / "pages")
+    with pytest.raises(WorkspaceError, match="report is a link; remove it"):
+        write_report(small, tmp_path / "report", CARD)
+    assert os.listdir(tmp_path / "pages") == ["manifest.json"]
+
+
 @pytest.mark.usefixtures("quick")
 def test_models_are_called_by_their_labels(two: dict[str, pd.DataFrame], tmp_path: Path) -> None:
     label = "<i>tuned</i>"
