@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import yaml
-from swaymeter.flows.cli.views.thresholds import QUANTITIES, Threshold
 
 from swaymeter.data.sources.dynamicqa import published as dynamicqa
 from swaymeter.data.sources.own.columns import COLUMNS, FLAT
@@ -16,6 +15,7 @@ from swaymeter.data.sources.own.named_file import Origin
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.own.source import OWN_QUESTIONS, OwnQuestions
 from swaymeter.flows.study.reading import read_study
+from swaymeter.flows.study.thresholds import QUANTITIES, Threshold
 from tests.flows.conftest import Command, swaymeter
 
 __all__ = ["swaymeter"]
@@ -41,6 +41,13 @@ def test_the_forms_of_a_file_can_be_read(language: str, ending: str, cases: list
     found = read(tmp_path / f"mine{ending}")
     assert not found.rejected
     assert [len(question.cases) for question in found.questions] == cases
+
+
+def test_the_file_of_the_tutorial_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text(block("csv", (DOCS / "tutorial.md").read_text("utf-8")), encoding="utf-8")
+    found = read(tmp_path / "mine.csv")
+    assert not found.rejected
+    assert [case.condition for case in found.questions[0].cases] == ["none", "supporting", "conflicting", "irrelevant"]
 
 
 def test_every_column_is_explained() -> None:
