@@ -31,7 +31,7 @@ from swaymeter.reports.words import CONDITION_NAMES, outcome
 
 __all__ = ["MOST_ROWS", "cell", "heading", "in_common", "linked", "page"]
 
-MOST_ROWS = 30
+MOST_ROWS = 40
 
 
 @dataclass(frozen=True)
