@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import gettempdir
 from uuid import uuid4
@@ -288,21 +289,30 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
 
 
 def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path) -> None:
-    """Creates our views over the attached database; WorkspaceError where its tables are not as we make them."""
+    """Creates our views over the attached database; WorkspaceError where its tables are not as we make them.
+
+    The tables of measures that only another command of this version knows are left alone, those of measures that only
+    this one knows are empty.
+    """
     made, stored = _made(schema), catalog(connection, _STORED)
     ours = [name for name in made if name[0] == "table"]
     for _, of_schema, table in (name for name in ours if stored.get(name) == made[name]):
         rows = ".".join(map(quoted, (_STORED, of_schema, table)))
         connection.execute(f"CREATE VIEW {quoted(table)} AS FROM {rows}")
+    changed = [name[-1] for name in ours if stored.get(name) != made[name]]
+    lacking = set[str]()
     if not is_of(schema, connection):
-        raise WorkspaceError(f"{path} was made by another version; run `swaymeter aggregate` with the study's file")
-    if changed := [name[-1] for name in ours if stored.get(name) != made[name]]:
+        lacking = {name[-1] for name in ours if name not in stored}  # of measures that an own command adds here
+        if not (lacking.issuperset(changed) and _is_of_this_version(connection)):
+            raise WorkspaceError(f"{path} was made by another version; run `swaymeter aggregate` with the study's file")
+    if refused := [name for name in changed if name not in lacking]:
         raise WorkspaceError(
-            f"{path} has not the tables that Swaymeter makes ({', '.join(map(repr, changed[:3]))}); it may do harm: "
+            f"{path} has not the tables that Swaymeter makes ({', '.join(map(repr, refused[:3]))}); it may do harm: "
             "have its study's Parquet files sent, and run `swaymeter aggregate` with the study's file"
         )
+    created = ("CREATE VIEW", *(f"CREATE TABLE {quoted(name)} " for name in lacking))
     for statement in schema.definitions():
-        if statement.startswith("CREATE VIEW"):
+        if statement.startswith(created):
             connection.execute(statement)
     create_views(connection, schema.views)
 
@@ -334,6 +344,14 @@ def is_of(schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
     """Whether an open database has this schema."""
     try:
         return connection.execute("SELECT schema_version FROM about").fetchall() == [(schema.version,)]
+    except duckdb.Error:
+        return False
+
+
+def _is_of_this_version(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Whether this version of the package made an open database."""
+    try:
+        return connection.execute("SELECT swaymeter_version FROM about").fetchall() == [(version("swaymeter"),)]
     except duckdb.Error:
         return False
 

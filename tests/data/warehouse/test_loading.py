@@ -99,11 +99,25 @@ def test_a_schema_that_changed_is_loaded_anew(database: Path, tmp_path: Path) ->
     files = {FACTS: [file_of(tmp_path, FACTS, [row(FACTS)])]}
     database.unlink()
     update(database, "key", TABLES[:-1], files)
-    with pytest.raises(WorkspaceError, match="another version"), opened(database, TABLES):
-        pass
     update(database, "key", TABLES, files)
     assert key_of(database) == "key"
     assert asked(database, "SELECT count(*) FROM facts") == [(1,)]
+
+
+@pytest.mark.parametrize(("made_with", "read_with"), [(TABLES[:-1], TABLES), (TABLES, TABLES[:-1])])
+def test_commands_with_other_measures_read_each_other(
+    made_with: Sequence[Table], read_with: Sequence[Table], tmp_path: Path
+) -> None:
+    files = stored(tmp_path, small_study())
+    own, other = tmp_path / "own.duckdb", tmp_path / "other.duckdb"
+    update(own, "key", made_with, {table: files[table] for table in files if table in made_with})
+    update(other, "key", read_with, {table: files[table] for table in files if table in read_with})
+    with opened(own, read_with) as one, opened(other, read_with) as same:
+        assert not one.frame("persuasion_by_kind").empty
+        pd.testing.assert_frame_equal(one.frame("persuasion_by_kind"), same.frame("persuasion_by_kind"))
+    changed(own, "UPDATE about SET swaymeter_version = 'another'")
+    with pytest.raises(WorkspaceError, match="another version"), opened(own, read_with):
+        pass
 
 
 HOSTILE = [
