@@ -20,6 +20,7 @@ from swaymeter.flows.cli.commands.datasets import datasets
 from swaymeter.flows.cli.commands.over_time import over_time
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out, print_line
+from swaymeter.flows.cli.memory import check_memory, short_of_memory
 from swaymeter.flows.cli.streams import finish_output, keep_working, lost_output
 from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
@@ -70,6 +71,7 @@ def exit_code() -> int:
     if "--offline" in sys.argv:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
+        check_memory()
         app(standalone_mode=True)
     except SystemExit as ended:
         if ended.code == STOPPED:  # Typer makes this of Ctrl-C, and prints nothing
@@ -80,6 +82,11 @@ def exit_code() -> int:
             err.print_exception()
         err.print(f"[red]error[/red]  {escape(str(error))}", soft_wrap=True)
         return error.exit_code
+    except (ImportError, MemoryError, OSError, RuntimeError) as error:
+        if not (short := short_of_memory(error)):
+            raise
+        err.print(f"[red]error[/red]  {escape(short)}", soft_wrap=True)
+        return 1
     except KeyboardInterrupt:
         err.print(GO_ON)
         return STOPPED

@@ -191,6 +191,12 @@ def test_a_product_that_is_lost_is_a_failure() -> None:
     assert (ended.returncode, ended.stderr) == (1, lost)
 
 
+def test_too_little_memory_is_named() -> None:
+    ended = _process("bash", "-c", 'ulimit -v 300000; "$@"', "bash", *CLI, "status", "quickstart")
+    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+    assert ended.stderr.startswith("error  the memory of this process is limited to 0.3 GiB of addresses (ulimit -v)")
+
+
 def test_work_outlasts_its_terminal(tmp_path: Path) -> None:
     leader, terminal = os.openpty()
     with subprocess.Popen(
