@@ -8,7 +8,7 @@ LEAST = 1.5
 """GiB of addresses, without which the libraries cannot even be loaded with their threads."""
 
 
-SIGNS = ("failed to map segment", "allocat", "can't start new thread", "memory")
+SIGNS = ("failed to map segment", "allocate", "allocation", "can't start new thread", "memory")
 """What libraries and the system say then."""
 
 

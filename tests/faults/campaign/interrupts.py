@@ -1,4 +1,4 @@
-"""Ctrl-C while a model computes for longer than anybody waits."""
+"""Ctrl-C and SIGTERM while a model computes for longer than anybody waits."""
 
 import os
 import signal
@@ -14,20 +14,24 @@ import psutil
 import yaml
 from transformers import LlamaConfig, LlamaForCausalLM
 
+from swaymeter.flows.execution.interrupt import GO_ON
 from tests.end_to_end.tiny_study import ROOT, TinyStudy
 from tests.faults.campaign.case import BrokenError, Case, NotHitError, check_has_not_ended, group
 from tests.tasks.models.tiny import byte_tokenizer
 
 MOST_SECONDS = 5.0
-"""From Ctrl-C until nothing of the run is left."""
+"""From the signal until nothing of the run is left."""
 RUNNERS = ("threads", "processes", "dask")
 MOST_SECONDS_TO_LOAD = 240
 LARGER = 1.25
 """So many times the size of the weights is what a process holds that computes with them: torch is in it, too."""
 
 
-def interrupted(case: Case, runner: str) -> str:
-    """Ctrl-C reaches a command and its children, as in a terminal, while one forward pass takes longer than seconds."""
+def interrupted(case: Case, runner: str, number: signal.Signals = signal.SIGINT) -> str:
+    """A signal while one forward pass takes longer than seconds.
+
+    Ctrl-C reaches a command and its children, as in a terminal; SIGTERM the command alone.
+    """
     study = _with_slow_model(case)
     command = [sys.executable, "-m", "tests.end_to_end.preloaded", "run", str(study.file)]
     options = ["--workspace", str(study.workspace), "--runner", runner]
@@ -44,7 +48,7 @@ def interrupted(case: Case, runner: str) -> str:
                 process.wait(case.generator.uniform(0.5, 8.0))
             check_has_not_ended(process.poll(), said)
             case.happened()
-            os.killpg(process.pid, signal.SIGINT)
+            (os.kill if number == signal.SIGTERM else os.killpg)(process.pid, number)
             process.wait(60)
             psutil.wait_procs(study.processes(), timeout=60)
             case.took = time.monotonic() - case.began
@@ -52,7 +56,8 @@ def interrupted(case: Case, runner: str) -> str:
         for left in study.processes():
             left.kill()
     text = said.read_text()
-    if process.returncode != 128 + signal.SIGINT or "stopped; what was computed is kept" not in text:
+    codes = (128 + number, -signal.SIGTERM)  # the latter of a run whose steps have ended by then
+    if process.returncode not in codes or (number == signal.SIGINT and GO_ON not in text):
         raise BrokenError("ENDED OTHERWISE", f"exit status {process.returncode}: {text}")
     if "Traceback" in text:
         raise BrokenError("CRASHED", text)

@@ -7,6 +7,7 @@ workspace; Ctrl-C; and a machine that others keep busy.
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,8 @@ def _cases() -> Iterator[tuple[str, Happens]]:
             yield "Prefect's folder full", partial(prefect_full, stage=stage)
     for runner in RUNNERS:
         yield f"Ctrl-C while a model computes: {runner}", partial(interrupted, runner=runner)
+    for runner in RUNNERS:
+        yield f"SIGTERM while a model computes: {runner}", partial(interrupted, runner=runner, number=signal.SIGTERM)
     for _ in range(5):
         yield "a short run on a busy machine", on_a_busy_machine
 
