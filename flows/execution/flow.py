@@ -250,7 +250,7 @@ def _tell(step: Step, ended: Any) -> None:
         ended.wait()  # it has ended; this only lets the future know its final state
         state = ended.state
     failed = None if state.is_completed() else state.message or "no reason was given"
-    spent = None if failed else state.result(raise_on_failure=False)
+    spent = None if failed or state.data is None else state.result(raise_on_failure=False)
     progress().finished(step.id.stage, str(step.id), failed, spent)
 
 

@@ -1,10 +1,15 @@
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from swaymeter.data.errors import StudyFileError
-from swaymeter.flows.execution import flow
+from swaymeter.flows.execution import flow, progress
+from swaymeter.flows.execution.progress import Progress
+from swaymeter.flows.execution.workers.workers import Workers
 from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.step import Run
 from tests.flows.graph.toy import BUILD_A, FETCH_B, Toy
 from tests.flows.small_study import PREPARED, prepare, selected
 
@@ -28,6 +33,19 @@ def test_what_failed_stands_first_with_what_to_do(toy: Toy) -> None:
     wrong = {str(node.id): node.reason for node in toy.graph() if node.state == "failed"}
     assert message.startswith(f"{BUILD_A}: {wrong[str(BUILD_A)]}. ")
     assert message.count("correct that and run the study again") == 1
+
+
+def test_the_end_of_a_step_is_told_without_prefect(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    told, ended = Progress(), Future[Any]()
+    monkeypatch.setattr(progress, "_progress", told)
+    told.plan({"fetch": 1})
+    step = toy.graph().nodes[FETCH_B].step
+    assert step is not None
+    (toy.root / "workspace.json").parent.mkdir(parents=True)
+    (toy.root / "workspace.json").touch()
+    ended.set_result(flow._run_step(str(FETCH_B), step, Run(toy.root), Workers()))
+    flow._tell(step, ended)
+    assert told.stages["fetch"].ended == {str(FETCH_B)}
 
 
 def test_what_failed_is_nothing(tmp_path: Path) -> None:
