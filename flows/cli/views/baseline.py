@@ -41,12 +41,16 @@ def baseline(run: str) -> Frames:
 
 
 def against(before: Frames, database: Path) -> list[Compared]:
+    """The headline numbers of the last run of a database, each with how it is worse than before."""
+    return compared(before, _last_run(database, str(database)))
+
+
+def compared(before: Frames, now: Frames) -> list[Compared]:
     """The headline numbers of a run, each with how it is worse than before.
 
     Models are compared with those of the same name; where there is one in each, with that. UsageError where no question
     with the same texts was asked before.
     """
-    now = _last_run(database, str(database))
     models = [models_of(frames) for frames in (before, now)]
     if not {*models[0]} & {*models[1]} and len(models[0]) == len(models[1]) == 1:
         model, dtype = models[1][0]

@@ -1,0 +1,47 @@
+"""An audit against an earlier run: what is worse is said, on the questions of both."""
+
+import pandas as pd
+import pytest
+
+from swaymeter.data.errors import UsageError
+from swaymeter.flows.cli.views.baseline import compared
+from swaymeter.flows.study.thresholds import watched
+from swaymeter.tasks.statistics.history import frames_of, states
+from swaymeter.tasks.statistics.statistic import Frames
+from tests.tasks.statistics.test_models import answer
+
+
+def run(model: str, verdict: str, *, text: str = "It is Oslo.") -> Frames:
+    """A run of twenty questions with a right passage, to half of which the model gives another verdict."""
+    rows = [
+        answer(model, f"q{number}", "supporting", "context" if number % 2 else verdict)
+        | {"question": f"Which {number}?", "text": text, "answer": ""}
+        for number in range(20)
+    ]
+    queries = pd.DataFrame(columns=["model", "dtype", "query_id", "entity", "query_type", "susceptibility"])
+    return frames_of(states({"answers_of_questions": pd.DataFrame(rows), "susceptibility_of_queries": queries}))
+
+
+@pytest.mark.parametrize("model", ["m", "another"])
+def test_a_model_that_follows_right_passages_less_is_worse(model: str) -> None:
+    worse = [row for row in compared(run("m", "context"), run(model, "neither")) if row.worse]
+    assert {row.name for row in worse} == {
+        f"{name}, of {model} (float32)" for name in ("follows, supporting", "follows right, all")
+    }
+    assert "100.0% before, 50.0% now: -50.0 points" in worse[0].worse
+    assert "on the same 20 answers" in worse[0].worse
+
+
+def test_what_is_better_or_the_same_is_not_worse() -> None:
+    assert not any(row.worse for row in compared(run("m", "neither"), run("m", "context")))
+    assert not any(row.worse for row in compared(run("m", "neither"), run("m", "neither")))
+
+
+def test_runs_without_a_common_question_are_refused() -> None:
+    with pytest.raises(UsageError, match="no question of it was asked with the same texts"):
+        compared(run("m", "context"), run("m", "context", text="It is Bergen."))
+
+
+def test_bounds_that_are_watched_are_thresholds() -> None:
+    bounds = watched({"follow.supporting": ">= 0.9", "refuse.none.high": " <=10% "})
+    assert [str(bound) for bound in bounds] == ["follow.supporting >= 0.9", "refuse.none.high <= 0.1"]
