@@ -4,6 +4,7 @@ A claim is one sentence with its number and interval, for each model where there
 one's own are told in the words of who asked them (a right or wrong passage), those of a paper in its words.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -192,7 +193,8 @@ def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
     if n < FEWEST_FOR_INTERVAL:
         return Number(f"{n * mean:.0f} of {counted}", of, value=mean)
     low, high = float(row["low"]), float(row["high"])
-    return Number(f"{estimate(row)} of {counted}", of, (100 * mean, 100 * low, 100 * high), mean)
+    ends = None if math.isnan(low) else (100 * mean, 100 * low, 100 * high)
+    return Number(f"{estimate(row)} of {counted}", of, ends, mean)
 
 
 def _of_queries(frames: Frames) -> list[Claim]:

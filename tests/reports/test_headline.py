@@ -1,6 +1,7 @@
 """The claims that a page opens with, what they rest on, and what to distrust."""
 
 import dataclasses
+import math
 
 import pandas as pd
 import pytest
@@ -37,6 +38,15 @@ def test_of_many_models_the_least_and_the_most_are_said(own: dict[str, pd.DataFr
     assert advice.numbers == ()
     ends = [(number.of, number.text.partition(" ")[0]) for number in first.numbers]
     assert ends == [("m0 (float32), the least of 9", "0.0%"), ("m8 (float32), the most of 9", "80.0%")]
+
+
+def test_a_share_without_an_interval_has_no_bar(own: dict[str, pd.DataFrame]) -> None:
+    rows = own["models_side_by_side"].assign(low=math.nan, high=math.nan)
+    said = [number for claim in claims({**own, "models_side_by_side": rows}) for number in claim.numbers]
+    assert said
+    assert {number.ends for number in said} == {None}
+    assert said[0].text == "50.0% of 12 questions"
+    assert said[0].head == "50.0%"
 
 
 def test_what_to_distrust(known: dict[str, pd.DataFrame]) -> None:
