@@ -151,6 +151,28 @@ def limits(unfinished: pd.DataFrame) -> str:
     return cut_off(unfinished) + not_answered(unfinished)
 
 
+def by_hand(judged: pd.DataFrame, verdicts: pd.DataFrame) -> tuple[str, ...]:
+    """What verdicts by hand count for, and the first of those that count for nothing, as sentences; none without any.
+
+    judged: the query answers_judged_by_hand. verdicts: verdicts_to_read.
+    """
+    if verdicts.empty:
+        return ()
+    words = [
+        f"{row['by_hand']} of {_greedy(row)} ({percent(row['by_hand'] / row['greedy_answers'])}), of which the rule "
+        f"said something else of {row['changed']}"
+        for row in records(judged)
+    ]
+    unused = [f"row {row['row']}, {row['unused']}" for row in records(verdicts[verdicts["unused"].notna()])]
+    more = f"; and {len(unused) - FEW_ROWS} more" if len(unused) > FEW_ROWS else ""
+    left = f"Verdicts by hand that count for no answer: {'; '.join(unused[:FEW_ROWS])}{more}." if unused else ""
+    return tuple(filter(None, (f"Judged by hand: {'; '.join(words) or 'no greedy answer'}.", left)))
+
+
+FEW_ROWS = 5
+"""As many verdicts that count for nothing are named."""
+
+
 def stating_neither(answers: pd.DataFrame) -> str:
     """How many greedy answers state neither answer, and why, as a sentence a model."""
     sentences = []

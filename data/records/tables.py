@@ -1,6 +1,6 @@
 """The tables of the records, by name; a measure's or a statistic's table comes with its own row type."""
 
-from swaymeter.data.records import facts, history, prompts, questions, score, statistics
+from swaymeter.data.records import facts, history, prompts, questions, score, statistics, verdicts
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.table import Table
 
@@ -16,6 +16,8 @@ REJECTED = table_of(facts.Rejected)
 ANNOTATIONS = table_of(questions.Annotation)
 VARIANTS = table_of(score.Variant)
 RUNS = table_of(score.Run)
+VERDICTS_BY_HAND = table_of(verdicts.VerdictByHand)
+CORRECTED_ANSWERS = table_of(verdicts.CorrectedAnswer)
 RELIABILITY = table_of(statistics.Reliability)
 COUNTED_PAIRS = table_of(facts.CountedPair)
 SHARDS = table_of(facts.Shard)
@@ -26,6 +28,6 @@ HISTORY_ITEMS = table_of(history.HistoryItem)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS,
-    VARIANTS, RUNS, RELIABILITY, SHARDS, FREQUENCIES, HISTORY, HISTORY_ITEMS,
+    VARIANTS, RUNS, VERDICTS_BY_HAND, CORRECTED_ANSWERS, RELIABILITY, SHARDS, FREQUENCIES, HISTORY, HISTORY_ITEMS,
 )  # fmt: skip
 """What every study's database has, whatever it measures."""

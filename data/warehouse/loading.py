@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import InputError, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import RUNS, VARIANTS
+from swaymeter.data.records.tables import RUNS, VARIANTS, VERDICTS_BY_HAND
 from swaymeter.data.storage.writing import beside, put, remove_leftovers
 from swaymeter.data.warehouse.schema import (
     ABOUT,
@@ -143,7 +143,7 @@ class _Loader:
                 if file not in expected:
                     self._remove(self._schema.by_name[name], number)
             self._connection.execute("DELETE FROM about")
-            for table in (VARIANTS, RUNS):
+            for table in (VARIANTS, RUNS, VERDICTS_BY_HAND):
                 self._connection.execute(f"DELETE FROM {table.name}")
         # After a commit, since an index keeps the keys of removed rows until then.
         new = sorted(expected.keys() - {file for file, *_ in loaded})

@@ -67,8 +67,9 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
             "schema": Schema(schema()).version,
             "annotations": [annotation.check().digest for annotation in annotations],
             "variants": [*variants.values()],
+            "verdicts": [asdict(verdict) for verdict in plan.verdicts],
         },
-        arguments=Loaded(annotations, tuple(variants.values())), after=[statistics],
+        arguments=Loaded(annotations, tuple(variants.values()), plan.verdicts), after=[statistics],
     )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from swaymeter.data.catalog import AnswerPrompts, Relation
-from swaymeter.data.errors import SwaymeterError, UsageError
+from swaymeter.data.errors import InputError, SwaymeterError, UsageError
+from swaymeter.data.records.verdicts import VerdictByHand
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.facts import ContextRow, rows_by_relation
 from swaymeter.data.sources.source import Group
@@ -109,7 +110,8 @@ class Plan:
     """A study on this machine, in a workspace.
 
     access: how services are named, without a network. parameters: of each measure, by name. passes: of its measures.
-    declarations: what a measure's numbers depend on, or why that is not known. relations: of its facts.
+    declarations: what a measure's numbers depend on, or why that is not known. relations: of its facts. verdicts: by
+    hand, in place of the rule's.
     """
 
     study: Study
@@ -120,6 +122,7 @@ class Plan:
     declarations: Mapping[str, Mapping[str, Any] | SwaymeterError]
     variants: tuple[Variant, ...]
     relations: Mapping[str, PlannedRelation]
+    verdicts: tuple[VerdictByHand, ...] = ()
 
     def variant(self, step: StepId) -> Variant:
         """That which a step is about."""
@@ -158,7 +161,20 @@ def plan_of(study: Study, workspace: Workspace) -> Plan:
         {name: _or_refusal(declaration, name, parameters) for name in parameters},
         tuple(_variants(study, grouped, parameters)),
         {relation: _relation(study, relation) for relation in facts.relations} if facts else {},
+        _verdicts(study),
     )
+
+
+def _verdicts(study: Study) -> tuple[VerdictByHand, ...]:
+    """The verdicts by hand; UsageError where a row of their file is not possible."""
+    if study.verdicts is None:
+        return ()
+    from swaymeter.tasks.contexts.annotation.verdicts import read_verdicts  # imports openpyxl
+
+    try:
+        return read_verdicts(Path(study.verdicts))
+    except InputError as error:
+        raise UsageError(f"verdicts: {error}") from None
 
 
 def workspace_of(study: Study, folder: str | None = None) -> Workspace:

@@ -16,7 +16,7 @@ from swaymeter.flows.stages.fetch import fetch
 from swaymeter.flows.stages.frequency import frequency
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.report import report
-from swaymeter.flows.stages.score import reliability, score
+from swaymeter.flows.stages.score import corrections, reliability, score
 
 
 def graph_of(
@@ -41,8 +41,8 @@ def graph_of(
     built = build(graph, plan, fetched)
     scores = score(graph, plan, built)
     compared = reliability(graph, plan, fetched, built, scores)
-    counted = frequency(graph, plan, built)
-    database = aggregate(graph, plan, fetched, built, [*scores, *compared, *counted])
+    counted, by_hand = frequency(graph, plan, built), corrections(graph, plan, built, scores)
+    database = aggregate(graph, plan, fetched, built, [*scores, *compared, *counted, *by_hand])
     report(graph, plan, fetched, built, database)
     return graph
 

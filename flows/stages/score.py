@@ -13,7 +13,7 @@ from swaymeter.flows.graph.step import Output, Resource
 from swaymeter.flows.stages.build import Built, part_of, prompts_of
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.stages.study_graph import RELIABILITY, SCORES
+from swaymeter.flows.stages.study_graph import CORRECTIONS, RELIABILITY, SCORES
 from swaymeter.flows.steps.score import Score
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import MEASURES_OF_SEEDS
@@ -175,3 +175,22 @@ def _compared(
         parameters={"model": model.name, "dtype": variant.dtype, "seeds": [*prompts], "measures": measures},
         arguments=(tuple(measures), tuple(prompts)),
     ).output("reliability")  # fmt: skip
+
+
+def corrections(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
+    """Adds the steps that put verdicts by hand in place of the rule's; gives their tables, none without verdicts."""
+    if not plan.verdicts:
+        return []
+    own = [reference for reference in scores if reference.role in ("answers", "whose_answer")]
+    digest = content_key([asdict(verdict) for verdict in plan.verdicts])
+    corrected = []
+    for relation, questions in built.questions.items():
+        of_relation = [reference for reference in own if reference.node.id.subject == relation]
+        outputs = {"corrected_answers": Output(tables.CORRECTED_ANSWERS, ("verdicts", relation), "corrected_answers")}
+        node = graph.add(
+            CORRECTIONS, CORRECTIONS.id(relation), outputs, inputs={"questions": questions},
+            optional={f"{reference.role} {reference.node.id}": reference for reference in of_relation},
+            parameters={"verdicts": digest}, arguments=plan.verdicts,
+        )  # fmt: skip
+        corrected.append(node.output("corrected_answers"))
+    return corrected

@@ -8,7 +8,9 @@
                                   |                                                          |
     score      a pass over a relation with a model: the scores of one measure, or of several that share the pass
                                   |
-    aggregate  how far scores vary between seeds -> statistics of all scores -> history -> database of all that is done
+    aggregate  how far scores vary between seeds, and verdicts by hand
+                                  |
+               statistics of all scores -> history -> database of all that is done
                                                                                              |
     report     the page
 
@@ -43,7 +45,7 @@ from swaymeter.flows.steps.fetch import fetch_facts, fetch_names, fetch_question
 from swaymeter.flows.steps.frequency import add_up, collect_names, count_part
 from swaymeter.flows.steps.history import keep_history
 from swaymeter.flows.steps.report import draw_report
-from swaymeter.flows.steps.score import compute_reliability, run_pass
+from swaymeter.flows.steps.score import compute_reliability, correct_answers, run_pass
 from swaymeter.flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
 
 # ---- fetch: from files and public services ---------------------------------------------------------------------------
@@ -120,9 +122,13 @@ RELIABILITY = StepKind(
     "aggregate", "reliability", each="relation and model, of a study with several seeds", makes=("reliability",),
     function=compute_reliability, needs=("queries", "contexts", "scores"),  # of every seed
 )  # fmt: skip
+CORRECTIONS = StepKind(
+    "aggregate", "verdicts by hand", each="relation of a study with `verdicts`", makes=("corrected_answers",),
+    needs=("questions",), reads=("scores",), function=correct_answers,  # answers and whose_answer of every variant
+)  # fmt: skip
 STATISTICS = StepKind(
     "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics, version=2,
-    reads=("queries", "contexts", "questions", "scores", "reliability", "frequencies"),
+    reads=("queries", "contexts", "questions", "scores", "reliability", "frequencies", "corrected_answers"),
 )  # fmt: skip
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
 """The tables beside facts and prompts that the database has of what is fetched and built."""

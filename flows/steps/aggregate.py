@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import Any
 
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError, ScoreError, SwaymeterError
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import RECORD_TABLES, RUNS, VARIANTS
+from swaymeter.data.records.tables import RECORD_TABLES, RUNS, VARIANTS, VERDICTS_BY_HAND
+from swaymeter.data.records.verdicts import VerdictByHand
 from swaymeter.data.storage.artifact import Check, FilesArtifact, TableArtifact, write_manifest
 from swaymeter.data.storage.history import history_files
 from swaymeter.data.storage.workspace import DATABASE
@@ -31,11 +32,12 @@ RELATIONS_AT_A_TIME = 10
 class Loaded:
     """What the database has beside its inputs.
 
-    annotations: their imports. variants: the rows of that table.
+    annotations: their imports. variants: the rows of that table. verdicts: those by hand.
     """
 
     annotations: tuple[TableArtifact, ...] = ()
     variants: tuple[Mapping[str, Any], ...] = ()
+    verdicts: tuple[VerdictByHand, ...] = ()
 
 
 def schema() -> tuple[Table, ...]:
@@ -155,7 +157,11 @@ def load_database(step: Step, run: Run) -> None:
         files |= history_files(kept.folder, kept.written())
     written = None if step.forced else artifact.written().get(path.name)
     update(
-        path, artifact.key, schema(), files, computed={VARIANTS: loaded.variants, RUNS: runs_of(tables, run)},
+        path, artifact.key, schema(), files,
+        computed={
+            VARIANTS: loaded.variants, RUNS: runs_of(tables, run),
+            VERDICTS_BY_HAND: [asdict(verdict) for verdict in loaded.verdicts],
+        },
         trusted=(lambda digest: digest == written) if written else None,
     )  # fmt: skip
     write_manifest(artifact.manifest, artifact.key, [path], artifact.requests)

@@ -142,3 +142,20 @@ def _sample(step: Step, measure: str, seed: int) -> Any:
             prompts = prompts.astype({name: "category" for name in kept if name not in (identity, "form")})
             frame = frame.merge(prompts.rename(columns=text), on=identity, validate="many_to_one")
     return frame
+
+
+def correct_answers(step: Step, run: Run) -> None:
+    """Writes the answers of a relation that verdicts by hand change; arguments: the verdicts."""
+    from swaymeter.tasks.measures.correction import corrected
+
+    answers, stated = (
+        [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
+        for name, columns in _JUDGED.items()
+    )
+    output = step.table("corrected_answers")
+    output.write(output.table.of([*corrected(step.records("questions", Question), answers, stated, step.arguments)]))
+
+
+_ANSWER = ["model", "dtype", "relation", "question_id", "context_id", "sample"]
+_JUDGED = {"answers": [*_ANSWER, "text"], "whose_answer": [*_ANSWER, "verdict", "reason", "outcome"]}
+"""What is read of stored answers, and of what the rule says of them."""

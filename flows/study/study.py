@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import UsageError
-from swaymeter.data.options import Options, Problem, Shown, refused
+from swaymeter.data.options import NamedPath, Options, Problem, Shown, refused
 from swaymeter.data.sources.access import Access
 from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.prompt import TEXTS, PromptPart, Prompts
@@ -89,6 +89,8 @@ class Study(Options):
     """Where the models are asked."""
     measures: Measures
     """The measures with their parameters, such as `persuasion: {}`; or a list of names."""
+    verdicts: NamedPath | None = None
+    """A file of verdicts by hand, .csv or .xlsx, which count in place of the rule's (docs/annotation.md)."""
     entropy_classes: EntropyClasses = EntropyClasses()
     """Classes of semantic entropy, which questions and their words are counted by."""
 
@@ -136,6 +138,9 @@ class Study(Options):
         for place, model in enumerate(self.models):
             if model.label and called[model.label] > 1:
                 raise refused([Problem(("models", place, "label"), "another model is called so; write another label")])
+        if self.verdicts and "whose_answer" not in self.requested():
+            wrong = "takes the place of what whose_answer says; name it under `measures`, or leave this out"
+            raise refused([Problem(("verdicts",), wrong)])
         for name, measure in self.requested().items():
             if measure.about != "questions" and (self.facts is None or not self.facts.relations):
                 raise refused([Problem(("measures", name), "needs facts; name relations under `facts`")])

@@ -26,7 +26,7 @@ SELECT
     told.lengths[told.right_at] AS right_length, told.lengths[told.wrong_at] AS wrong_length,
     told.dates[told.right_at] AS right_date, told.dates[told.wrong_at] AS wrong_date,
     answers.verdict
-FROM whose_answer AS answers
+FROM stated_answers AS answers
 JOIN told USING (relation, question_id, context_id)
 JOIN answers AS said USING (model, dtype, relation, question_id, context_id)
 WHERE answers.sample IS NULL AND said.sample IS NULL AND said.context_cut = 0

@@ -111,6 +111,10 @@ WorseThan = Annotated[
         "more than its interval, on the questions of both.",
     ),
 ]
+Verdicts = Annotated[
+    str | None,
+    typer.Option("--verdicts", help="A file of verdicts by hand, which count in place of the rule's: .csv or .xlsx."),
+]
 JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the thresholds as JUnit XML.")]
 
 
@@ -129,6 +133,7 @@ def audit(
     thinking: Thinking = "off",
     baseline: Baseline = False,
     entailment: Entailment = None,
+    verdicts: Verdicts = None,
     prompt: Prompt = None,
     decoding: Decoding = None,
     set_: Set = None,
@@ -157,7 +162,7 @@ def audit(
     study = view.write_study(
         file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
         columns=view.columns_of(map_ or ()), thinking=thinking, baseline=baseline, entailment=entailment,
-        key_from=key_from, prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
+        key_from=key_from, verdicts=verdicts, prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
         passages=view.passages_of(set_ or (), order or (), passages_as),
     )  # fmt: skip
     selected = Selected.of(str(study))

@@ -35,6 +35,7 @@ from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
 from swaymeter.flows.study.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold, measured_of
 from swaymeter.reports import variants
+from swaymeter.reports.estimates import by_hand as by_hand_of
 from swaymeter.reports.estimates import cut_off, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.frames import records
@@ -54,7 +55,7 @@ class Audited(NamedTuple):
     """What was found: each model alone, how every two differ, whose answers were cut off, and which a server gave.
 
     means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
-    advice: the sentence on which to take.
+    advice: the sentence on which to take. by_hand: what verdicts by hand count for.
     """
 
     measured: list[Measured]
@@ -64,6 +65,7 @@ class Audited(NamedTuple):
     means: pd.DataFrame
     variants: pd.DataFrame = pd.DataFrame()
     advice: str = ""
+    by_hand: tuple[str, ...] = ()
 
 
 def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
@@ -106,7 +108,7 @@ def about_answers(found: Audited) -> list[str]:
         (cut_off(unfinished), "; --max-new-tokens raises it"),
         (not_answered(unfinished), "; --thinking with more tokens lets them end"),
     )
-    return [f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence]
+    return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.by_hand]
 
 
 def columns_of(maps: Iterable[str]) -> dict[str, str]:
@@ -185,6 +187,7 @@ def write_study(
     prompts: Mapping[str, Any] = {},
     decodings: Sequence[str] = (),
     passages: Mapping[str, Any] | None = None,
+    verdicts: str | None = None,
 ) -> Path:
     """Writes the study of an audit into its workspace, and gives its path.
 
@@ -204,6 +207,7 @@ def write_study(
         },
         "prompts": dict(prompts) or None,
         "decodings": [*decodings] or None,
+        "verdicts": str(Path(verdicts).expanduser().absolute()) if verdicts else None,
         "models": _models(models, key_from),
         "measures": {
             "answers": {
@@ -250,13 +254,14 @@ def found_in(database: Path) -> Audited:
         rows = warehouse.frame("models_side_by_side")
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
+        by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
         spent = warehouse.frame(variants.SPENT)
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
     several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return Audited(
         measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows,
-        variants.table(frames) if several else pd.DataFrame(), variants.advice(frames),
+        variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
     )  # fmt: skip
 
 
