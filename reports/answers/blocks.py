@@ -35,7 +35,7 @@ _TEXTS = (
 _SCORES = (
     "semantic_entropy", "semantic_entropy_standard_error", "coherent_persuasion",
     "coherent_persuasion_standard_error", "verdict", "reason", "outcome",
-    "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published", "context_cut",
+    "judged_by", "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published", "context_cut",
 )  # fmt: skip
 _LOST = {
     "unfinished_thoughts": "its thoughts did not end", "withheld": "the content filter of the server withheld it",
@@ -46,6 +46,9 @@ OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 _LETTERS = ("verdict", "outcome")
 """Scores that are words: a column of scores-M has their first letters, and - where there is none."""
 _ORDER: Mapping[str, int] = {condition: at for at, condition in enumerate(CONDITIONS)}
+
+_BY_HAND = ("question", "context", "model", "sample", "answer", "verdict", "who", "why")
+"""The columns of a file of verdicts by hand."""
 
 Block = tuple[str, Markup]
 """A data block of the page: the id of its element, and its JSON."""
@@ -81,6 +84,9 @@ def blocks(frames: Frames) -> Iterator[Block]:
     contexts = defaultdict(list, _contexts_of(frames["contexts_to_read"]))
     sides = {"supporting": SUPPORTING, "conflicting": {*CONFLICTING, "mixed"}}
     kinds = {side: [name for name in known["conditions"] if name in of] for side, of in sides.items()}
+    known["verdicts"] = [
+        {name: row[name] for name in _BY_HAND} for row in records(frames["verdicts_to_read"])
+    ]
     yield "index", sealed({**known, **choices, **kinds, "shard": SHARD, **_listed(questions, contexts)})
     yield from _shards("texts", [_texts(row, contexts[row["question_id"]]) for row in questions])
     for number, model in enumerate(models(frames["answers_to_read"])):
@@ -213,7 +219,7 @@ def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, li
     }
     for name in _LETTERS:
         columns[name] = ["".join((case or _NO_CASE)["scores"].get(name, "-")[0] for case in row) for row in rows]
-    for name, score in _MEASURED.items():
+    for name, score in {**_MEASURED, "by": "judged_by"}.items():
         columns[name] = [[(case or _NO_CASE)["scores"].get(score) for case in row] for row in rows]
     empty = ({"-"}, {None})
     return {name: values for name, values in columns.items() if {one for row in values for one in row} not in empty}

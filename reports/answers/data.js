@@ -54,7 +54,9 @@ function caseOfRow(row, at) {
   return {
     text: row.greedy?.[at] ?? null,
     ended: row.ended?.[at] ?? "-",
-    verdict: word("verdict"),
+    verdict: handOf(row.question.question_id, row.question.cases[at].id, row.greedy?.[at])?.verdict ?? word("verdict"),
+    by: row.by?.[at] ?? "",
+    isNew: Boolean(handOf(row.question.question_id, row.question.cases[at].id, row.greedy?.[at])),
     outcome: word("outcome"),
     judged: NAMES.verdict[judged.toLowerCase()] ?? "",
     differs: judged !== judged.toLowerCase(),

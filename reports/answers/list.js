@@ -59,7 +59,7 @@ function answersInCell(shown, texts, at, state) {
   for (const {model, row} of shown) {
     const known = caseOfRow(row, at);
     if (known.ended === "-") continue;
-    const words = JSON.stringify([known.text, known.verdict, known.ended]);
+    const words = JSON.stringify([known.text, known.verdict, known.ended, known.by]);
     same.set(words, [...(same.get(words) ?? []), {model, row, known}]);
   }
   if (!same.size) return element("span", {class: "note"}, "–");
@@ -99,6 +99,7 @@ function saidIn(question, known, texts, at) {
     ...(known.ended in ENDED ? [element("span", {class: "unfinished"}, ENDED[known.ended])] : []),
     ...(known.text?.trim() || known.ended === "l" ? [] : [element("em", {}, "empty")]),
     verdictOf(known, question.cases[at].condition),
+    ...(known.isNew ? ["by hand, not in the study yet"] : known.by ? [["by ", foreign(known.by)]] : []),
     ...(known.differs ? [element("span", {class: "differs"}, `≠ judge: ${stating(known.judged, question.cases[at].condition)}`)] : []),
     ...(known.outcome && known.outcome !== "other" ? [outcomeOf(known.outcome)] : []),
     ...(known.persuasion === null ? [] : [`persuasion ${nats(known.persuasion)}`]),

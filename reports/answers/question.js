@@ -13,6 +13,7 @@ function questionNodes(row, models) {
     at,
     text: texts.contexts[at - 1]?.text,
     forms: formsOf(row.question, texts, at),
+    question: row.question,
     answered: said.map((answers) => answers.cases[at]),
   }));
   const standIns = [...new Set(said.flatMap(({stand_ins: names}) => names))];
@@ -125,13 +126,13 @@ function caseOf(one, models) {
     element("h3", {}, title, idOf(one).map((id) => [" · ", foreign(id)])),
     one.text === undefined ? [] : foreign(highlighted(one.text, one.forms), "blockquote"),
     models.length === 1
-      ? answersUnder(one.answered[0])
-      : element("div", {class: "models"}, models.map(({name}, at) => answersOfModel(name, one.answered[at]))),
+      ? answersUnder(one.answered[0], one)
+      : element("div", {class: "models"}, models.map(({name}, at) => answersOfModel(name, one.answered[at], one))),
   );
 }
 
-function answersOfModel(model, answered) {
-  return element("div", {}, element("h4", {class: "model"}, foreign(model)), answersUnder(answered));
+function answersOfModel(model, answered, one) {
+  return element("div", {}, element("h4", {class: "model"}, foreign(model)), answersUnder(answered, one));
 }
 
 /* The id of a context that has another one than its kind. */
@@ -154,14 +155,14 @@ function marked(text, kind) {
   return foreign(text, "mark", {class: kind});
 }
 
-function answersUnder(answered) {
+function answersUnder(answered, one) {
   if (!answered) return element("p", {class: "note"}, "No answers were sampled.");
   const {greedy, groups, scores} = answered;
   const samples = groups.flat().reduce((sum, answer) => sum + timesOf(answer), 0);
   return [
     cutOf(scores.context_cut),
-    greedy ? greedyOf(greedy, groups) : [],
-    element("ol", {class: "groups"}, groups.map((answers, at) => groupOf(answers, at, samples))),
+    greedy ? greedyOf(greedy, groups, one) : [],
+    element("ol", {class: "groups"}, groups.map((answers, at) => groupOf(answers, at, samples, one))),
   ];
 }
 
@@ -173,7 +174,7 @@ function cutOf(tokens) {
   return tokens > 0 ? element("p", {class: "cut"}, `Context cut by ${number(tokens)} tokens`) : [];
 }
 
-function greedyOf(answer, groups) {
+function greedyOf(answer, groups, one) {
   const [text, , , , lost] = answer;
   const at = groups.findIndex((answers) => answers.some(([sampled]) => sampled === text));
   const same = lost ? "not judged" : at < 0 ? "not among the samples" : `sampled, too, in group ${letterOf(at)}`;
@@ -181,33 +182,33 @@ function greedyOf(answer, groups) {
     "div",
     {class: "greedy"},
     element("p", {class: "size"}, "Greedy answer"),
-    answerOf("div", answer, [...probabilityOf(answer), same]),
+    answerOf("div", answer, [...probabilityOf(answer), same], one),
   );
 }
 
-function groupOf(answers, at, samples) {
+function groupOf(answers, at, samples, one) {
   const size = answers.reduce((sum, answer) => sum + timesOf(answer), 0);
   const letter = element("b", {class: "letter"}, letterOf(at));
   return element(
     "li",
     {class: `group hue-${at % HUES}`},
     element("p", {class: "size"}, letter, ` ${number(size)} of ${number(samples)}`),
-    element("ul", {}, answers.map(drawn)),
+    element("ul", {}, answers.map((answer) => drawn(answer, one))),
   );
 }
 
-function drawn(answer) {
+function drawn(answer, one) {
   const count = timesOf(answer);
-  return answerOf("li", answer, [...(count > 1 ? [`${number(count)} times`] : []), ...probabilityOf(answer)]);
+  return answerOf("li", answer, [...(count > 1 ? [`${number(count)} times`] : []), ...probabilityOf(answer)], one);
 }
 
 function probabilityOf([, logProbability]) {
   return logProbability === null ? [] : [`${nats(logProbability)} nats`];
 }
 
-function answerOf(name, [text, , finished, thoughts, lost], notes) {
+function answerOf(name, [text, , finished, thoughts, lost], notes, one) {
   const none = lost ? `no answer: ${lost}` : "empty answer";
-  const said = text.trim() ? foreign(text, "span", {class: "words"}) : element("em", {}, none);
+  const said = text.trim() ? foreign(highlighted(text, one.forms), "span", {class: "words"}) : element("em", {}, none);
   const cut = lost || "unfinished";
   const mark = finished || !text.trim() ? [] : [" ", element("span", {class: "unfinished"}, cut)];
   return element(
@@ -216,6 +217,7 @@ function answerOf(name, [text, , finished, thoughts, lost], notes) {
     said,
     " ",
     element("span", {class: "about"}, notes.join(" · "), mark),
+    text.trim() && index.measured.includes("verdict") ? judging(one.question, one, text) : [],
     thoughts ? thoughtsOf(thoughts) : [],
   );
 }

@@ -34,7 +34,7 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
                 "context_cut": 12 if condition == "original" and number % 4 == 0 else 0,
                 "accurate": bool(rng.random() < 0.4), "verdict": "context" if rng.random() < 0.5 else "neither",
                 "reason": None,
-                "outcome": None if alone else outcome, "samples_that_follow": 0.3,
+                "outcome": None if alone else outcome, "judged_by": None, "samples_that_follow": 0.3,
                 "persuaded_as_published": None if alone else bool(rng.random() < 0.4),
                 "stubborn_as_published": None if alone else bool(rng.random() < 0.4),
                 "stand_in": "all-MiniLM-L6-v2 for deberta-large-mnli",
@@ -104,4 +104,6 @@ def frames_of_answers(
         "contexts_to_read": make_contexts(asked),
         "unfinished_greedy_answers": pd.DataFrame([unfinished]),
         "judged_greedy_answers": make_judged(scores),
+        "answers_judged_by_hand": pd.DataFrame(),
+        "verdicts_to_read": pd.DataFrame(),
     }

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import Passage, QuestionContext, as_row
-from swaymeter.data.records.tables import HISTORY, HISTORY_ITEMS
+from swaymeter.data.records.tables import CORRECTED_ANSWERS, HISTORY, HISTORY_ITEMS, VERDICTS_BY_HAND
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Units
 from swaymeter.reports.card import NotRun, StudyCard
@@ -84,6 +84,8 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
         for name, of_full in full.items():
             some = _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)]
             _stored(connection, name, some)
+        for table in (VERDICTS_BY_HAND, CORRECTED_ANSWERS):
+            _stored(connection, table.name, table.of([]))
         for name in MEASURES.keys() - full.keys():
             _stored(connection, name, MEASURES[name].table.of(known.get(name, [])))
         for table in (HISTORY, HISTORY_ITEMS):

@@ -10,6 +10,7 @@ import pytest
 
 from swaymeter.reports.answers import write_answers
 from swaymeter.reports.figures import FIGURES
+from swaymeter.tasks.contexts.annotation.verdicts import read_verdicts
 from tests.reports.browser import CHROMIUM, Browser
 from tests.reports.frames_of_answers import frames_of_answers
 from tests.reports.study import CARD, MODEL
@@ -292,6 +293,35 @@ def test_what_is_listed_is_saved(browser: Browser, tmp_path: Path, file: str) ->
     assert [row["answer"] for row in saved if row["context_type"] == "original"] == shown
     assert len(saved) == 12
     assert {*saved[0]} >= {"question_id", "question", "expected_answer", "context", "model", "verdict", "ended"}
+
+
+def test_verdicts_by_hand_are_downloaded_as_they_are_read(browser: Browser, tmp_path: Path) -> None:
+    frames = frames_of_answers(questions=2)
+    frames["verdicts_to_read"] = pd.DataFrame([{
+        "row": 2, "question": "q1", "context": "none", "model": "", "sample": "", "answer": "007", "verdict": "both",
+        "who": "Ben", "why": "", "answers": 0, "unused": "no answer has these words",
+    }])  # fmt: skip
+    text = "=1+1; @x\n\"-2\", _x0041_ \u202e</script>"
+    rows = frames["answers_to_read"]
+    rows.loc[rows["sample"].isna() & (rows["question_id"] == "q0"), "text"] = text
+    browser.open(tmp_path / write_answers(frames, tmp_path, CARD), "#open=q0")
+    assert "no answer has these words" in browser.ask("document.getElementById('list').textContent")
+    browser.ask("localStorage.clear()")
+    judged = "document.querySelector('.greedy .judging select')"
+    browser.ask(f"{judged}.value = 'refusal'; {judged}.dispatchEvent(new Event('change'))")
+    browser.ask("Object.assign(window, {made: []}); URL.createObjectURL = one => (made.push(one), 'data:,')")
+    browser.ask("document.getElementById('save-verdicts').click()")
+    assert browser.ask("made.length") == 0, "nobody is named"
+    browser.ask("document.getElementById('who').value = 'Ada'; document.getElementById('save-verdicts').click()")
+    file = tmp_path / "verdicts.csv"
+    file.write_text(browser.ask("made[0].text()"), encoding="utf-8-sig", newline="")
+    kept, new = read_verdicts(file)
+    assert (kept.question, kept.answer, kept.verdict, kept.who) == ("q1", "007", "both", "Ben")
+    assert (new.question, new.context, new.answer, new.verdict, new.who) == ("q0", "none", text, "refusal", "Ada")
+    browser.open(tmp_path / "answers.html", "#beside=")
+    assert "by hand, not in the study yet" in browser.ask("document.getElementById('rows').innerText")
+    browser.ask("document.getElementById('discard-verdicts').click()")
+    assert browser.ask("document.getElementById('hand').hidden")
 
 
 def test_filters_of_an_answer_are_about_the_same_answer(

@@ -54,6 +54,38 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+def test_a_verdict_by_hand_counts_in_place_of_the_rule(tmp_path: Path) -> None:
+    asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "condition": "none"}
+    hand = {name: asked[name] for name in ("relation", "model", "dtype", "question_id")} | {"context_id": "none"}
+    study = {
+        "questions": [row(QUESTIONS, relation="P36", question_id="w1")],
+        "answers": [row(ANSWERS, **asked, sample=None), row(ANSWERS, **asked, sample=0)],
+        "whose_answer": [
+            row(table("whose_answer"), **asked, sample=sample, verdict="neither", reason="denied")
+            for sample in (None, 0)
+        ],
+        "corrected_answers": [
+            row(table("corrected_answers"), **hand, sample=None, row=2, who="Ada", verdict="original")
+        ],
+        "verdicts_by_hand": [
+            row(table("verdicts_by_hand"), row=number, question=name, context=context)
+            for number, name, context in ((2, "w1", "none"), (3, "w1", "none"), (4, "w1", "gone"), (5, "w9", "none"))
+        ],
+    }  # fmt: skip
+    with warehouse_of(tmp_path, study) as warehouse:
+        (answer,) = warehouse.frame("answers_of_questions").to_dict("records")
+        (judged,) = warehouse.frame("answers_judged_by_hand").to_dict("records")
+        neither, verdicts = warehouse.frame("greedy_answers_of_neither"), warehouse.frame("verdicts_to_read")
+    assert (answer["verdict"], answer["judged_by"]) == ("original", "Ada")
+    assert answer["samples_that_follow"] == 0
+    assert (judged["greedy_answers"], judged["by_hand"], judged["changed"]) == (1, 1, 1)
+    assert neither.empty
+    assert plain_values(verdicts, ("answers", "unused")) == {
+        "answers": [1, 0, 0, 0],
+        "unused": [None, "no answer has these words", "the question has no such context", "no such question was asked"],
+    }
+
+
 def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
     partitions = ["static"] * 3 + ["temporal"] * 12 + ["disputable"] * 5

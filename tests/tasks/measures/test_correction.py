@@ -1,0 +1,69 @@
+"""Verdicts by hand in place of the rule's: derived by hand."""
+
+from typing import Any
+
+import pytest
+
+from swaymeter.data.records.verdicts import VerdictByHand
+from swaymeter.tasks.measures.correction import corrected
+from tests.tasks.measures.conftest import Study
+
+OF = {"model": "m", "dtype": "float32"}
+
+
+def changed(
+    study: Study, texts: dict[str, str], rules: dict[str, tuple[str, str | None]], *hand: tuple[str, ...]
+) -> Any:
+    """The corrected answers to the first question, by context; hand: context, answer, verdict, and perhaps a model."""
+    question = study.inputs.questions[0]
+    of = {**OF, "relation": question.relation, "question_id": question.question_id, "sample": None}
+    answers = [{**of, "context_id": name, "text": text} for name, text in texts.items()]
+    stated = [
+        {**of, "context_id": name, "verdict": verdict, "reason": "denied", "outcome": outcome}
+        for name, (verdict, outcome) in rules.items()
+    ]
+    verdicts = [
+        VerdictByHand(row, question.question_id, context, "".join(model), "", answer, verdict, "Ada", "")
+        for row, (context, answer, verdict, *model) in enumerate(hand, 2)
+    ]
+    rows = [*corrected(study.inputs.questions, answers, stated, verdicts)]
+    return {row["context_id"]: (row["verdict"], row["outcome"], row["who"]) for row in rows}
+
+
+TEXTS = {"none": "Ask me later", "original": "Ask me later", "counter_memory": "Well, that one"}
+RULES = {"none": ("neither", None), "original": ("neither", "stubborn"), "counter_memory": ("neither", "other")}
+
+
+def test_a_verdict_counts_and_the_outcome_follows(study: Study) -> None:
+    hand = ("counter_memory", " Well,  that one ", "context")
+    assert changed(study, TEXTS, RULES, hand) == {"counter_memory": ("context", "persuaded", "Ada")}
+
+
+def test_the_original_answer_is_that_of_a_supporting_context(study: Study) -> None:
+    assert changed(study, TEXTS, RULES, ("original", "Ask me later", "original")) == {
+        "original": ("context", "persuaded", "Ada")
+    }
+
+
+def test_what_is_said_of_the_answer_alone_moves_outcomes(study: Study) -> None:
+    hands = ("none", "Ask me later", "original"), ("original", "Ask me later", "original")
+    assert changed(study, TEXTS, RULES, *hands) == {
+        "none": ("original", None, "Ada"), "original": ("context", "agreed", "Ada"),
+    }  # fmt: skip
+    rules = {**RULES, "counter_memory": ("context", "persuaded")}
+    assert changed(study, TEXTS, rules, ("none", "Ask me later", "context")) == {
+        "none": ("context", None, "Ada"), "counter_memory": ("context", "agreed", None),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("hand", [
+    ("counter_memory", "other words", "context"), ("none", "Well, that one", "context"),
+    ("counter_memory", "Well, that one", "context", "another model"),
+])  # fmt: skip
+def test_other_words_contexts_and_models_are_left_alone(study: Study, hand: tuple[str, ...]) -> None:
+    assert changed(study, TEXTS, RULES, hand) == {}
+
+
+def test_a_verdict_on_one_model_comes_before_that_on_all(study: Study) -> None:
+    hands = [("none", "Ask me later", "both"), ("none", "Ask me later", "refusal", "m (float32)")]
+    assert changed(study, TEXTS, RULES, *hands)["none"] == ("refusal", None, "Ada")
