@@ -182,7 +182,7 @@ def corrections(graph: Graph, plan: Plan, built: Built, scores: Iterable[Referen
     if not plan.verdicts:
         return []
     own = [reference for reference in scores if reference.role in ("answers", "whose_answer")]
-    digest = content_key([asdict(verdict) for verdict in plan.verdicts])
+    digest = content_key({"verdicts": [asdict(verdict) for verdict in plan.verdicts]})
     corrected = []
     for relation, questions in built.questions.items():
         of_relation = [reference for reference in own if reference.node.id.subject == relation]
