@@ -17,8 +17,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
@@ -57,9 +58,10 @@ def prefect_api(*meanwhile: str) -> Iterator[str]:
     """
     keep_quiet()
     try:
-        from prefect.settings import get_current_settings
+        with redirect_stderr(StringIO()):  # Prefect warns of what we say in our words
+            from prefect.settings import get_current_settings
 
-        url, home = get_current_settings().api.url or "", get_current_settings().home
+            url, home = get_current_settings().api.url or "", get_current_settings().home
     except ValueError as error:  # of a file that is not TOML, or has values that cannot be
         raise ServerError(
             f"Prefect's settings cannot be read ({first_line(error)}); correct profiles.toml in its folder "
