@@ -21,6 +21,7 @@ FILE = "answers.html"
 ANSWERS_QUERIES = (
     "answers_to_read", "questions_to_read", "contexts_to_read", "answers_of_questions", "unfinished_greedy_answers",
     "judged_greedy_answers", "answers_judged_by_hand", "verdicts_to_read",
+    "changes_since_last_run",
 )  # fmt: skip
 SCRIPTS = (
     "element.js", "search.js", "data.js", "choices.js", "state.js", "list.js", "window.js", "question.js", "keys.js",

@@ -66,6 +66,7 @@ def options(frames: Frames) -> dict[str, Any]:
         "own": are_own(answers),
         "outcomes": {name: outcome(name, own=are_own(answers)) for name in OUTCOMES},
         "judges": sorted(set(frames["judged_greedy_answers"]["judge"])),
+        "flipped": any(_flipped(rows_of(frames["changes_since_last_run"], model)) for model in models(answers)),
         "measured": [name for name in _SCORES if name in scores and scores[name].notna().any()],
     }
 
@@ -92,7 +93,8 @@ def blocks(frames: Frames) -> Iterator[Block]:
     for number, model in enumerate(models(frames["answers_to_read"])):
         rows, scored = (rows_of(frames[name], model) for name in ("answers_to_read", "answers_of_questions"))
         judged = rows_of(frames["judged_greedy_answers"], model)
-        yield from _of_model(number, rows, scored, judged, place, contexts)
+        flipped = _flipped(rows_of(frames["changes_since_last_run"], model))
+        yield from _of_model(number, rows, scored, judged, flipped, place, contexts)
 
 
 def _listed(questions: Sequence[Mapping[str, Any]], contexts: Contexts) -> dict[str, Any]:
@@ -136,8 +138,8 @@ def _texts(question: Mapping[str, Any], contexts: Sequence[Mapping[str, Any]]) -
 
 
 def _of_model(
-    number: int, rows: pd.DataFrame, scored: pd.DataFrame, judged: pd.DataFrame, place: Mapping[str, int],
-    contexts: Contexts,
+    number: int, rows: pd.DataFrame, scored: pd.DataFrame, judged: pd.DataFrame,
+    flipped: Mapping[tuple[str, str], tuple[str, str]], place: Mapping[str, int], contexts: Contexts,
 ) -> Iterator[Block]:
     answers = _answers_of(rows)
     if unknown := sorted(answers.keys() - place.keys()):
@@ -149,6 +151,8 @@ def _of_model(
     for row in records(judged):
         opinion = {"judged": row["verdict"], "unjudged": row["unjudged"], "agree": row["agree"]}
         scores.setdefault((row["question_id"], row["context_id"]), {}).update(_present(opinion, [*opinion]))
+    for key, before in flipped.items():
+        scores.setdefault(key, {})["before"] = before
     stand_ins: dict[str, list[str]] = defaultdict(list)
     for question, stand_in in scored[["question_id", "stand_in"]].dropna().drop_duplicates().itertuples(index=False):
         stand_ins[question].append(stand_in)
@@ -164,6 +168,25 @@ def _of_model(
         for question, of_question in zip(asked, cases, strict=True)
     ]
     yield from _shards(f"answers-{number}", shown)
+
+
+def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
+    """The answers of a model whose verdict was another one in the run before, to the same texts: what they were.
+
+    By the ids of question and context: the greedy answer then, and whose it was.
+    """
+    found = {}
+    for row in records(changes[changes["kind"] == "answer"] if len(changes) else changes):
+        if not (isinstance(row["state_before"], str) and isinstance(row["state"], str)):
+            continue
+        before, now = json.loads(row["state_before"]), json.loads(row["state"])
+        if before["asked"] == now["asked"] and before.get("verdict") and before["verdict"] != now.get("verdict"):
+            question, context = row["item"].split(_BETWEEN_IDS)
+            found[question, context] = (before.get("answer", ""), before["verdict"])
+    return found
+
+
+_BETWEEN_IDS = "\x1f"
 
 
 def _shards(name: str, rows: Sequence[object]) -> Iterator[Block]:
@@ -219,7 +242,7 @@ def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, li
     }
     for name in _LETTERS:
         columns[name] = ["".join((case or _NO_CASE)["scores"].get(name, "-")[0] for case in row) for row in rows]
-    for name, score in {**_MEASURED, "by": "judged_by"}.items():
+    for name, score in {**_MEASURED, "by": "judged_by", "before": "before"}.items():
         columns[name] = [[(case or _NO_CASE)["scores"].get(score) for case in row] for row in rows]
     empty = ({"-"}, {None})
     return {name: values for name, values in columns.items() if {one for row in values for one in row} not in empty}

@@ -56,6 +56,7 @@ function caseOfRow(row, at) {
     ended: row.ended?.[at] ?? "-",
     verdict: handOf(row.question.question_id, row.question.cases[at].id, row.greedy?.[at])?.verdict ?? word("verdict"),
     by: row.by?.[at] ?? "",
+    before: row.before?.[at] ?? null,
     isNew: Boolean(handOf(row.question.question_id, row.question.cases[at].id, row.greedy?.[at])),
     outcome: word("outcome"),
     judged: NAMES.verdict[judged.toLowerCase()] ?? "",

@@ -105,7 +105,12 @@ function saidIn(question, known, texts, at) {
     ...(known.persuasion === null ? [] : [`persuasion ${nats(known.persuasion)}`]),
     ...(known.entropy === null ? [] : [`entropy ${nats(known.entropy)}`]),
   ];
+  if (known.before) notes.push(beforeOf(known.before, question.cases[at].condition));
   return [said, " ", element("span", {class: "notes"}, notes.flatMap((note, at) => (at ? [" ", note] : [note])))];
+}
+
+function beforeOf([text, verdict], condition) {
+  return element("span", {class: "differs"}, `since last time; before: ${stating(verdict, condition)}, `, foreign(text, "q"));
 }
 
 function verdictOf({verdict}, condition) {

@@ -34,7 +34,7 @@ function chosen(row, state) {
 }
 
 /* Whether what was answered in one case is what was chosen; all that is chosen of an answer is about the same one. */
-function caseFits(row, at, {under, verdict, outcome, ended, judge, variants, ...state}) {
+function caseFits(row, at, {under, verdict, outcome, ended, judge, variants, since, ...state}) {
   const is = (name, word) => !word || row[name]?.[at] === word[0];
   return (
     (!under || row.question.cases[at].condition === under) &&
@@ -42,6 +42,7 @@ function caseFits(row, at, {under, verdict, outcome, ended, judge, variants, ...
     is("verdict", verdict) &&
     is("outcome", outcome) &&
     is("ended", ended) &&
+    (!since || Boolean(row.before?.[at])) &&
     (judge !== "differs" || /[A-Z]/.test(row.judged?.[at] ?? "")) &&
     (variants !== "differ" || variantsDiffer(row, at, state))
   );

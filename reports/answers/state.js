@@ -3,7 +3,7 @@
 const MOST_ASIDE = 3;
 const isMeasured = index.measured.includes("coherent_persuasion");
 const OF_COLUMNS = Object.fromEntries(COLUMNS.map(({control}) => [control, ""]));
-const OF_CASES = ["under", "verdict", "outcome", "ended", "judge", "variants"];
+const OF_CASES = ["under", "verdict", "outcome", "ended", "judge", "variants", "since"];
 const ALL = {search: "", partition: "", relation: "", ...Object.fromEntries(OF_CASES.map((name) => [name, ""])), ...OF_COLUMNS};
 const FIRST = {
   ...ALL,

@@ -106,4 +106,5 @@ def frames_of_answers(
         "judged_greedy_answers": make_judged(scores),
         "answers_judged_by_hand": pd.DataFrame(),
         "verdicts_to_read": pd.DataFrame(),
+        "changes_since_last_run": pd.DataFrame(),
     }

@@ -157,6 +157,25 @@ def test_a_judge_says_whose_answer_and_where_the_rule_differs(tmp_path: Path) ->
     assert "<bdi>large</bdi>" in (tmp_path / "answers.html").read_text(encoding="utf-8")
 
 
+def test_what_has_flipped_since_the_last_run_is_there(tmp_path: Path) -> None:
+    frames = frames_of_answers()
+
+    def change(question: str, before: dict[str, str], now: dict[str, str]) -> dict[str, Any]:
+        of = {"run": 2, "kind": "answer", "model": MODEL, "dtype": "float32", "item": f"{question}\x1foriginal"}
+        return {**of, "state_before": json.dumps(before) if before else None, "state": json.dumps(now)}
+
+    then, now = {"asked": "a", "verdict": "refusal", "answer": "No <b>idea"}, {"asked": "a", "verdict": "neither"}
+    frames["changes_since_last_run"] = pd.DataFrame([
+        change("q1", then, now), change("q2", {**then, "asked": "b"}, now), change("q3", {**then, **now}, now),
+        change("q4", {}, now),
+    ])  # fmt: skip
+    page = written(frames, tmp_path)
+    names = page.block("index")["questions"]["question_id"]
+    before = dict(zip(names, page.block("scores-0")["before"], strict=True))
+    assert before.pop("q1") == [None, ["No <b>idea", "refusal"], None]
+    assert {value for row in before.values() for value in row} == {None}
+
+
 def test_without_scores_the_answers_can_still_be_read(tmp_path: Path) -> None:
     frames = frames_of_answers()
     for name in ("answers_of_questions", "judged_greedy_answers"):
