@@ -2,6 +2,7 @@
 
 const controls = document.querySelectorAll("#controls [name]");
 const title = document.title;
+const WIDE = 700;
 let state = null;
 let found = [];
 let scrolled = 0;
@@ -126,6 +127,7 @@ function start() {
   document.addEventListener("keydown", onKey);
   feed.addEventListener("focusin", ({target}) => keepPlace(target.closest("article")));
   addEventListener("hashchange", show);
+  document.getElementById("filters").open = innerWidth >= WIDE;
   history.scrollRestoration = "manual";
   document.getElementById("answers").hidden = false;
   show();

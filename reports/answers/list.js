@@ -53,18 +53,21 @@ function otherOf(texts, {condition}, at) {
   return stated ? [" · ", marked(stated, "replacement")] : [];
 }
 
-/* The answers of models to a case; those of the same words and verdict are one, with the names of their models. */
+/* The answers of models to a case; those of the same words, of which the same is said, are one, with the names of their
+   models and without their scores. */
 function answersInCell(shown, texts, at, state) {
   const same = new Map();
   for (const {model, row} of shown) {
     const known = caseOfRow(row, at);
     if (known.ended === "-") continue;
-    const words = JSON.stringify([known.text, known.verdict, known.ended, known.by]);
+    const {persuasion, entropy, ...said} = known;
+    const words = JSON.stringify(said);
     same.set(words, [...(same.get(words) ?? []), {model, row, known}]);
   }
   if (!same.size) return element("span", {class: "note"}, "–");
   return [...same.values()].map((of) => {
-    const [{row, known}] = of;
+    const [{row}] = of;
+    const known = of.length > 1 ? {...of[0].known, persuasion: null, entropy: null} : of[0].known;
     const hit = of.some((one) => one.model.name === state.model && isHit(one.row, at, state));
     const names = shown.length > 1 ? namesOf(of.map(({model}) => model), shown.length) : [];
     return element("div", {class: hit ? "said hit" : "said"}, names, saidIn(row.question, known, texts, at));
