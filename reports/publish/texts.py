@@ -12,9 +12,11 @@ import pandas as pd
 
 from swaymeter.data.escaping import latex, markdown
 from swaymeter.reports.figures.figure import Drawn
-from swaymeter.reports.page import MOST_ROWS, cell, heading
+from swaymeter.reports.page import cell, heading
 from swaymeter.reports.tables import Filled
 
+MOST_ROWS = 120
+"""Rows of a table in print, whose readers have no CSV beside it: more than the page shows."""
 LONG = 40
 """Rows of a table that still fit on a page."""
 WIDE = 5
