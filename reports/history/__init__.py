@@ -25,7 +25,7 @@ from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.models import HISTORY_PAGE, Model
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written
-from swaymeter.reports.words import QUANTITIES
+from swaymeter.reports.words import CONDITION_NAMES, QUANTITIES
 
 CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
 HISTORY_QUERIES = (CHANGES, NUMBERS, RUNS)
@@ -142,12 +142,12 @@ def _answer(found: Since, row: dict[str, Any]) -> None:
         found.counts["with other sampled answers"] += 1
 
 
-def sentence(row: dict[str, Any]) -> str:
-    """How a headline number moved, in one sentence."""
+def sentence(row: dict[str, Any], name: str = "") -> str:
+    """How a headline number moved, in one sentence; name: what it is called, in place of its name in the database."""
     unit, over = row["unit"], f"{int(row['same'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
     now = number(row["mean_before"] + row["change"], unit)
     change = estimate(row | {"low": row["change_low"], "high": row["change_high"]}, "change", signed=True)
-    return f"{named(row)}: {number(row['mean_before'], unit)} before, {now} now: {change}, on the same {over}"
+    return f"{name or named(row)}: {number(row['mean_before'], unit)} before, {now} now: {change}, on the same {over}"
 
 
 def named(row: dict[str, Any]) -> str:
@@ -155,12 +155,17 @@ def named(row: dict[str, Any]) -> str:
     return f"{row['quantity'].replace('_', ' ')}, {row['group']}, of {Model(row['model'], row['dtype'])}"
 
 
+def _in_words(row: dict[str, Any]) -> str:
+    quantity, group = QUANTITIES.get(row["quantity"], row["quantity"]), CONDITION_NAMES.get(row["group"], row["group"])
+    return sentence(row, f"{Model(row['model'], row['dtype'])} {quantity} ({group})")
+
+
 def section(frames: Frames) -> Markup:
     """The section "since the last run" as a part of the page; empty where there is no run before."""
     if frames[CHANGES].empty or (found := since(frames[CHANGES], frames[NUMBERS])) is None:
         return Markup()
-    words = template(__name__, "since.html", {"sentence": sentence})
-    return Markup(words.render(since=found, most=MOST_LINES, page=HISTORY_PAGE, meanings=QUANTITIES))
+    words = template(__name__, "since.html", {"sentence": _in_words})
+    return Markup(words.render(since=found, most=MOST_LINES, page=HISTORY_PAGE))
 
 
 def write_history(
