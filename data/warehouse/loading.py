@@ -104,7 +104,7 @@ def _empty(temporary: Path, path: Path, schema: Schema) -> Iterator[duckdb.DuckD
         for statement in schema.statements():
             connection.execute(statement)
         connection.execute("COMMIT")
-        create_views(connection, schema.views)
+        create_views(connection, schema.views, described=True)
         yield connection
 
 

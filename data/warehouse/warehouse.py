@@ -95,13 +95,18 @@ class Warehouse:
 
     def __init__(
         self, connection: duckdb.DuckDBPyConnection, schema: Schema, answers: Mapping[str, pa.Table] | None = None,
-        limits: Limits | None = None,
+        limits: Limits | None = None, *, views: Iterable[NamedQuery] = (),
     ) -> None:  # fmt: skip
-        """A database on an open connection; answers: rows of queries, by name, that may come to be known later."""
+        """A database on an open connection.
+
+        answers: rows of queries, by name, that may come to be known later. views: those that are made when a query
+        names them, as a view takes longer to make than most take to be answered.
+        """
         self._connection = connection
         self._schema = schema
         self._limits = limits
         self._answers = {} if answers is None else answers
+        self._views = {view.name: view for view in views}
 
     def frame(self, name: str) -> pd.DataFrame:
         """The answer to a named query; `attrs["units"]` has the unit of every column that has one.
@@ -127,6 +132,8 @@ class Warehouse:
 
     def rows(self, query: NamedQuery) -> pa.Table:
         """The rows that a query gives; InputError where a file that is read in place has a score that is not finite."""
+        if named := self._schema.named_in([query]) & self._views.keys():
+            create_views(self._connection, [self._views.pop(name) for name in sorted(named)])
         with _named(query), only_finite():
             if self._limits:
                 return self._limits.rows(self._connection, query.sql)
@@ -201,8 +208,7 @@ def over(
     Args:
         files: the files of each table.
         tables: every table that a query may read; one without files is empty.
-        queries: those that will be asked. Tables and views that none of them names are not there: a view takes longer
-            to make than most take to be answered.
+        queries: those that will be asked. Tables and views that none of them names are not there.
         answers: rows of queries that are known, by name.
 
     Raises:
@@ -221,8 +227,7 @@ def over(
             connection.execute(f"CREATE VIEW {quoted(table.name)} AS {selected(table, paths, table.columns)}")
         if SCORED in named:
             connection.execute(schema.scored(tables, origins=False))
-        create_views(connection, [view for view in schema.views if view.name in named])
-        yield Warehouse(connection, schema, answers)
+        yield Warehouse(connection, schema, answers, views=schema.views)
 
 
 @contextmanager
@@ -251,7 +256,7 @@ def opened(
         connection.execute("SET enable_external_access = false; SET lock_configuration = true")
         try:
             _create_over(connection, schema, path)
-            yield Warehouse(connection, schema, limits=limits)
+            yield Warehouse(connection, schema, limits=limits, views=schema.views)
         except (duckdb.ProgrammingError, duckdb.OutOfMemoryException):
             raise
         except duckdb.Error as error:
@@ -314,7 +319,6 @@ def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Pa
     for statement in schema.definitions():
         if statement.startswith(created):
             connection.execute(statement)
-    create_views(connection, schema.views)
 
 
 def is_only_ours(path: Path, schema: Schema) -> bool:
@@ -331,13 +335,18 @@ def catalog(connection: duckdb.DuckDBPyConnection, database: str) -> dict[tuple[
     return {(kind, schema, name): str(sql) for kind, schema, name, sql in rows}
 
 
-def _made(schema: Schema) -> dict[tuple[str, str, str], str]:
-    """The catalog of a database of this schema, as we make it."""
-    with duckdb.connect(config=CONFIG) as empty:
-        for statement in schema.definitions():
-            empty.execute(statement)
-        create_views(empty, schema.views)
-        return catalog(empty, "memory")
+_CATALOGS: dict[str, Mapping[tuple[str, str, str], str]] = {}
+
+
+def _made(schema: Schema) -> Mapping[tuple[str, str, str], str]:
+    """The catalog of a database of this schema, as we make it: once for each version, as that takes long."""
+    if schema.version not in _CATALOGS:
+        with duckdb.connect(config=CONFIG) as empty:
+            for statement in schema.definitions():
+                empty.execute(statement)
+            create_views(empty, schema.views)
+            _CATALOGS[schema.version] = catalog(empty, "memory")
+    return _CATALOGS[schema.version]
 
 
 def is_of(schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
@@ -356,15 +365,21 @@ def _is_of_this_version(connection: duckdb.DuckDBPyConnection) -> bool:
         return False
 
 
-def create_views(connection: duckdb.DuckDBPyConnection, views: Sequence[NamedQuery]) -> None:
-    """Creates those of the views whose tables are there, a view that reads another one after it."""
+def create_views(
+    connection: duckdb.DuckDBPyConnection, views: Sequence[NamedQuery], *, described: bool = False
+) -> None:
+    """Creates those of the views whose tables are there, a view that reads another one after it.
+
+    described: whether their sentences are comments in the database, which takes as long again.
+    """
     waiting = views
     while waiting:
         left = []
         for query in waiting:
             try:
                 connection.execute(f"CREATE VIEW {quoted(query.name)} AS {query.sql}")
-                connection.execute(f"COMMENT ON VIEW {quoted(query.name)} IS {literal(query.sentence)}")
+                if described:
+                    connection.execute(f"COMMENT ON VIEW {quoted(query.name)} IS {literal(query.sentence)}")
             except duckdb.CatalogException:
                 left.append(query)
             except (duckdb.BinderException, duckdb.ParserException) as error:

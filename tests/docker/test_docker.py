@@ -178,7 +178,7 @@ def running(services: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) 
         wait_until(lambda: here.healthy("server"), server)
         api = stack.enter_context(httpx.Client(base_url=f"http://127.0.0.1:{port}/api", trust_env=False, timeout=60))
         deploy = stack.enter_context(here.running("deploy"))
-        assert deploy.wait(80) == 0, here.said("deploy")
+        assert deploy.wait(240) == 0, here.said("deploy")
         yield Running(here, server, api)
 
 
