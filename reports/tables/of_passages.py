@@ -38,7 +38,7 @@ def _effects(frames: Frames) -> pd.DataFrame:
             "states": SAID[row["effect"]].format(kind=row["kind"]), "questions": row["n"],
             "mean": row["mean_a"], "against": row["mean_b"], "difference": row["difference"], "low": row["low"],
             "high": row["high"], "unit": row["unit"], "p_adjusted": row["p_adjusted"],
-            "verdict": row["verdict"] or row["untestable"],
+            "verdict": row["untestable"] if pd.isna(row["verdict"]) else row["verdict"],
         }
         for row in records(frames["passage_effects_in_short"])
     ]  # fmt: skip

@@ -283,3 +283,13 @@ def test_differences_of_shares_are_in_points() -> None:
     assert verdict(row) == "equal ±5 points"
     assert verdict({**row, "unit": "nats", "margin": 0.1523}) == "equal ±0.15 nats"
     assert verdict({**row, "verdict": math.nan, "untestable": "one cluster"}) == "one cluster"  # no row has a verdict
+
+
+def test_an_effect_without_a_test_says_why() -> None:
+    row = {"model": MODEL, "dtype": "float32", "evidence_set": "all", "effect": "date", "kind": "both", "n": 8,
+           "mean_a": 0.5, "mean_b": 0.25, "difference": 0.25, "low": None, "high": None, "unit": "share",
+           "p_adjusted": None}  # fmt: skip
+    frame = pd.DataFrame([{**row, "verdict": math.nan, "untestable": "too few"},
+                          {**row, "verdict": "larger", "untestable": math.nan}])  # fmt: skip
+    table = TABLES["what-moves-the-answer"]
+    assert [*filled(table, {table.queries[0]: frame}).rows["verdict"]] == ["too few", "larger"]

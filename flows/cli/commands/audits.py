@@ -195,7 +195,7 @@ def audit(
         view.show_found(out, found)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    for line in filter(None, (*view.about_answers(found), *of_rows)):
+    for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked)):
         print_line(line, console)
     checks.refuse_unmet(outcome, compared)
 

@@ -16,6 +16,7 @@ from rich.console import Console
 from swaymeter.data.catalog.language_models import AnswerForm
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.options import problems
+from swaymeter.data.reasons import REASONS, ROW_NOT_USABLE
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
@@ -55,7 +56,8 @@ class Audited(NamedTuple):
     """What was found: each model alone, how every two differ, whose answers were cut off, and which a server gave.
 
     means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
-    advice: the sentence on which to take. by_hand: what verdicts by hand count for.
+    advice: the sentence on which to take. by_hand: what verdicts by hand count for. not_asked: why questions of rows
+    that can be read were not asked, with an example of each reason.
     """
 
     measured: list[Measured]
@@ -66,6 +68,7 @@ class Audited(NamedTuple):
     variants: pd.DataFrame = pd.DataFrame()
     advice: str = ""
     by_hand: tuple[str, ...] = ()
+    not_asked: tuple[str, ...] = ()
 
 
 def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
@@ -255,14 +258,20 @@ def found_in(database: Path) -> Audited:
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
         by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
-        spent = warehouse.frame(variants.SPENT)
+        spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
     several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return Audited(
         measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows,
         variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
+        tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))),
     )  # fmt: skip
+
+
+def _not_asked(row: Mapping[str, Any]) -> str:
+    example = "" if pd.isna(row["example"]) else f": {row['example']}"
+    return f"not asked: {REASONS[row['reason']].removesuffix('.')} ({row['candidates']}{example})"
 
 
 def show_found(console: Console, found: Audited) -> None:
@@ -336,6 +345,7 @@ def as_json(
         "served_models": records(found.servers),
         "checks": checks,
         "compared": [row._asdict() for row in compared],
+        "questions_not_asked": found.not_asked,
         "rows_not_used": [f"{place}: {why}" for place, why in wrong_rows(read.rejected)],
         "kinds_not_given": {"supporting": read.derived, "unknown": read.unknown},
     }

@@ -11,6 +11,7 @@ import pytest
 from rich.console import Console
 
 from swaymeter.data.errors import UsageError, WorkFailed
+from swaymeter.data.reasons import ANSWERS_ALIKE
 from swaymeter.data.records import as_row
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.flows.cli.views import audit
@@ -19,6 +20,7 @@ from swaymeter.flows.study import thresholds as checks
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study
 from swaymeter.flows.study.thresholds import Measured, Threshold
+from swaymeter.tasks.contexts.questions import rejected_question
 from tests.data.warehouse.small_study import Row, row, stored, table
 from tests.flows.conftest import Command
 
@@ -245,9 +247,14 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
         )
         for one in questions for case in one.cases for sample in (None, 0)
     ]  # fmt: skip
-    files = stored(tmp_path / "files", {"questions": [as_row(one) for one in questions], "answers": answers})
+    alike = as_row(rejected_question(questions[0], ANSWERS_ALIKE, "q1, conflicting: 'two' is the right answer '2'"))
+    of_questions = {"questions": [as_row(one) for one in questions], "rejected": [alike]}
+    files = stored(tmp_path / "files", of_questions | {"answers": answers})
     update(tmp_path / "study.duckdb", "key", schema(), files)
     found = audit.found_in(tmp_path / "study.duckdb")
+    (not_asked,) = found.not_asked
+    assert not_asked.startswith("not asked: A context called conflicting states the right answer in another spelling")
+    assert not_asked.endswith("(1: q1, conflicting: 'two' is the right answer '2')")
     said = "4 of 6 greedy answers of m (float32) ended at the limit of 32 tokens"
     assert audit.about_answers(found) == [f"Judged as they are: {said}; --max-new-tokens raises it."]
 
