@@ -37,7 +37,7 @@ STUDY: Mapping[str, Any] = {
     "facts": {"source": "sample", "relations": ["capital"]},
     "questions": {"source": "file", "file": "own-questions.csv"},
     "models": [{"name": "smollm2-135m-instruct"}],
-    "measures": {"persuasion": {}, "answers": {}},
+    "measures": {"persuasion": {}, "answers": {}, "whose_answer": {}},
 }
 """What a study has that a snippet leaves out."""
 

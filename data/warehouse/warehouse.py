@@ -42,6 +42,7 @@ _CATALOG = " UNION ALL ".join(
     for kind, columns in _KINDS.items()
 )
 """What a database holds that is run, or computed, when it is used."""
+_EXCLUDED = re.compile(r"EXCLUDE \(([^()]*)\)")
 
 
 @dataclass(frozen=True)
@@ -332,7 +333,12 @@ def is_only_ours(path: Path, schema: Schema) -> bool:
 def catalog(connection: duckdb.DuckDBPyConnection, database: str) -> dict[tuple[str, str, str], str]:
     """What a database holds that is run, or computed, when it is used: its text, by kind, schema and name."""
     rows = connection.execute(_CATALOG.format(literal(database))).fetchall()
-    return {(kind, schema, name): str(sql) for kind, schema, name, sql in rows}
+    return {(kind, schema, name): _EXCLUDED.sub(_sorted, str(sql)) for kind, schema, name, sql in rows}
+
+
+def _sorted(excluded: re.Match[str]) -> str:
+    """The columns that a view leaves out, in one order: DuckDB writes them in any."""
+    return f"EXCLUDE ({', '.join(sorted(excluded[1].split(', ')))})"
 
 
 _CATALOGS: dict[str, Mapping[tuple[str, str, str], str]] = {}

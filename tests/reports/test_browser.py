@@ -62,7 +62,7 @@ def test_no_error_no_request_no_sideways_scrolling(
     scroll, inner, paper, pictures = browser.ask(LOOK)
     assert scroll <= inner == width
     assert (paper == "rgb(20, 23, 28)") is (theme == "dark")
-    assert pictures == (len(FIGURES) - 3 if part == "figures" else 0)
+    assert pictures == (len(FIGURES) - 4 if part == "figures" else 0)
     assert browser.trouble() == []
 
 

@@ -27,7 +27,7 @@ from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.statistic import Statistic
 from tests.reports.study import MODEL, frames, tables
 
-ONE_MODEL_LACKS = ("precision", "front-of-variants", "tests-by-model")
+ONE_MODEL_LACKS = ("precision", "front-of-variants", "tests-by-model", "over-time")
 OF_A_QUESTION = {"question_id": "w1", "model": MODEL, "dtype": "float32"}
 
 
@@ -128,7 +128,7 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
     unexpected = (
         "precision", "variance-of-scores", "susceptibility-by-label", "susceptibility-by-label-and-set",
         "persuasion-by-strength", "susceptibility-by-frequency", "familiarity-by-frequency", "persuasion-by-edits",
-        "front-of-variants", "tests-by-model",
+        "front-of-variants", "tests-by-model", "over-time",
     )
     questions = [figure.question for name, figure in FIGURES.items() if name not in unexpected]
     assert omitted == questions

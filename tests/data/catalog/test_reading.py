@@ -35,7 +35,7 @@ SURNAME = "{woman} {woman} {surname}"
         ("questions.csv", "static,director", "static,disputable", catalog.questions, r"line \d+: .*'disputable' bel"),
         ("questions.csv", '"[""', '"[', catalog.questions, r"line \d+: answers: Invalid JSON"),
         ("questions.csv", ",1,", ",-1,", catalog.questions, r"line \d+: edits: .*, not '-1'"),
-        ("prompts.yaml", "Passage: {context}", "Passage:", catalog.prompts, r"answers\.with_context: must have"),
+        ("prompts.yaml", "Passage: {context}", "Passage:", catalog.prompts, "answers: must have the slot {context}"),
         ("prompts.yaml", "Sentence: {sentence}", "", catalog.dispute_prompt, r"disputes\.chat: must have the slots"),
         ("prompts.yaml", "of {things}. ", "of {thing}. ", catalog.names_prompt, r"names\.chat: must have the slots"),
         ("models.yaml", "kind: embedder", "kind: embedding", catalog.models, r"aliases\.all-minilm-l6-v2\.kind: "),

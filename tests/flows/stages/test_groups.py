@@ -74,23 +74,27 @@ def test_measures_of_answers_are_refused(tmp_path: Path, measure: str) -> None:
         study(tmp_path, measures={measure: {}})
 
 
-@pytest.mark.parametrize(
-    ("page", "relation", "texts"),
-    [
-        ("groups", "masculineExchanged", {"A woman carries heavy boxes.\n", "She never cries.\n"}),
-        ("pairs", "pair", {f"Bill Gates {said} Paul Allen{end}.\n" for said, end in (
-            ("often quarrelled with", ""), ("came before", " in the list"), ("liked to spend time with", ""))}),
-    ],
-)  # fmt: skip
-def test_the_files_of_the_pages_are_a_study(tmp_path: Path, page: str, relation: str, texts: set[str]) -> None:
-    written = (DOCS / f"{page}.md").read_text(encoding="utf-8")
-    section, rows, file = re.findall(r"^```(?:yaml|csv)\n(.*?)^```", written, re.MULTILINE | re.DOTALL)
+def test_the_files_of_the_page_are_studies(tmp_path: Path) -> None:
+    page = (DOCS / "own-data.md").read_text(encoding="utf-8")
+    part = page.split("## Groups of names and pairs\n")[1].split("\n## ")[0]
+    section, pairs, texts = re.findall(r"^```(?:yaml|csv)\n(.*?)^```", part, re.MULTILINE | re.DOTALL)
     facts = yaml.safe_load(section)["facts"]
-    (tmp_path / facts["file"]).write_text(rows, encoding="utf-8")
-    (tmp_path / facts["texts"]).write_text(file, encoding="utf-8")
-    chosen = prepare(selected(tmp_path, facts=facts, questions=None, measures=MEASURES, contexts={}))
-    prompts = chosen.graph.nodes[StepId("build", relation, "queries and contexts")].output("contexts").read()
-    assert texts <= set(prompts["text"].to_pylist())
+    (tmp_path / "texts.yaml").write_text(texts, encoding="utf-8")
+    (tmp_path / "pairs.csv").write_text(pairs, encoding="utf-8")
+    own_texts = {**facts, "texts": "texts.yaml", "per_label": 2}
+    own_pairs = {"source": "groups", "file": "pairs.csv", "texts": "friends-and-enemies", "relations": "all"}
+    for name, own in (("texts", own_texts), ("pairs", own_pairs)):
+        folder = tmp_path / name
+        folder.mkdir()
+        for file in ("texts.yaml", "pairs.csv"):
+            (folder / file).write_text((tmp_path / file).read_text())
+        chosen = prepare(selected(folder, facts=own, questions=None, measures=MEASURES, contexts={}))
+        built = [node for node in chosen.graph if node.id.stage == "build"]
+        said = {text for node in built for text in node.output("contexts").read()["text"].to_pylist()}
+        if name == "texts":
+            assert {"A woman carries heavy boxes.\n", "She never cries.\n"} <= said
+        else:
+            assert any("Bill Gates" in text and "Paul Allen" in text for text in said)
 
 
 def test_groups_are_not_exported_as_facts(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_a_batch_reads_what_each_prompt_gives_alone(smollm2: LanguageModel, batc
         expected = log_probs(smollm2, [prompt])[0].double().exp()
         assert found.likeliest(place) == int(expected.argmax())
         some = [found.likeliest(place), 7, 7, 19]
-        assert found.probability(place, some) == pytest.approx(float(expected[[*{*some}]].sum()), abs=1e-5)
+        assert found.probability(place, some) == pytest.approx(float(expected[[*{*some}]].sum()), abs=3e-5)
         assert found.probability(place, range(len(expected))) == pytest.approx(1)
 
 

@@ -289,7 +289,7 @@ IMPOSSIBLE = [
     ),
     (
         {"questions": {"source": "dynamicqa", "folder": ".", "partitions": ["static"]}},
-        "questions.folder: Static_final.csv cannot be read: No such file or directory; correct the path",
+        "questions.folder: {folder}/Static_final.csv cannot be read: No such file or directory; correct the path",
     ),
     (
         {"questions": {"source": "wikidata", "triples": {"source": "file", "file": "gone.csv"}}},
@@ -311,7 +311,7 @@ def test_impossible_studies_are_refused_before_a_run(
         study = write_study(tmp_path, small_study(tmp_path, **changes))
         ended = swaymeter("run", study, *options)
     assert ended.code == 2
-    assert ended.error.startswith(f"{study}: {message}")
+    assert ended.error.startswith(f"{study}: {message.replace('{folder}', str(tmp_path))}")
 
 
 def test_devices_of_done_scores_do_not_matter(swaymeter: Command, tmp_path: Path) -> None:
