@@ -19,7 +19,7 @@ from tests.end_to_end.tiny_study import ROOT, TinyStudy
 from tests.faults.campaign.case import BrokenError, Case, NotHitError, check_has_not_ended, group
 from tests.tasks.models.tiny import byte_tokenizer
 
-MOST_SECONDS = 5.0
+MOST_SECONDS = {signal.SIGINT: 5.0, signal.SIGTERM: 10.0}
 """From the signal until nothing of the run is left."""
 RUNNERS = ("threads", "processes", "dask")
 MOST_SECONDS_TO_LOAD = 240
@@ -61,7 +61,7 @@ def interrupted(case: Case, runner: str, number: signal.Signals = signal.SIGINT)
         raise BrokenError("ENDED OTHERWISE", f"exit status {process.returncode}: {text}")
     if "Traceback" in text:
         raise BrokenError("CRASHED", text)
-    if case.took > MOST_SECONDS:
+    if case.took > MOST_SECONDS[number]:
         raise BrokenError("TOO SLOW", f"{case.took:.1f} s, runner {runner}: {text}")
     return "stopped"
 
