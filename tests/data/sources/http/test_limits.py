@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -27,11 +28,15 @@ def test_never_more_are_in_flight_than_the_service_allows(opened: Open) -> None:
 
 
 def test_connections_are_kept_for_all_in_flight(opened: Open, caplog: pytest.LogCaptureFixture) -> None:
-    with serving(play=lambda asked: says([1], delay_s=0.05)) as server:
+    all_have_asked = Event()
+    with serving(says([1], hold=all_have_asked)) as server, ThreadPoolExecutor(16) as pool:
         session = opened(server, max_concurrency=16)
-        with ThreadPoolExecutor(16) as pool:
-            list(pool.map(lambda number: session.ask({"q": str(number)}), range(48)))
-    assert server.most_at_once > 10
+        answers = pool.map(lambda number: session.ask({"q": str(number)}), range(48))
+        try:
+            server.waits_for(16)
+        finally:
+            all_have_asked.set()
+        assert len(list(answers)) == 48
     assert "pool is full" not in caplog.text
 
 
