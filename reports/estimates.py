@@ -7,7 +7,7 @@ alone three.
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -20,6 +20,8 @@ FEWEST_FOR_R = 20
 """The fewest points of a panel whose correlation is shown: r of 20 lies within 0.44 of 0 where there is none."""
 EQUIVALENCE = ("clusters", "semantic_entropy", "coherent_persuasion")
 """The measures that rest on which sampled answers mean the same."""
+MOST_NAMED = 4
+"""Up to so many models are named, each with its own number; of more, a sentence tells all of them together."""
 _MOST_DECIMALS = 7
 
 
@@ -99,8 +101,8 @@ def judged(means: pd.DataFrame, stand_ins: pd.DataFrame) -> str:
 
 def served(servers: pd.DataFrame) -> str:
     """Which models a server answers for, and what it says of itself, as a sentence; empty where none does."""
-    words = [f"{Model(row['model'], row['dtype'])}: {row['server']}" for row in records(servers)]
-    return f" Answered at a server: {'; '.join(words)}." if words else ""
+    words = _by_words({Model(row["model"], row["dtype"]): row["server"] for row in records(servers)})
+    return f" Answered at a server: {words}." if words else ""
 
 
 def served_beside(servers: pd.DataFrame, means: pd.DataFrame) -> str:
@@ -115,11 +117,15 @@ def served_beside(servers: pd.DataFrame, means: pd.DataFrame) -> str:
 
 def cut_off(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model reached the limit of tokens, as a sentence; empty where none did."""
-    words = []
-    for row in records(unfinished):
-        limit = "their limit of tokens" if pd.isna(row["tokens"]) else f"the limit of {row['tokens']} tokens"
-        words += [f"{row['unfinished']} of {_greedy(row)} ended at {limit}"] if row["unfinished"] else []
-    return f" Judged as they are: {'; '.join(words)}." if words else ""
+    words = _counted(unfinished, "unfinished", _limit)
+    return f" Judged as they are: {words}." if words else ""
+
+
+def _limit(rows: pd.DataFrame) -> str:
+    limits = [*rows["tokens"].dropna().unique()]
+    if len(limits) == 1 and rows["tokens"].notna().all():
+        return f" ended at the limit of {limits[0]} tokens"
+    return f" ended at {'their limit' if len(rows) == 1 else 'the limit'} of tokens"
 
 
 MISSING = {
@@ -130,9 +136,21 @@ MISSING = {
 
 def not_answered(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model are none, and why, as a sentence; empty where all are."""
-    words = [f"{row[name]} of {_greedy(row)}, {why}"
-             for row in records(unfinished) for name, why in MISSING.items() if row[name]]  # fmt: skip
+    reasons = ((name, f", {why}") for name, why in MISSING.items())
+    words = [some for name, why in reasons if (some := _counted(unfinished, name, lambda rows, why=why: why))]
     return f" Not judged: {'; '.join(words)}." if words else ""
+
+
+def _counted(answers: pd.DataFrame, counted: str, why: Callable[[pd.DataFrame], str]) -> str:
+    """How many greedy answers of each model are counted in a column, and why; of many models of all together."""
+    if answers.empty or (rows := answers[answers[counted] > 0]).empty:
+        return ""
+    if len(rows) <= MOST_NAMED:
+        of_each = (rows.iloc[[place]] for place in range(len(rows)))
+        return "; ".join(f"{row[counted]} of {_greedy(row)}{why(of)}" for of in of_each for row in records(of))
+    of_each_model = span(rows[counted].min(), rows[counted].max())
+    of_all = f"{rows['greedy_answers'].sum()} greedy answers of {len(rows)} variants ({of_each_model} of each)"
+    return f"{rows[counted].sum()} of {of_all}{why(rows)}"
 
 
 def _greedy(row: Mapping[str, Any]) -> str:
@@ -142,8 +160,18 @@ def _greedy(row: Mapping[str, Any]) -> str:
 def thinking(unfinished: pd.DataFrame) -> str:
     """How each model was asked to think, as a sentence; empty where no chat template knows of thoughts."""
     rows = [row for row in records(unfinished) if not pd.isna(row["thinking"])]
-    words = [f"{Model(row['model'], row['dtype'])}, {row['thinking']}" for row in rows]
-    return f" Thinking before answers: {'; '.join(words)}." if words else ""
+    words = _by_words({Model(row["model"], row["dtype"]): row["thinking"] for row in rows}, ", ")
+    return f" Thinking before answers: {words}." if words else ""
+
+
+def _by_words(of_models: Mapping[Model, str], before: str = ": ") -> str:
+    """Each text with the models that it is said of, or how many these are."""
+    alike: dict[str, list[str]] = {}
+    for model, text in of_models.items():
+        alike.setdefault(text, []).append(str(model))
+    named = ((models if len(models) <= MOST_NAMED else [f"{len(models)} variants"], text)
+             for text, models in alike.items())  # fmt: skip
+    return "; ".join(f"{', '.join(names)}{before}{text}" for names, text in named)
 
 
 def limits(unfinished: pd.DataFrame) -> str:
@@ -174,14 +202,20 @@ FEW_ROWS = 5
 
 
 def stating_neither(answers: pd.DataFrame) -> str:
-    """How many greedy answers state neither answer, and why, as a sentence a model."""
-    sentences = []
-    for model in models(answers):
-        rows = rows_of(answers, model)
-        reasons = ", ".join(f"{row['reason']} {row['answers']}" for row in records(rows))
-        count, total = rows["answers"].sum(), rows["greedy_answers"].iloc[0]
-        sentences.append(f" Neither answer is stated by {count} of {total} greedy answers of {model} ({reasons}).")
-    return "".join(sentences)
+    """How many greedy answers state neither answer, and why, as a sentence a model; of many models one of all."""
+    known = models(answers)
+    if len(known) > MOST_NAMED:
+        counts = answers.groupby(["model", "dtype"]).agg({"answers": "sum", "greedy_answers": "first"})
+        of_each = f"{len(known)} variants, {span(counts['answers'].min(), counts['answers'].max())} of each"
+        return _neither(answers, int(counts["greedy_answers"].sum()), of_each)
+    of_models = ((model, rows_of(answers, model)) for model in known)
+    return "".join(_neither(rows, int(rows["greedy_answers"].iloc[0]), str(model)) for model, rows in of_models)
+
+
+def _neither(rows: pd.DataFrame, total: int, of: str) -> str:
+    counts = rows.groupby("reason", sort=False)["answers"].sum().sort_values(ascending=False, kind="stable")
+    reasons = ", ".join(f"{reason} {count}" for reason, count in counts.items())
+    return f" Neither answer is stated by {counts.sum()} of {total} greedy answers of {of} ({reasons})."
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -47,7 +47,13 @@ from swaymeter.reports.style import QUERY_HUES
 from swaymeter.reports.words import CONDITION_NAMES
 
 NOT_JUDGED = "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
-SAID = {"follows": "gave the passage's answer", "keeps": "stayed the same"}
+SAID = {
+    "follows": "gave the passage's answer",
+    "prefers_right": "gave the right answer alone",
+    "prefers_wrong": "gave the wrong answer alone",
+    "names_both": "gave both answers",
+    "keeps": "stayed the same",
+}
 """Shares of greedy answers to one's own questions in words, by the quantities of models."""
 UNCHANGED = "coherent_persuasion_unchanged"
 

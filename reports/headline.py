@@ -14,14 +14,12 @@ import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
-from swaymeter.reports.estimates import estimate, plural
+from swaymeter.reports.estimates import MOST_NAMED, estimate, plural
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where
 from swaymeter.reports.models import Model, models, rows_of
 
 MOST_CLAIMS = 5
-MOST_MODELS = 4
-"""Up to so many models have a number each; of more, the least and the most."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class Share:
     things: str = "answers"
 
 
-_MEANS, _PARTITIONS = "models_side_by_side", "partition_means"
+_MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_in_short"
 OWN = (
     Share(_MEANS, {"quantity": "follows", "group": "supporting"},
           "With a right passage it gave the passage's answer in", "right passages"),
@@ -100,7 +98,7 @@ CORRELATED = (
 HEADLINE_QUERIES = (
     _MEANS, _PARTITIONS, "outcomes", "susceptibility_by_label", "susceptibility_in_short", "persuasion_in_short",
     "statistics_in_short", "correlations", "runtime_of_susceptibilities", "unfinished_greedy_answers", "setup",
-    variants.DIFFERENCES, variants.SPENT,
+    variants.DIFFERENCES, variants.SPENT, _PASSAGES,
 )  # fmt: skip
 
 
@@ -124,14 +122,14 @@ def basis(frames: Frames) -> str:
     known = next(filter(None, (models(frame) for frame in (answers, rows, frames["susceptibility_in_short"]))), [])
     contexts = int(rows_of(rows, models(rows)[0])["instances"].sum()) if len(rows) else 0
     things = [
-        plural(contexts, "passage" if are_own(rows) else "context") if contexts else "",
+        plural(contexts, "passage" if are_own(rows) and frames[_PASSAGES].empty else "context") if contexts else "",
         plural(int(answers["greedy_answers"].sum()), "greedy answer") if len(answers) else "",
     ]
     questions = [plural(int(counts["questions"]), "question"), *things] if counts.get("questions") else []
     names = {"queries": "query", "contexts": "context"}
     of_queries = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
     parts = [", ".join(filter(None, some)) for some in (of_queries, questions) if some]
-    asked = ", ".join(map(str, known)) if len(known) <= MOST_MODELS else f"{len(known)} models"
+    asked = ", ".join(map(str, known)) if len(known) <= MOST_NAMED else f"{len(known)} models"
     return f"{'; '.join(parts)}{f'; asked of {asked}' if known else ''}." if parts else ""
 
 
@@ -173,7 +171,7 @@ def _claim(share: Share, frames: Frames, groups: Sequence[str] = ()) -> Claim | 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
     """All numbers of few models; else the least and the most."""
-    if len(numbers) <= MOST_MODELS:
+    if len(numbers) <= MOST_NAMED:
         return tuple(numbers)
     ordered = sorted(numbers, key=lambda number: number.value)
     ends = (ordered[0], "least"), (ordered[-1], "most")

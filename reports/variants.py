@@ -133,9 +133,9 @@ def table(frames: Frames) -> pd.DataFrame:
         took = spent.get(variant.model, {})
         rows.append(
             {
-                "variant": str(variant.model), **{_HEADS[name]: _share(variant.means.get(name)) for name in SHOWN},
+                "variant": str(variant.model), "front": "yes" if variant.model in best else "",
+                **{_HEADS[name]: _share(variant.means.get(name)) for name in SHOWN},
                 "tokens": took.get("tokens_an_answer"), "seconds": took.get("seconds_a_prompt"),
-                "front": "yes" if variant.model in best else "",
             }
         )  # fmt: skip
     return pd.DataFrame(rows)

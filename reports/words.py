@@ -10,7 +10,7 @@ from swaymeter.data.records import CONDITIONS
 
 CONDITION_NAMES: Mapping[str, str] = {
     **{name: f"{name.replace('_', '-')} context" for name in CONDITIONS}, "none": "no context", "all": "any context",
-    "supporting": "right passage", "conflicting": "wrong passage", "mixed": "mixed set of passages",
+    "supporting": "right passage", "conflicting": "wrong passage", "mixed": "mixed set",
     "irrelevant": "irrelevant passage", "neutral": "neutral passage", "unknown": "unclassified passage",
 }  # fmt: skip
 """The conditions in words, with that of every context pooled."""

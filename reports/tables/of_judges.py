@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from swaymeter.data.records.statistics import SHARE
-from swaymeter.reports.estimates import estimate, plural
+from swaymeter.reports.estimates import MOST_NAMED, estimate, plural
 from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.models import models
 from swaymeter.reports.tables.table import Table
@@ -45,7 +45,11 @@ def sentences(frames: Frames) -> str:
     if every.empty:
         return ""
     several, words = len(models(every)) > 1, []
-    for row in records(every[every["answer_kind"] == "all"]):
+    of_all = records(every[every["answer_kind"] == "all"])
+    if len(judged := sorted((row for row in of_all if row["n"]), key=lambda row: row["agree"])) > MOST_NAMED:
+        least, most = (f"{agreement(row)} ({row['model']})" for row in (judged[0], judged[-1]))
+        return f" The judge agrees with the rule in {least} to {most} of the answers of {len(judged)} variants."
+    for row in of_all:
         of = f" of {row['model']} ({row['dtype']})" if several else ""
         if not row["n"]:
             words.append(f" The judge {row['judge']} gave no verdict on {plural(row['unjudged'], 'answer')}{of}.")

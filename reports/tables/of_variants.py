@@ -9,7 +9,8 @@ WHAT_MAKES_IT_FOLLOW = Table(
     "intervals over questions: that state the right answer, and no wrong one, where a right passage is there; that do "
     "not state the wrong answer alone, where a wrong passage is there; that are right without a passage; that decline "
     "where no passage supports an answer. An answer of neither passage, and a refusal, resist a wrong one, too. Tokens "
-    "of a greedy answer; seconds a prompt with all its answers, as they were computed. On the front are those that no "
+    "of a greedy answer, a dash where its server does not say which they are; seconds a prompt with all its answers, "
+    "as they were computed. On the front are those that no "
     "other beats: none is as good in the first two and better in one. Variants are compared in pairs, question by "
     "question, after Benjamini-Hochberg.",
     (variants.MEANS, variants.DIFFERENCES, variants.SPENT), variants.table,

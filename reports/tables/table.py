@@ -1,13 +1,17 @@
 """What a table declares, and what it shows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
+from swaymeter.data.records.statistics import SHARE
+from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.figure import as_in
-from swaymeter.reports.frames import Frames, with_empty
-from swaymeter.reports.models import RUNS, models
+from swaymeter.reports.frames import Frames, records, with_empty
+from swaymeter.reports.models import RUNS, Model, models
 from swaymeter.reports.published import Printed, of_papers, printed_of
 
 
@@ -48,8 +52,44 @@ class Filled:
 
     @property
     def shown(self) -> pd.DataFrame:
-        """The rows for the page, without the model's columns where `only_model` says it for all."""
-        return self.rows.drop(columns=["model", "dtype"]) if self.only_model else self.rows
+        """The rows for a page: a number with its interval is one text, a model with its dtype, too.
+
+        Without the model where `only_model` says it for all.
+        """
+        rows = _with_intervals(self.rows)
+        if self.only_model:
+            return rows.drop(columns=["model", "dtype"])
+        if not {"model", "dtype"} <= {*rows}:
+            return rows
+        named = [str(Model(str(row["model"]), str(row["dtype"]))) for row in records(rows[["model", "dtype"]])]
+        return rows.drop(columns="dtype").assign(model=named)
+
+
+_OF_ROWS = ("mean", "against", "against_mean", "margin")
+"""Numbers in the unit that their row names, beside one that has an interval."""
+_ENDS = ("low", "high")
+
+
+def _with_intervals(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with a text in place of the number before `low` and `high`, and of others in the unit of their row."""
+    columns, units = [str(name) for name in rows], dict(rows.attrs.get("units", {}))
+    if not {*_ENDS} <= {*columns}:
+        return rows
+    estimated, of_row = columns[columns.index("low") - 1], "unit" in columns
+    others = [name for name in _OF_ROWS if of_row and name in columns and is_numeric_dtype(rows[name])]
+    texts = rows.drop(columns=[*_ENDS, "unit"], errors="ignore").astype(dict.fromkeys((estimated, *others), object))
+    for name in {estimated, *others}:
+        unit, ends = units.pop(name, ""), _ENDS if name == estimated else ()
+        texts[name] = [_told(row, name, ends, str(row["unit"]) if of_row else unit) for row in records(rows)]
+    texts.attrs["units"] = units
+    return texts
+
+
+def _told(row: Mapping[str, Any], name: str, ends: Sequence[str], unit: str) -> str | None:
+    if pd.isna(row[name]):
+        return None
+    text = estimate({end: row[end] for end in (name, *ends)}, name, unit=unit, signed=name == "difference")
+    return text if unit in (SHARE, "") else f"{text} {unit}"
 
 
 def filled(table: Table, frames: Frames) -> Filled:

@@ -6,7 +6,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from swaymeter.flows.cli.views.audit import measured_of
-from swaymeter.reports.estimates import cut_off, estimate, stating_neither, verdict
+from swaymeter.reports.estimates import cut_off, estimate, served, stating_neither, verdict
 from swaymeter.reports.findings import findings
 from swaymeter.reports.frames import as_published, by_entity, units
 from swaymeter.reports.tables import TABLES, filled
@@ -203,6 +203,42 @@ def test_a_limit_that_nobody_knows_is_not_called_zero() -> None:
     cut = {"model": MODEL, "dtype": "served", "greedy_answers": 9, "unfinished": 2}
     words = [cut_off(pd.DataFrame([{**cut, "tokens": tokens}])) for tokens in (20, None)]
     assert [text.partition("ended at ")[2] for text in words] == ["the limit of 20 tokens.", "their limit of tokens."]
+
+
+def test_many_variants_are_counted_together() -> None:
+    names = [{"model": f"m · {number}", "dtype": "float32"} for number in range(5)]
+    cut = [{**name, "greedy_answers": 9, "unfinished": 2 + number, "tokens": 20} for number, name in enumerate(names)]
+    assert cut_off(pd.DataFrame(cut)) == (
+        " Judged as they are: 20 of 45 greedy answers of 5 variants (2 to 6 of each) ended at the limit of 20 tokens."
+    )
+    reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
+               for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip
+    assert stating_neither(pd.DataFrame(reasons)) == (
+        " Neither answer is stated by 30 of 45 greedy answers of 5 variants, 2 to 10 of each (denied 15, empty 15)."
+    )
+    servers = pd.DataFrame([{**name, "server": "vllm" if number else "llama.cpp"} for number, name in enumerate(names)])
+    assert served(servers).startswith(" Answered at a server: m · 0 (float32): llama.cpp; m · 1 (float32), m · 2 ")
+
+
+def test_mixed_contexts_have_their_shares(own: dict[str, pd.DataFrame]) -> None:
+    rows = own["models_side_by_side"]
+    mixed = rows[rows["quantity"] == "follows"].drop_duplicates("model").assign(group="mixed", mean=0.5, n=12)
+    of = {quantity: mixed.assign(quantity=quantity) for quantity in ("prefers_right", "names_both")}
+    sentence = findings({**own, "models_side_by_side": pd.concat(of.values())})[f"{MODEL} (float32)"][-1]
+    assert "The greedy answer gave the right answer alone with 50.0%" in sentence
+    assert "of 12 mixed sets; it gave both answers with 50.0%" in sentence
+
+
+def test_a_page_shows_a_number_with_its_interval(two: dict[str, pd.DataFrame]) -> None:
+    one = filled(TABLES["differences-between-models"], two)
+    assert "model" not in one.shown
+    first = one.rows.iloc[0]
+    assert one.shown["difference"].iloc[0] == estimate(dict(first), "difference", signed=True)
+    assert one.shown["mean"].iloc[0] == f"{100 * first['mean']:.1f}%"
+    assert not {"low", "high", "unit"} & {*one.shown}
+    several = filled(TABLES["models-side-by-side"], two)
+    assert {*several.shown["model"]} == {f"{MODEL} (float32)", f"{MODEL} (bfloat16)"}
+    assert {"model", "dtype", "mean", "low", "high", "unit"} <= {*several.rows}
 
 
 def test_a_model_at_a_server_is_explained(two: dict[str, pd.DataFrame]) -> None:

@@ -1,7 +1,8 @@
 -- What each variant takes: tokens of a greedy answer, its thoughts counted, and seconds a prompt, with all its answers.
+-- An answer has at least one token, its end; a server may not say which they are: then their number is not known.
 -- unit: seconds_a_prompt = s
 WITH greedy AS (
-    SELECT model, dtype, avg(len(token_ids) + len(thought_ids)) AS tokens_an_answer, count(*) AS answers
+    SELECT model, dtype, avg(nullif(len(token_ids) + len(thought_ids), 0)) AS tokens_an_answer, count(*) AS answers
     FROM answers
     WHERE sample IS NULL
     GROUP BY model, dtype

@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
@@ -25,7 +25,7 @@ from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import not_usable, read_questions
 from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.cli.console import print_table
+from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views import compare
 from swaymeter.flows.cli.views.baseline import Compared
@@ -36,10 +36,12 @@ from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
 from swaymeter.flows.study.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold, measured_of
 from swaymeter.reports import variants
+from swaymeter.reports.estimates import MOST_NAMED, cut_off, estimate, not_answered, served_beside
 from swaymeter.reports.estimates import by_hand as by_hand_of
-from swaymeter.reports.estimates import cut_off, not_answered, served_beside
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.frames import records
+from swaymeter.reports.models import Model
+from swaymeter.reports.tables.of_passages import SAID
 from swaymeter.reports.words import OWN_QUANTITIES as IN_WORDS
 from swaymeter.tasks.statistics.models import CHOSEN_BY
 
@@ -57,7 +59,7 @@ class Audited(NamedTuple):
 
     means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
     advice: the sentence on which to take. by_hand: what verdicts by hand count for. not_asked: why questions of rows
-    that can be read were not asked, with an example of each reason.
+    that can be read were not asked, with an example of each reason. effects: what moves answers among several passages.
     """
 
     measured: list[Measured]
@@ -69,6 +71,12 @@ class Audited(NamedTuple):
     advice: str = ""
     by_hand: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
+    effects: pd.DataFrame = pd.DataFrame()
+
+    @property
+    def few(self) -> bool:
+        """Whether a terminal has room for what each variant does, and how every two of them differ."""
+        return len(self.means[["model", "dtype"]].drop_duplicates()) <= MOST_NAMED
 
 
 def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
@@ -259,13 +267,14 @@ def found_in(database: Path) -> Audited:
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
         by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
+        effects = warehouse.frame("passage_effects_in_short")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
     several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return Audited(
         measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows,
         variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
-        tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))),
+        tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
     )  # fmt: skip
 
 
@@ -275,10 +284,36 @@ def _not_asked(row: Mapping[str, Any]) -> str:
 
 
 def show_found(console: Console, found: Audited) -> None:
-    """What each model does, how they differ, and what makes them follow."""
-    show(console, found.measured)
-    compare.show(console, told_differences(found))
+    """What makes it follow and what moves the answer; of few variants what each does and how they differ, too."""
+    if found.few:
+        show(console, found.measured)
+        compare.show(console, told_differences(found))
     show_variants(console, found)
+    for line in (*(() if found.few else _how_many_differ(found)), *moved(found)):
+        print_line(line, console)
+
+
+def _how_many_differ(found: Audited) -> Iterator[str]:
+    pairs = [row for row in found.differences if row["quantity"] in CHOSEN_BY]
+    differ = sum(row["verdict"] in ("larger", "smaller") for row in pairs)
+    yield (
+        f"{differ or 'none'} of {len(pairs)} comparisons of two variants by right and wrong passages show that they "
+        "differ; the page has all of them, and what each variant does"
+    )
+
+
+def moved(found: Audited) -> list[str]:
+    """What is shown to move the answer among several passages, a line each, or that nothing is; empty without any."""
+    tested = records(found.effects[found.effects["p_adjusted"].notna()]) if len(found.effects) else []
+    shown = [row for row in tested if row["verdict"] in ("larger", "smaller")]
+    lines = [
+        f"{SAID[row['effect']].format(kind=row['kind'])}: {estimate(row, 'difference', signed=True)} "
+        f"({Model(row['model'], row['dtype'])}, {row['evidence_set']})"
+        for row in shown
+    ]
+    if tested and not lines:
+        lines = [f"nothing shows that a passage's place, length, date or company moves it ({len(tested)} tests)"]
+    return [f"what moves the answer: {line}" for line in lines]
 
 
 def show_variants(console: Console, found: Audited) -> None:
@@ -296,8 +331,7 @@ def show_variants(console: Console, found: Audited) -> None:
 
 def told_differences(found: Audited) -> Sequence[Row]:
     """The differences that a terminal shows: of more than two variants those that one is chosen by."""
-    several = len({(row[name], row[f"{of}dtype"]) for row in found.differences
-                   for name, of in (("model", ""), ("against_model", "against_"))}) > 2  # fmt: skip
+    several = len(found.means[["model", "dtype"]].drop_duplicates()) > 2
     return [row for row in found.differences if not several or row["quantity"] in CHOSEN_BY]
 
 
@@ -340,6 +374,7 @@ def as_json(
         "differences": list(found.differences),
         "what_makes_it_follow": records(found.variants.astype(object).where(found.variants.notna(), None)),
         "advice": found.advice,
+        "what_moves_the_answer": records(found.effects.astype(object).where(found.effects.notna(), None)),
         "sets_lacking": dict(read.lacking),
         "unfinished_greedy_answers": records(found.unfinished),
         "served_models": records(found.servers),
