@@ -136,21 +136,21 @@ MISSING = {
 
 def not_answered(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model are none, and why, as a sentence; empty where all are."""
-    reasons = ((name, f", {why}") for name, why in MISSING.items())
-    words = [some for name, why in reasons if (some := _counted(unfinished, name, lambda rows, why=why: why))]
-    return f" Not judged: {'; '.join(words)}." if words else ""
+    words = "; ".join(filter(None, (_counted(unfinished, name, why) for name, why in MISSING.items())))
+    return f" Not judged: {words}." if words else ""
 
 
-def _counted(answers: pd.DataFrame, counted: str, why: Callable[[pd.DataFrame], str]) -> str:
+def _counted(answers: pd.DataFrame, counted: str, why: str | Callable[[pd.DataFrame], str]) -> str:
     """How many greedy answers of each model are counted in a column, and why; of many models of all together."""
+    words = why if callable(why) else lambda rows: f", {why}"
     if answers.empty or (rows := answers[answers[counted] > 0]).empty:
         return ""
     if len(rows) <= MOST_NAMED:
         of_each = (rows.iloc[[place]] for place in range(len(rows)))
-        return "; ".join(f"{row[counted]} of {_greedy(row)}{why(of)}" for of in of_each for row in records(of))
+        return "; ".join(f"{row[counted]} of {_greedy(row)}{words(of)}" for of in of_each for row in records(of))
     of_each_model = span(rows[counted].min(), rows[counted].max())
     of_all = f"{rows['greedy_answers'].sum()} greedy answers of {len(rows)} variants ({of_each_model} of each)"
-    return f"{rows[counted].sum()} of {of_all}{why(rows)}"
+    return f"{rows[counted].sum()} of {of_all}{words(rows)}"
 
 
 def _greedy(row: Mapping[str, Any]) -> str:

@@ -129,7 +129,7 @@ def basis(frames: Frames) -> str:
     names = {"queries": "query", "contexts": "context"}
     of_queries = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
     parts = [", ".join(filter(None, some)) for some in (of_queries, questions) if some]
-    asked = ", ".join(map(str, known)) if len(known) <= MOST_NAMED else f"{len(known)} models"
+    asked = ", ".join(map(str, known)) if len(known) <= MOST_NAMED else f"{len(known)} variants"
     return f"{'; '.join(parts)}{f'; asked of {asked}' if known else ''}." if parts else ""
 
 
@@ -170,10 +170,12 @@ def _claim(share: Share, frames: Frames, groups: Sequence[str] = ()) -> Claim | 
 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
-    """All numbers of few models; else the least and the most."""
+    """All numbers of few models; else the least and the most, or the one that all have."""
     if len(numbers) <= MOST_NAMED:
         return tuple(numbers)
     ordered = sorted(numbers, key=lambda number: number.value)
+    if len({number.text for number in numbers}) == 1:
+        return (replace(ordered[0], of=f"each of {len(numbers)}"),)
     ends = (ordered[0], "least"), (ordered[-1], "most")
     return tuple(replace(number, of=f"{number.of}, the {end} of {len(numbers)}") for number, end in ends)
 

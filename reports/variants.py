@@ -119,14 +119,16 @@ def _also(*named: Sequence[str]) -> str:
 
 
 def table(frames: Frames) -> pd.DataFrame:
-    """A row for each variant: the four shares in words, tokens and seconds; those that no other beats are marked.
+    """A row for each variant: the four shares in words, tokens and seconds; those that no other beats come first.
 
-    No row where there is no other variant to compare with.
+    Without a share that was measured of none. No row where there is no other variant to compare with.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
         return pd.DataFrame()
     best = {variant.model for variant in front(variants)}
+    variants.sort(key=lambda variant: (variant.model not in best, -variant.share(FOLLOWS), -variant.share(RESISTS)))
+    measured = [name for name in SHOWN if any(name in variant.means for variant in variants)]
     spent = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[SPENT])}
     rows = []
     for variant in variants:
@@ -134,7 +136,7 @@ def table(frames: Frames) -> pd.DataFrame:
         rows.append(
             {
                 "variant": str(variant.model), "front": "yes" if variant.model in best else "",
-                **{_HEADS[name]: _share(variant.means.get(name)) for name in SHOWN},
+                **{_HEADS[name]: _share(variant.means.get(name)) for name in measured},
                 "tokens": took.get("tokens_an_answer"), "seconds": took.get("seconds_a_prompt"),
             }
         )  # fmt: skip

@@ -18,7 +18,7 @@ from swaymeter.data.catalog import paper_items, papers
 from swaymeter.data.digests import integrity
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.distrust import distrust
-from swaymeter.reports.estimates import EQUIVALENCE, stood_in
+from swaymeter.reports.estimates import EQUIVALENCE, MOST_NAMED, stood_in
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, are_own, records
@@ -66,7 +66,8 @@ def page(
         models=[*findings], shown=shown, papers=folded,
         omitted=omitted, tables=tables, overview=overview, runs=frames[RUNS], readings=frames["readings"],
         stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries, relations=relations,
-        most_rows=MOST_ROWS, claims=known, several=several, basis=basis(frames), distrust=distrust(card, frames, known),
+        most_rows=MOST_ROWS, most_named=MOST_NAMED, claims=known, several=several, basis=basis(frames),
+        distrust=distrust(card, frames, known),
         kinds=kinds, told=of_marks, names=names(frames), script=Markup(script), script_hash=integrity(script),
         since=since,
     )  # fmt: skip

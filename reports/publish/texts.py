@@ -55,11 +55,10 @@ def _contents(filled: Filled) -> tuple[str, list[str], list[list[str]]]:
     """The caption, the names of columns and the first rows of a table, as the page shows them."""
     shown = filled.shown
     units = {name: shown.attrs.get("units", {}).get(name, "") for name in shown}
-    only = f" All rows: {filled.only_model}." if filled.only_model else ""
     more = f" The first {MOST_ROWS} of {len(shown)} rows; the CSV has all." if len(shown) > MOST_ROWS else ""
     rows = shown.head(MOST_ROWS).itertuples(index=False, name=None)
     lines = [[cell(value, units[name]) for name, value in zip(units, row, strict=True)] for row in rows]
-    return filled.caption + only + more, [heading(str(name), unit) for name, unit in units.items()], lines
+    return filled.caption + filled.in_common + more, [heading(str(name), unit) for name, unit in units.items()], lines
 
 
 def _part(cells: pd.DataFrame, formats: str, caption: str, label: str) -> str:

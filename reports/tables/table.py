@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 import pandas as pd
@@ -45,24 +47,38 @@ class Filled:
     printed: Printed = field(default_factory=Printed, repr=False)
 
     @property
-    def only_model(self) -> str:
-        """The model where all rows are of one model and dtype; empty where there are several."""
-        known = models(self.rows)
-        return str(known[0]) if len(known) == 1 else ""
+    def in_common(self) -> str:
+        """What all rows have in common, as a sentence before which a space stands; empty where nothing is.
+
+        The model, and of three rows or more what the columns before the first number say.
+        """
+        words = ", ".join(str(self._told[name].iloc[0]) for name in self._alike)
+        return f" All rows: {words}." if words else ""
 
     @property
     def shown(self) -> pd.DataFrame:
         """The rows for a page: a number with its interval is one text, a model with its dtype, too.
 
-        Without the model where `only_model` says it for all.
+        Without what `in_common` says for all, and without columns in which nothing stands.
         """
+        return self._told.drop(columns=self._alike)
+
+    @cached_property
+    def _told(self) -> pd.DataFrame:
         rows = _with_intervals(self.rows)
-        if self.only_model:
-            return rows.drop(columns=["model", "dtype"])
-        if not {"model", "dtype"} <= {*rows}:
-            return rows
-        named = [str(Model(str(row["model"]), str(row["dtype"]))) for row in records(rows[["model", "dtype"]])]
-        return rows.drop(columns="dtype").assign(model=named)
+        if {"model", "dtype"} <= {*rows}:
+            named = [str(Model(str(row["model"]), str(row["dtype"]))) for row in records(rows[["model", "dtype"]])]
+            rows = rows.drop(columns="dtype").assign(model=named)
+        nothing = rows.isna() | (rows == "")
+        return rows.loc[:, ~nothing.all()] if len(rows) else rows
+
+    @cached_property
+    def _alike(self) -> list[str]:
+        names = [str(name) for name in self._told]
+        labels = list(takewhile(lambda name: not is_numeric_dtype(self.rows[name]), names))
+        every = [name for name in names if name == "model" or (name in labels and len(self.rows) > 2)]
+        alike = [name for name in every if len(self._told) and self._told[name].nunique(dropna=False) == 1]
+        return alike if len(alike) < len(self._told.columns) else []
 
 
 _OF_ROWS = ("mean", "against", "against_mean", "margin")

@@ -38,6 +38,9 @@ def test_of_many_models_the_least_and_the_most_are_said(own: dict[str, pd.DataFr
     assert advice.numbers == ()
     ends = [(number.of, number.text.partition(" ")[0]) for number in first.numbers]
     assert ends == [("m0 (float32), the least of 9", "0.0%"), ("m8 (float32), the most of 9", "80.0%")]
+    alike = pd.concat([of_one.assign(mean=0.5) for of_one in many])
+    (number,) = claims({**own, "models_side_by_side": alike})[1].numbers
+    assert number.of == "each of 9"
 
 
 def test_a_share_without_an_interval_has_no_bar(own: dict[str, pd.DataFrame]) -> None:

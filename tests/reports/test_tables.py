@@ -27,7 +27,7 @@ def test_tables_have_rows_or_say_nothing(known: dict[str, pd.DataFrame], name: s
     assert empty.rows.empty
     assert full.caption
     if "model" in full.rows:
-        assert full.only_model == f"{MODEL} (float32)"
+        assert f"{MODEL} (float32)" in full.in_common
         assert "model" not in full.shown
 
 
@@ -239,6 +239,17 @@ def test_a_page_shows_a_number_with_its_interval(two: dict[str, pd.DataFrame]) -
     several = filled(TABLES["models-side-by-side"], two)
     assert {*several.shown["model"]} == {f"{MODEL} (float32)", f"{MODEL} (bfloat16)"}
     assert {"model", "dtype", "mean", "low", "high", "unit"} <= {*several.rows}
+
+
+def test_what_all_rows_say_is_said_once() -> None:
+    row = {"model": "m", "dtype": "float32", "evidence_set": "all", "effect": "date", "n": 8, "mean_a": 0.5,
+           "mean_b": 0.25, "difference": 0.25, "low": 0.1, "high": 0.4, "unit": "share", "p_adjusted": 0.01,
+           "verdict": "larger", "untestable": None}  # fmt: skip
+    table = TABLES["what-moves-the-answer"]
+    one = filled(table, {table.queries[0]: pd.DataFrame([{**row, "kind": kind} for kind in ("a", "b", "c")])})
+    assert one.in_common == " All rows: m (float32), all, the newer of a right and a wrong passage, against the older."
+    assert list(one.shown.columns) == ["questions", "mean", "against", "difference", "p_adjusted", "verdict"]
+    assert one.shown["difference"].iloc[0] == "+25.0 points [10.0, 40.0]"
 
 
 def test_a_model_at_a_server_is_explained(two: dict[str, pd.DataFrame]) -> None:

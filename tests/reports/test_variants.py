@@ -76,6 +76,7 @@ def test_the_table_and_the_figure() -> None:
     table = filled(WHAT_MAKES_IT_FOLLOW, found)
     assert table.caption.startswith("None of the 3 variants")
     assert table.rows["front"].tolist() == ["yes", "yes", ""]
+    assert "declines" not in table.rows  # of none of them
     assert table.rows.iloc[0].tolist()[:5] == ["a (float32)", "yes", "90.0% [80.0, 100.0]", "20.0% [10.0, 30.0]",
                                                "20.0% [10.0, 30.0]"]  # fmt: skip
     ((drawn,), _) = draw_all([FRONT], found)

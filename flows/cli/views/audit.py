@@ -297,8 +297,8 @@ def _how_many_differ(found: Audited) -> Iterator[str]:
     pairs = [row for row in found.differences if row["quantity"] in CHOSEN_BY]
     differ = sum(row["verdict"] in ("larger", "smaller") for row in pairs)
     yield (
-        f"{differ or 'none'} of {len(pairs)} comparisons of two variants by right and wrong passages show that they "
-        "differ; the page has all of them, and what each variant does"
+        f"{len(pairs)} comparisons of two variants by right and wrong passages, of which {differ or 'none'} show a "
+        "difference; the page has all of them, and what each variant does"
     )
 
 

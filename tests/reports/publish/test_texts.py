@@ -29,7 +29,7 @@ def test_hostile_text_stays_text_in_every_format(text: str) -> None:
 
 
 def filled(rows: int = 1) -> Filled:
-    cells = pd.DataFrame({"name & unit_1": list(NASTY) * rows, "value": 0.5, "share": None})
+    cells = pd.DataFrame({"name & unit_1": list(NASTY) * rows, "value": 0.5, "share": [None, *NASTY[1:]] * rows})
     cells.attrs["units"] = {"value": "nats"}
     return Filled(Table("nasty", r"100% \nasty", "caption", (), lambda frames: cells), f"A_b {NASTY[2]}.", cells)
 
