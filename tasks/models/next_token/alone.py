@@ -1,16 +1,19 @@
 """The truth that faster ways of reading are held against: a prompt read alone, without padding and without a KV cache.
 
 A way is compared with it once for a loaded model, on prompts as short and as long as those that are read, and again
-where others are shorter or longer. Where it differs by more than rounding, or raises an error, it is not used for this
+where others are shorter or longer; of prompts that are longer than any pass of ours, on their beginnings, unless a
+number of the model's configuration lies between the two, at which it may begin to read otherwise. Where it differs by more than rounding, or raises an error, it is not used for this
 model, and the reason is kept beside the scores: an unknown kind of model costs time, but never gives a wrong number.
 """
 
 import logging
+import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import cycle, islice
+from typing import Any
 
 import torch
 
@@ -25,8 +28,14 @@ log = logging.getLogger(__name__)
 Read = Callable[["Probe"], torch.Tensor]
 """Reads all prompts of a probe in some way, perhaps several times: the logits after each, (times x n, V)."""
 
+TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
+"""Most tokens of a pass, unless a single prompt has more."""
+
 _LIKELY = -10.0  # log-probabilities above this matter to draws
-_AHEAD = 2048  # most tokens to come that a comparison looks ahead: it reads some ten prompts so long
+_AHEAD = 2048  # most tokens to come that a comparison looks ahead: it reads some five prompts so long
+_SHORT = 64  # tokens, at most, of a short prompt beside a long one where all are as long
+FAR = {"cpu": 1280, "cuda": 18432}  # tokens, so many that each way reads them in several passes
+_NO_LENGTHS = re.compile("vocab|hidden|intermediate|inner|embd|ffn|dim|rank|theta|_id$")  # of numbers of a configuration
 
 
 class CannotRead(Exception):
@@ -71,9 +80,9 @@ class Probe:
 
     @classmethod
     def of(cls, shortest: Tokens, longest: Tokens, *, halved: bool = True) -> "Probe":
-        """Of prompts as long as these; where both are as long, the short one is half of it if it may be `halved`."""
+        """Of prompts as long as these; where both are as long, the short one is cut if it may be `halved`."""
         if halved and len(shortest) == len(longest):
-            shortest = shortest[: -(-len(shortest) // 2)]
+            shortest = shortest[: min(_SHORT, -(-len(shortest) // 2))]
         known = sorted({*shortest, *longest})
         short, long = (tuple(prompt[:-2] or prompt[:1]) for prompt in (shortest, longest))
         return cls((short, long), ((known[0], longest[-1]), (known[-1], longest[-1])))
@@ -109,12 +118,14 @@ def way_of(
     lengths = sorted(map(len, prompts)) or [0]
     long = long_positions(model, lengths[-1] + (to_come if in_parts else 0))
     reached = _reached(model, lengths[-1], to_come, long)
+    shortest, longest = min(lengths[0], reached), reached if in_parts else min(lengths[-1], reached)
     probe: Probe | None = None
     for way, read in ways.items():
         verdict = known.get((way, long), Verdict())
-        if prompts and not verdict.covers(lengths[0], reached if in_parts else lengths[-1]):
+        if prompts and not verdict.covers(shortest, longest):
             by_length = sorted((*verdict.compared, *prompts), key=len)
-            ends = tuple(by_length[0]), tuple(islice(cycle(by_length[-1]), max(len(by_length[-1]), reached)))
+            most = max(reached, *map(len, verdict.compared), 0)
+            ends = tuple(by_length[0][:reached]), tuple(islice(cycle(by_length[-1]), most))
             if long and in_parts:
                 verdict = Verdict("its positions change with the longest prompt of a pass")
             else:
@@ -142,9 +153,21 @@ def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
 
 
 def _reached(model: Network, tokens: int, to_come: int, long: bool) -> int:
-    """How long a prompt of so many tokens becomes, as far as a comparison looks ahead, on its side of the switch."""
+    """How long a prompt of so many tokens becomes, as far as a comparison looks, on its side of the switch."""
     limits = (model.context_window or sys.maxsize, sys.maxsize if long else _switch(model))
-    return max(tokens, min(tokens + min(to_come, _AHEAD), *limits))
+    reached = max(tokens, min(tokens + min(to_come, _AHEAD), *limits))
+    far = FAR[torch.device(model.device).type]
+    turns = any(far <= number < reached for number in _lengths(model.model.config.get_text_config().to_dict()))
+    return reached if turns else min(reached, far)
+
+
+def _lengths(config: Mapping[str, Any]) -> Iterator[int]:
+    """The whole numbers of a configuration that may be lengths, such as that of a window."""
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            yield from _lengths(value)
+        elif isinstance(value, int) and not _NO_LENGTHS.search(str(name)):
+            yield value
 
 
 def _compared(model: Network, probe: Probe, read: Read, alone: Distributions) -> tuple[str | None, float]:

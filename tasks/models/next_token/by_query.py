@@ -6,12 +6,13 @@ from functools import partial
 import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
+from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import CannotRead, Probe, way_of
+from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, CannotRead, Probe, way_of
 from swaymeter.tasks.models.next_token.distributions import Distributions
 from swaymeter.tasks.models.next_token.plain import BATCH, read_plain
-from swaymeter.tasks.models.next_token.reading import unreadable
-from swaymeter.tasks.models.next_token.shared import TOKENS_PER_PASS, Pass, SharedPrefixes
+from swaymeter.tasks.models.next_token.reading import PrefixTree, Reading, read_contexts, unreadable
+from swaymeter.tasks.models.next_token.shared import Pass, SharedPrefixes
 
 PREFIX_TREE = "prefix tree"
 PLAIN = "plain"
@@ -71,18 +72,13 @@ def _of_probe(model: Network, probe: Probe) -> torch.Tensor:
     """The logits after a probe's prompts, read as trees; and again with their last tokens as tokens that follow."""
     if reason := unreadable(model):
         raise CannotRead(reason)
-    whole = {place: of_tail.logits.clone() for place, of_tail in _by_prefix_tree(model, probe.prompts, None)}
-    in_order = torch.stack([whole[place] for place in range(len(probe.tails))], dim=1)
-    following = torch.empty_like(in_order)
-
-    def follow(forward_pass: Pass) -> None:
-        forward_pass.reading.logits([paths[0][-1] for paths in forward_pass.paths])
-        lasts = torch.tensor([probe.tails[unit][-1] for unit in forward_pass.units], device=in_order.device)
-        logits = forward_pass.reading.following(lasts.expand(len(forward_pass.contexts), -1))
-        for row, context in enumerate(forward_pass.contexts):
-            following[context, forward_pass.units] = logits[row]
-
-    begun = [[prompt[:-1] for prompt in of_context] for of_context in probe.prompts]
-    for _ in SharedPrefixes(model, begun, entries=2, keep=True).read(follow):
-        pass
-    return torch.cat([in_order.flatten(0, 1), following.flatten(0, 1)])
+    with Halving(model, "prompts are rehearsed", 1).attempt(1, smallest=lambda: "two contexts and queries"):
+        contexts = read_contexts(model, probe.contexts, range(len(probe.contexts)))
+        tree = PrefixTree.of(probe.tails, device=model.device)
+        whole = Reading(model, contexts, tree).logits([path[-1] for path in tree.paths])
+        begun = PrefixTree.of([tail[:1] for tail in probe.tails], device=model.device)
+        reading = Reading(model, contexts, begun, keep=True)
+        reading.logits([path[-1] for path in begun.paths])
+        lasts = torch.tensor([tail[-1] for tail in probe.tails], device=model.device)
+        following = reading.following(lasts.expand(len(probe.contexts), -1))
+    return torch.cat([whole.flatten(0, 1), following.flatten(0, 1)])

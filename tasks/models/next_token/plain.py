@@ -1,11 +1,13 @@
 """The plain engine: complete prompts in batches, without a KV cache, sorted by length and never cut.
 
 They are padded on the left where that gives what each gives alone, else batches are of equal length, or of one prompt.
+Long prompts are so few at once that a pass has no more tokens than a limit.
 """
 
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 
 import numpy as np
 import torch
@@ -13,7 +15,7 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving
 from swaymeter.tasks.models.network import Network
-from swaymeter.tasks.models.next_token.alone import Probe, long_positions, read_equal, single, way_of
+from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS, Probe, long_positions, read_equal, single, way_of
 
 BATCH = 32
 PADDED = "padded batches"
@@ -61,9 +63,12 @@ def _in_batches(
     order = sorted(range(len(prompts)), key=lambda place: len(prompts[place]))
     waiting = deque(order)
     parts: list[torch.Tensor] = []
+    most = TOKENS_PER_PASS[torch.device(model.device).type]
     halving = Halving(model, "prompts are read", 1 if way == ALONE else batch_size)
     while waiting:
-        places = [place for _, place in zip(range(halving.amounts[0]), waiting, strict=False)]
+        places = list(islice(waiting, halving.amounts[0]))
+        while not padding and len(places) > 1 and len(places) * len(prompts[places[-1]]) > most:
+            places.pop()
         batch = [prompts[place] for place in places if way == PADDED or len(prompts[place]) == len(prompts[waiting[0]])]
         with halving.attempt(len(batch), smallest=partial(single, model, batch[0])):
             parts.append(_read(model, batch, padding) if way == PADDED else read_equal(model, batch))

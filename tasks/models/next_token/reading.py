@@ -2,13 +2,15 @@
 
 A mask lets a token attend to its context and its own ancestors, and its position is the context's length plus its
 depth, so that every path is read as if it were alone. The mask is additive and four-dimensional, which is exact in
-eager and sdpa attention alike; it includes a sliding window.
+eager and sdpa attention alike; it includes a sliding window. What is long is read in chunks, so that a mask has the rows
+of a chunk, and memory grows as the number of tokens does.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 
 from swaymeter.tasks.models.capabilities import Tokens
@@ -17,6 +19,9 @@ from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 LayerCache = list[tuple[torch.Tensor, torch.Tensor]]
 """The KV cache of each layer, (rows, heads, tokens, size of a head)."""
+
+CHUNK = {"cpu": 512, "cuda": 4096}
+"""Most tokens of a row that are read in a pass."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +91,7 @@ class _Keys:
     """The KV cache that a model's attention gets: earlier keys and values precede the new ones."""
 
     def __init__(self, before: Sequence[LayerCache], *, keep: bool) -> None:
-        self._before, self._keep = before, keep
+        self._before, self._keep = list(before), keep
         self.new: LayerCache = []
 
     def update(
@@ -104,21 +109,54 @@ class _Keys:
         return sum(int(layers[layer_idx][0].shape[2]) for layers in self._before if layers)
 
 
+class _ContextKeys:
+    """The KV cache of contexts while they are read: `rows` are at the tokens from `start` to `stop`."""
+
+    def __init__(self, contexts: int, tokens: int) -> None:
+        self._shape = contexts, tokens
+        self.rows, self.start, self.stop = slice(0), 0, 0
+        self.layers: LayerCache = []
+
+    def update(
+        self, keys: torch.Tensor, values: torch.Tensor, layer_idx: int, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        rows, tokens = self._shape
+        if layer_idx == len(self.layers):
+            whole = [new.new_zeros((rows, new.shape[1], tokens, new.shape[3])) for new in (keys, values)]
+            self.layers.append((whole[0], whole[1]))
+        of_layer = self.layers[layer_idx]
+        for of_all, new in zip(of_layer, (keys, values), strict=True):
+            of_all[self.rows, :, self.start : self.stop] = new
+        return of_layer[0][self.rows, :, : self.stop], of_layer[1][self.rows, :, : self.stop]
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return self.start
+
+
 @torch.inference_mode()
 def read_contexts(model: Network, contexts: Sequence[Tokens], rows: Sequence[int]) -> ContextBatch:
-    """The KV cache of contexts, right-padded to the longest; rows: their places."""
-    longest = max(map(len, contexts))
-    ids = torch.zeros((len(contexts), longest), dtype=torch.int64)
-    for row, tokens in enumerate(contexts):
-        ids[row, : len(tokens)] = torch.tensor(tokens, dtype=torch.int64)
-    keys = _Keys([], keep=True)
-    if longest:
-        places = torch.arange(longest, device=model.device)
-        distance = places.unsqueeze(1) - places.unsqueeze(0)
-        positions = places.expand(len(contexts), -1)
-        _forward(model, ids.to(model.device), positions, distance.expand(len(contexts), -1, -1), keys, [0])
-    lengths = torch.tensor([len(tokens) for tokens in contexts], device=model.device)
-    return ContextBatch(list(rows), lengths, keys.new)
+    """The KV cache of contexts, the shorter ones first, right-padded to the longest; rows: their places."""
+    lengths = np.array([len(tokens) for tokens in contexts])
+    longest = int(lengths[-1])
+    ids = np.zeros((len(contexts), longest), dtype=np.int64)
+    for row, context in enumerate(contexts):
+        ids[row, : len(context)] = context
+    keys = _ContextKeys(*ids.shape)
+    for start, stop in _chunks(longest, model.device):
+        ended = int(np.searchsorted(lengths, start, side="right"))
+        keys.rows, keys.start, keys.stop = slice(ended, None), start, stop
+        tokens = torch.from_numpy(ids[ended:, start:stop]).to(model.device)
+        positions = torch.arange(start, stop, device=model.device)
+        distance = positions.unsqueeze(1) - torch.arange(stop, device=model.device)
+        of_rows = positions.expand(len(tokens), -1), distance.expand(len(tokens), -1, -1)
+        _forward(model, tokens, *of_rows, keys, [0])
+    return ContextBatch(list(rows), torch.from_numpy(lengths).to(model.device), keys.layers)
+
+
+def _chunks(tokens: int, device: str) -> Iterator[tuple[int, int]]:
+    """The first token of each chunk, and the one behind its last."""
+    size = CHUNK[torch.device(device).type]
+    return ((start, min(start + size, tokens)) for start in range(0, tokens, size))
 
 
 class Reading:
@@ -126,31 +164,44 @@ class Reading:
 
     def __init__(self, model: Network, contexts: ContextBatch, tree: PrefixTree, *, keep: bool = False) -> None:
         self._model, self._contexts, self._tree, self._keep = model, contexts, tree, keep
-        self._grown: list[LayerCache] = []
+        self._before = [contexts.keys]
+        self._steps = 0  # tokens that have followed
 
     @torch.inference_mode()
     def logits(self, nodes: Sequence[int]) -> torch.Tensor:
         """The logits after these nodes of the tree: (B, len(nodes), V), in the model's dtype, on its device."""
-        tree = self._tree
-        depths = tree.depths.expand(len(self._contexts.rows), -1)
-        between = torch.where(tree.ancestors, tree.depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
-        return self._read(tree.tokens.expand_as(depths), depths, between, nodes)
+        tree, every = self._tree, (len(self._contexts.rows), -1)
+        found = torch.empty(0)
+        for start, stop in _chunks(len(tree), self._model.device):
+            depths = tree.depths[start:stop]
+            between = torch.where(tree.ancestors[start:stop, :stop], depths.unsqueeze(1) - tree.depths[:stop], -1)
+            places = [place for place, node in enumerate(nodes) if start <= node < stop]
+            inside = [nodes[place] - start for place in places]
+            keep = self._keep or stop < len(tree)
+            part = self._read(tree.tokens[start:stop].expand(every), depths.expand(every), between, inside or [0], keep)
+            if len(places) == len(nodes):
+                found = part
+            elif places:
+                found = found if len(found) else part.new_empty((len(part), len(nodes), part.shape[2]))
+                found[:, places] = part
+        return found
 
     @torch.inference_mode()
     def following(self, tokens: torch.Tensor) -> torch.Tensor:
         """The logits after one more token, (B, paths), at the end of every path of a kept tree: (B, paths, V)."""
         tree, paths = self._tree, len(self._tree.paths)
-        step = len(self._grown)
+        self._steps += 1
+        step = self._steps
         ends = torch.tensor([path[-1] for path in tree.paths], device=tree.tokens.device)
         depths = tree.depths[ends] + step
         to_tree = torch.where(tree.ancestors[ends], depths.unsqueeze(1) - tree.depths.unsqueeze(0), -1)
         own = torch.eye(paths, dtype=torch.bool, device=tree.tokens.device)
         to_grown = [torch.where(own, back, -1) for back in range(step - 1, -1, -1)]
         between = torch.cat([to_tree, *to_grown], dim=1)
-        return self._read(tokens, depths.expand(len(self._contexts.rows), -1), between, range(paths))
+        return self._read(tokens, depths.expand(len(self._contexts.rows), -1), between, range(paths), self._keep)
 
     def _read(
-        self, tokens: torch.Tensor, depths: torch.Tensor, between: torch.Tensor, nodes: Sequence[int]
+        self, tokens: torch.Tensor, depths: torch.Tensor, between: torch.Tensor, nodes: Sequence[int], keep: bool
     ) -> torch.Tensor:
         lengths, cached = self._contexts.lengths.unsqueeze(1), self._contexts.keys
         longest = int(cached[0][0].shape[2]) if cached else 0  # tokens of the longest context
@@ -159,10 +210,10 @@ class Reading:
         back = positions.unsqueeze(2) - places.unsqueeze(1)
         to_context = torch.where((places < lengths).unsqueeze(1), back, -1)
         distance = torch.cat([to_context, between.expand(len(lengths), -1, -1)], dim=2)
-        keys = _Keys([cached, *self._grown], keep=self._keep)
+        keys = _Keys(self._before, keep=keep)
         logits = _forward(self._model, tokens, positions, distance, keys, nodes)
-        if self._keep:
-            self._grown.append(keys.new)
+        if keep:
+            self._before.append(keys.new)
         return logits
 
 
@@ -171,7 +222,7 @@ def _forward(
     tokens: torch.Tensor,
     positions: torch.Tensor,
     distance: torch.Tensor,
-    keys: _Keys,
+    keys: _Keys | _ContextKeys,
     nodes: Sequence[int],
 ) -> torch.Tensor:
     """One pass: tokens and positions (B, n); distance (B, n, seen): how far back a token is, negative if masked."""

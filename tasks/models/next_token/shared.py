@@ -15,14 +15,13 @@ import torch
 from swaymeter.tasks.models.capabilities import Tokens
 from swaymeter.tasks.models.memory import Halving, memory_budget
 from swaymeter.tasks.models.network import Network
+from swaymeter.tasks.models.next_token.alone import TOKENS_PER_PASS
 from swaymeter.tasks.models.next_token.reading import ContextBatch, PrefixTree, Reading, path_of, read_contexts
 from swaymeter.tasks.models.prompts.tokens import common_prefix_length
 
 NODES_PER_BATCH = {"cpu": 128, "cuda": 256}
 ALONE = 8
 """Times as many nodes where there is one context: a pass has then one row, and long sequences share more of it."""
-
-TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
 
 
 @dataclass(frozen=True, eq=False)

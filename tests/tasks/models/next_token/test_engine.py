@@ -6,7 +6,7 @@ import torch
 
 from swaymeter.data.errors import ScoreError, UsageError
 from swaymeter.tasks.models import LanguageModel
-from swaymeter.tasks.models.next_token import shared
+from swaymeter.tasks.models.next_token import alone, reading, shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE, engine, next_token_by_query
 from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
 from tests.tasks.models.alone import counts_positions_itself, log_probs, running_out_of_memory
@@ -94,6 +94,32 @@ def test_a_comparison_is_as_long_as_prompts_become() -> None:
     for to_come, reached in ((0, longest), (20, longest + 20), (10, longest + 20), (500, 128)):
         assert engine(model, prompts, to_come=to_come) == PREFIX_TREE
         assert len(model.engine.verdicts[PREFIX_TREE, False].compared[1]) == reached
+
+
+@pytest.mark.parametrize(("window", "turns"), [(64, False), (24, True)], ids=["no window", "a window between"])
+def test_far_prompts_are_compared_by_their_beginnings(
+    window: int, turns: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(alone.FAR, "cpu", 20)
+    model = tiny_language_model("mistral")
+    model.model.config.sliding_window = window
+    passes, longest = [], 0
+    for length in (30, 30, 34):
+        before = model.forward_passes
+        assert engine(model, tokenized_prompts(model, ["x" * (length - 4)], ["Who?", "What"])) == PREFIX_TREE
+        passes.append(model.forward_passes > before)
+        longest = len(model.engine.verdicts[PREFIX_TREE, False].compared[1])
+    assert (passes, longest) == (([True, False, True], 34) if turns else ([True, False, False], 20))
+
+
+@pytest.mark.parametrize("family", ["llama", "mistral", "gpt2", "olmo3"])
+def test_long_contexts_and_queries_are_read_in_chunks(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(reading.CHUNK, "cpu", 6)
+    model = family_model(family) if family == "olmo3" else tiny_language_model(family)
+    assert _furthest(model, CONTEXTS, QUERIES) < 1e-4
+    assert _engine(model) == PREFIX_TREE
+    with running_out_of_memory(model, over=6 * len(CONTEXTS)):
+        assert len(list(next_token_by_query(model, tokenized_prompts(model, CONTEXTS, QUERIES)))) == len(QUERIES)
 
 
 def test_equal_numbers_whatever_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,6 +213,16 @@ def test_prompts_that_cannot_be_read_are_refused(tiny: LanguageModel) -> None:
         tokenized_prompts(model, ["short\n", "x" * 10], ["seven!!"])
     with pytest.raises(ScoreError, match="no tokens"):
         tokenized_prompts(model, [""], [""])
+
+
+def test_plain_passes_have_a_limit(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    model = tiny_language_model()
+    prompts = tokenized_prompts(model, CONTEXTS, QUERIES[:1])
+    list(next_token_by_query(model, prompts))
+    monkeypatch.setitem(alone.TOKENS_PER_PASS, "cpu", 150)
+    with running_out_of_memory(model, over=150):
+        assert _furthest(model, CONTEXTS, QUERIES[:1]) < 1e-4
+    assert not caplog.text
 
 
 def test_plain_way_halves_its_batches_too(caplog: pytest.LogCaptureFixture) -> None:
