@@ -2,8 +2,8 @@
 
 A mask lets a token attend to its context and its own ancestors, and its position is the context's length plus its
 depth, so that every path is read as if it were alone. The mask is additive and four-dimensional, which is exact in
-eager and sdpa attention alike; it includes a sliding window. What is long is read in chunks, so that a mask has the rows
-of a chunk, and memory grows as the number of tokens does.
+eager and sdpa attention alike; it includes a sliding window. What is long is read in chunks, so that a mask has the
+rows of a chunk, and memory grows as the number of tokens does.
 """
 
 from collections.abc import Iterator, Sequence
