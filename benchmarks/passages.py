@@ -152,9 +152,9 @@ def _measured(model: LanguageModel, setting: Setting, server: "_Server | None") 
 
     found = {name: Found() for name in ("engine", "one at a time", "in batches")}
     sides = [
-        Side("engine", lambda of: _by_engine(model, prompts, of, found["engine"]), everything),
-        Side("one at a time", lambda of: _by_generate(model, prompts, of, found["one at a time"], 1), some),
-        Side("in batches", lambda of: _by_generate(model, prompts, of, found["in batches"], AT_ONCE), some),
+        Side("engine", lambda of: by_engine(model, prompts, of, found["engine"]), everything),
+        Side("one at a time", lambda of: by_generate(model, prompts, of, found["one at a time"], 1), some),
+        Side("in batches", lambda of: by_generate(model, prompts, of, found["in batches"], AT_ONCE), some),
     ]
     if server:
         found["vLLM"] = Found()
@@ -183,8 +183,9 @@ def _measured(model: LanguageModel, setting: Setting, server: "_Server | None") 
     }
 
 
-def _by_engine(model: LanguageModel, prompts: Sequence[Prompt], places: Sequence[int], found: Found) -> NDArray[Any]:
-    with _own_peak(model, found):
+def by_engine(model: LanguageModel, prompts: Sequence[Prompt], places: Sequence[int], found: Found) -> NDArray[Any]:
+    """The engine's answers to these prompts go into found; returns their lengths, (n, 1)."""
+    with own_peak(model, found):
         for form in FORMS:
             of_form = [place for place in places if prompts[place].form == form]
             texts = catalog.prompts(cast(Any, form))
@@ -199,11 +200,12 @@ def _by_engine(model: LanguageModel, prompts: Sequence[Prompt], places: Sequence
 
 
 @torch.inference_mode()
-def _by_generate(
+def by_generate(
     model: LanguageModel, prompts: Sequence[Prompt], places: Sequence[int], found: Found, at_once: int
 ) -> NDArray[Any]:
+    """As by_engine, by generate with so many prompts at once."""
     ends = sorted(end_tokens(model))
-    with _own_peak(model, found):
+    with own_peak(model, found):
         for start in range(0, len(places), at_once):
             some = places[start : start + at_once]
             ids, mask = left_padded([prompts[place].tokens for place in some], model.device)
@@ -232,7 +234,8 @@ def _equal(engine: Found, other: Found) -> float:
 
 
 @contextmanager
-def _own_peak(model: LanguageModel, found: Found) -> Iterator[None]:
+def own_peak(model: LanguageModel, found: Found) -> Iterator[None]:
+    """The most memory that the process has within it is found's, if it is more than before."""
     release_memory(model.device)
     forget_peak(model.device)
     yield

@@ -89,6 +89,16 @@ def test_passages_in_small(tmp_path: Path) -> None:
     assert engine["peak_bytes"] > 1 << 28
 
 
+def test_long_prompts_in_small(tmp_path: Path) -> None:
+    (setting,) = ran("long_prompts", tmp_path)["settings"]
+    sides = {one["side"]: one for one in setting["sides"]}
+    assert (300 < setting["tokens"] < 500, setting["engines"]) == (True, ["prefix tree", "slots"])
+    assert {sides[name]["equal_answers"] for name in ("engine, one answer", "engine, answers")} == {1}
+    assert max(sides[name]["apart"] for name in ("engine, one", "engine, four")) < 1e-4
+    assert sides["plain pass"]["over_plain"] == sides["generate"]["over_plain"] == 1
+    assert all(one["peak_bytes"] > 1 << 28 for one in setting["sides"])
+
+
 def test_generation_of_a_large_shape_needs_no_weights(
     tmp_path: Path,
 ) -> None:
