@@ -1,6 +1,7 @@
 """What every section of a study file has in common: a key that it does not know is refused, with the nearest one."""
 
 import json
+import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -48,13 +49,23 @@ class Options(BaseModel):
 
 
 def beside_the_study(path: str, info: ValidationInfo, *, is_there: Callable[[Path], bool] = Path.exists) -> str:
-    """The path from the folder of the study's file or, where nothing is there, from the current folder."""
+    """The path from the folder of the study's file; of a bundled one, where nothing is there, from the current folder.
+
+    ValueError where it leads to something from the current folder alone: a deployment has another one.
+    """
+    context = info.context or {}
+    folder = Path(context.get("folder", "."))
     try:
         named = Path(path).expanduser()
-        beside = Path((info.context or {}).get("folder", ".")) / named
-        return str(beside if is_there(beside) else named)
+        is_beside, is_here = is_there(folder / named), is_there(named)
     except (OSError, RuntimeError, ValueError) as error:  # no such home directory, or a name that no file can have
         raise ValueError(f"{path!r} cannot be a path: {error}") from None
+    if context.get("is_bundled"):
+        return str(folder / named if is_beside else named)
+    if is_here and not is_beside:
+        write = os.path.relpath(named, folder)
+        raise ValueError(f"{path!r} is relative to the study's file; it is not there: move it, or write {write!r}")
+    return str(folder / named)
 
 
 def folder_beside_the_study(name: str, info: ValidationInfo) -> str:
@@ -80,7 +91,7 @@ Shown = Annotated[str, AfterValidator(_printable)]
 """A text for readers."""
 
 NamedPath = Annotated[str, AfterValidator(beside_the_study)]
-"""The path of a file or folder: from the folder of the study's file or, if nothing is there, from the current one."""
+"""The path of a file or folder, from the folder of the study's file."""
 
 ModelName = Annotated[str, AfterValidator(folder_beside_the_study)]
 """The name of a model: where it is a folder beside the study's file, that folder, wherever the study is run."""

@@ -64,9 +64,14 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
     if renamed := list(_renamed_keys(content)):
         raise StudyFileError(f"{file}: {'; '.join(renamed)}")
     try:
-        return Study.model_validate(content, context={"folder": str(file.parent)})
+        return Study.model_validate(content, context=_context(file))
     except ValidationError as error:
         raise StudyFileError(f"{file}: {'; '.join(_messages(error))}") from None
+
+
+def _context(file: Path) -> Mapping[str, Any]:
+    """What the paths of a study are relative to."""
+    return {"folder": str(file.parent), "is_bundled": file.parent.resolve() == STUDIES.resolve()}
 
 
 def _put(content: Any, key: str, value: Any) -> None:

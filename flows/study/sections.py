@@ -319,7 +319,7 @@ class ServicesPart(Options):
 
     contact: str | None = None
     """An e-mail address or a page of whoever runs the study; null: the environment variable SWAYMETER_CONTACT."""
-    cache: str | None = None
+    cache: NamedPath | None = None
     """The folder of cached responses; null: one in the workspace."""
 
     @model_validator(mode="before")

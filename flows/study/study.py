@@ -56,9 +56,10 @@ class Study(Options):
     seeds: Annotated[tuple[Seed, ...], Field(min_length=2, max_length=100)] | None = None
     """In place of `seed`, the study's and further ones. Contexts about the same entities are drawn with each of these,
     too, and scored by persuasion and susceptibility: how far these vary is reported."""
-    workspace: str | None = None
-    """The folder of everything that is made; null: `workspaces/` and the name, below the current folder. Studies of
-    different names may share one."""
+    workspace: NamedPath | None = None
+    """The folder of everything that is made, from the folder of this file as all paths; null: `workspaces/` and the
+    name, below the current folder, which of a deployment is `SWAYMETER_HOME`. Studies of different names may share
+    one."""
     facts: Facts | None = None
     """Facts, which become queries and contexts."""
     services: ServicesPart = ServicesPart()
@@ -190,5 +191,5 @@ class Study(Options):
 
     def access(self, downloads: Path, **options: Any) -> Access:
         """How the study reaches services; options: as in `Access`."""
-        cache = Path(self.services.cache).expanduser() if self.services.cache else None
+        cache = Path(self.services.cache) if self.services.cache else None
         return Access(downloads, self.services.by_name(), self.services.asked_by, cache, **options)

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from swaymeter.data import catalog
 from swaymeter.data.digests import content_key
+from swaymeter.data.options import NamedPath
 from swaymeter.data.records import Fact, RelationName
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.source import FactsOptions, FactSource, FetchedFacts
@@ -20,7 +21,7 @@ class CsvFacts(FactsOptions):
 
     source: Literal["csv"] = "csv"
     """Facts from a CSV file."""
-    file: str
+    file: NamedPath
     """The file, with the columns relation, subject and object."""
     licence: str = "not stated"
     """The terms under which the facts may be used."""

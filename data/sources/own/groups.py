@@ -7,7 +7,7 @@ same entities with the same queries. The bundled files are those of data/catalog
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -58,12 +58,15 @@ class PairRow(BaseModel):
     type: Optional = None
 
 
-_beside_the_study = partial(beside_the_study, is_there=Path.is_file)  # a folder may be called as a bundled file is
+def _named(path: str, info: ValidationInfo) -> str:
+    """The path from the folder of the study's file, or the name of a bundled file, as which a folder may be called."""
+    file = beside_the_study(path, info, is_there=Path.is_file)
+    return file if Path(file).is_file() else path
 
 
 def _texts(path: Any, info: ValidationInfo) -> Any:
     def read() -> GroupTexts:
-        return catalog.group_texts(bundled(_beside_the_study(path, info), ".yaml"))
+        return catalog.group_texts(bundled(_named(path, info), ".yaml"))
 
     advice = f"docs/own-data.md shows the form, bundled are {bundled_names('.yaml')}"
     return path if isinstance(path, GroupTexts) else own_yaml(path, read, "contexts", advice)
@@ -81,7 +84,7 @@ Texts = Annotated[
 class _Files(OwnFile):
     """The files, which are read before the list of relations is checked."""
 
-    file: Annotated[str, AfterValidator(_beside_the_study)]
+    file: Annotated[str, AfterValidator(_named)]
     """The file of entities: CSV, JSON or Parquet; or the name of a bundled one (docs/own-data.md)."""
     texts: Texts
     """The YAML file of queries and sets of contexts, or the name of bundled texts (docs/own-data.md)."""

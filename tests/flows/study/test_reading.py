@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from swaymeter.data.errors import StudyFileError
 from swaymeter.data.named import Registry
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
+from swaymeter.flows.stages.plan import workspace_of
 from swaymeter.flows.study.reading import STUDIES, read_study
 from swaymeter.flows.study.sections import ContextsPart, ModelPart, ServiceOptions, ServicesPart
 from swaymeter.flows.study.study import Study
@@ -141,7 +142,7 @@ def message_of(folder: Path, changes: Any) -> str:
     return ""
 
 
-def test_models_and_files_are_found_beside_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
     for folder in (there / "tiny", there / "judge", elsewhere / "judge"):
         folder.mkdir(parents=True)
@@ -149,6 +150,7 @@ def test_models_and_files_are_found_beside_the_study(tmp_path: Path, monkeypatch
         (folder / "mine.csv").write_text("question,answer\nWhich?,This\n")
     study = {
         "name": "beside", "questions": {"source": "file", "file": "mine.csv"},
+        "workspace": "made/here", "services": {"cache": "responses"},
         "models": [{"name": "tiny"}, {"name": "org/at-the-hub"}],
         "measures": {"answers": {}, "clusters": {"entailment": "judge"}, "whose_answer": {"entailment": "judge"}},
     }  # fmt: skip
@@ -164,6 +166,21 @@ def test_models_and_files_are_found_beside_the_study(tmp_path: Path, monkeypatch
         assert found.measures["clusters"]["entailment"] == str(there / "judge")
         assert found.measures["whose_answer"]["entailment"] == str(there / "judge")
     assert Path(read[1].questions.path) == there / "mine.csv"
+    assert workspace_of(read[1]).root == there / "made" / "here"
+    assert read[1].access(elsewhere).cache == there / "responses"
+
+
+@pytest.mark.parametrize("key", ["workspace", "services.cache", "verdicts"])
+def test_what_is_in_the_current_folder_alone_is_refused(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "mine").mkdir()
+    monkeypatch.chdir(tmp_path)
+    section, _, name = key.rpartition(".")
+    study = SOUND | ({section: {name: "mine"}} if section else {name: "mine"})
+    with pytest.raises(StudyFileError, match=f"{key}: 'mine' is relative to the study's file.* write '../mine'"):
+        read_study(write_study(tmp_path / "studies", study))
 
 
 def test_values_of_a_backfill_take_the_place_of_a_key(tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ WIKIDATA = {"source": "wikidata"}
         ({"prompt": {"about": "{context}"}}, "prompt.about: "),
         ({"prompt": {"without_context": "{about} {about} {question}"}}, "may have the slot {about} only once"),
         ({"decodings": ["beam"]}, "decodings.beam: expected 'greedy', 'cad', 'adacad' or 'coiecd', not \"beam\""),
-        ({"prompt": {"file": "nowhere.yaml"}}, "prompt.file: nowhere.yaml cannot be read as YAML"),
+        ({"prompt": {"file": "nowhere.yaml"}}, "/nowhere.yaml cannot be read as YAML"),
         # ---- models
         ({"models": []}, "models: may not be empty; name at least 1"),
         ({"models": ["gpt2"]}, "models.0: expected keys with values"),

@@ -285,7 +285,7 @@ IMPOSSIBLE = [
     ),
     (
         {"facts": {**YAGO, "dump": ["gone.nt"]}},
-        "facts.dump: gone.nt cannot be read: No such file or directory; correct the path",
+        "facts.dump: {folder}/gone.nt cannot be read: No such file or directory; correct the path",
     ),
     (
         {"questions": {"source": "dynamicqa", "folder": ".", "partitions": ["static"]}},
@@ -293,7 +293,7 @@ IMPOSSIBLE = [
     ),
     (
         {"questions": {"source": "wikidata", "triples": {"source": "file", "file": "gone.csv"}}},
-        "questions.triples.file: gone.csv cannot be read: No such file or directory; correct the path",
+        "questions.triples.file: {folder}/gone.csv cannot be read: No such file or directory; correct the path",
     ),
 ]  # fmt: skip
 
