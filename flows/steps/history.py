@@ -58,7 +58,7 @@ def keep_history(step: Step, run: Run) -> None:
 
 
 def settings(asked: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """What a run asked with, by name, of rows of the named query `asked_with`: prompts, decodings, seeds and labels."""
+    """What a run asked with, by name, of rows of the query `asked_with`: prompts, decodings, seeds, labelled models."""
     rows = list(asked)
     texts = dict[str, str]()
     for row in rows:
@@ -66,8 +66,8 @@ def settings(asked: Iterable[Mapping[str, Any]]) -> dict[str, str]:
         prompt = json.loads(row["prompt"] or "{}")
         texts |= {f"{named}.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()}
         texts |= {f"decoding {row['decoding']}": row["decoding_parameters"] or "none"} if row["decoding"] else {}
-    labels = {f"label of {row['model']} ({row['dtype']})": row["label"] or "none" for row in rows}
-    return {"seed": ", ".join(sorted({str(row["seed"]) for row in rows})), **texts, **labels}
+    called = {f"model called {row['label']} ({row['dtype']})": row["model"] for row in rows if row["label"]}
+    return {"seed": ", ".join(sorted({str(row["seed"]) for row in rows})), **texts, **called}
 
 
 def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> None:
