@@ -198,7 +198,7 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
     databases = comparisons.database_of(str(a)), comparisons.database_of(str(b))
     rows, left_out = comparisons.compared(*databases)
     frame = pd.DataFrame(rows)
-    frame.attrs |= {"not_the_same": comparisons.settings_apart(*databases), "left_out": left_out}
+    frame.attrs |= {"not_the_same": comparisons.lines_of(comparisons.settings_apart(*databases)), "left_out": left_out}
     return frame
 
 

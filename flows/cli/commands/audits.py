@@ -228,8 +228,14 @@ Run = Annotated[str, typer.Argument(help="A study, the folder of its workspace, 
 
 
 @audits.command()
-def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.Traceback = False) -> None:
-    """Compare the models of two runs on the questions and queries that both were asked: paired differences.
+def compare(
+    a: Run,
+    b: Run,
+    page: Annotated[Path | None, typer.Option("--page", help="The page; default: in the workspace of B.")] = None,
+    as_json: options.AsJson = False,
+    traceback: options.Traceback = False,
+) -> None:
+    """Compare the models of two runs on the questions and queries that both were asked, on a page: what changed sides.
 
     Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
     """
@@ -237,9 +243,14 @@ def compare(a: Run, b: Run, as_json: options.AsJson = False, traceback: options.
 
     databases = view.database_of(a), view.database_of(b)
     (rows, left_out), apart = view.compared(*databases), view.settings_apart(*databases)
+    flips = view.sides(*databases)
+    if page or not as_json:
+        page = view.write_page(page, databases, rows, apart, left_out, flips)
     if as_json:
-        print_product(view.as_json(rows, apart, left_out))
+        print_product(view.as_json(rows, apart, left_out, flips))
         return
     for name, database in zip("AB", databases, strict=True):
         print_line(f"{name}: {database}")
     view.show(out, rows, apart, left_out)
+    where = f"the page {page} has them" if page else "no page: the workspace of B cannot be written; name a --page"
+    print_line(f"greedy answers that changed sides: {len(flips)}; {where}")

@@ -1,11 +1,14 @@
 """Two runs side by side: how the models of one differ from those of the other on the same questions and queries."""
 
 import json
+import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import asdict
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pandas as pd
 from rich.console import Console
@@ -14,20 +17,27 @@ from swaymeter.data.errors import DamagedFile, UsageError, first_line
 from swaymeter.data.records import identity
 from swaymeter.data.records.statistics import FEWEST_SAMPLES
 from swaymeter.data.storage.notes import json_object
-from swaymeter.data.storage.workspace import DATABASE
+from swaymeter.data.storage.workspace import DATABASE, slug
+from swaymeter.data.storage.writing import beside, put
 from swaymeter.data.warehouse.warehouse import Limits, opened
 from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.steps.aggregate import schema
+from swaymeter.reports.changes import short
 from swaymeter.reports.estimates import estimate, number, verdict
-from swaymeter.reports.models import RUNS, labelled
+from swaymeter.reports.frames import where
+from swaymeter.reports.history import MOVED
+from swaymeter.reports.history.side_by_side import Apart, ChangedSides, Differences, changed_sides, write_side_by_side
+from swaymeter.reports.models import ANSWERS_PAGE, RUNS, labelled
 from swaymeter.tasks.statistics.frames import ALL, by
 from swaymeter.tasks.statistics.models import BETWEEN, MODEL_QUERIES, adjusted, differences, of_models
 from swaymeter.tasks.statistics.statistic import Frames
 from swaymeter.tasks.statistics.summary import MODEL
 
 Row = dict[str, Any]
-ASKED_WITH = "asked_with"
+ASKED_WITH, LAST = "asked_with", "states_of_last_run"
+VERSIONS = r"(?:revision|server|hardware|version) of |(?:swaymeter|torch|transformers)$"
+"""Settings of a run's snapshot that are versions of models, servers, measures and programs."""
 NO_VALUE = {
     "context_bias": "not answered right without a context",
     "prior_bias": "not answered wrong without a context",
@@ -101,7 +111,8 @@ def _named(quantity: str, group: Row) -> str:
     return f"{quantity}, {group['query_type'] if group['condition'] == ALL else group['condition']}"
 
 
-def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
+def _frames(path: Path, name: str = "") -> dict[str, pd.DataFrame]:
+    """The queries about answers and models of a run; name: of the run, before the name of each model."""
     with opened(path, schema(), limits=Limits()) as warehouse:
         frames = {query: warehouse.frame(query) for query in MODEL_QUERIES}
         frames = labelled({**frames, RUNS: warehouse.frame(RUNS)})
@@ -110,20 +121,61 @@ def _frames(path: Path, name: str) -> dict[str, pd.DataFrame]:
     said = zip(answers["context_id"], answers["question"], answers["text"].fillna(""), strict=True)
     # What is asked under one id may have changed since: an item is an id with its texts.
     frames["answers_of_questions"] = answers.assign(context_id=[identity(*one) for one in said])
-    models = {query: f"{name}: " + frames[query]["model"].astype(str) for query in MODEL_QUERIES}
+    named = f"{name}: " if name else ""
+    models = {query: named + frames[query]["model"].astype(str) for query in MODEL_QUERIES}
     return {query: frames[query].assign(model=of_rows) for query, of_rows in models.items()}
 
 
-def settings_apart(first: Path, second: Path) -> list[str]:
-    """What two runs were asked with that is not the same, in a line each: A is the first, B the second."""
+def settings_apart(first: Path, second: Path) -> list[Apart]:
+    """What two runs were asked with, and which versions answered, that is not the same, by name."""
     a, b = _asked(first), _asked(second)
-    return sorted(f"{name}: {a[name]} in A, {b[name]} in B" for name in a.keys() & b.keys() if a[name] != b[name])
+    return sorted((name, a[name], b[name]) for name in a.keys() & b.keys() if a[name] != b[name])
+
+
+def lines_of(apart: Sequence[Apart]) -> list[str]:
+    """What is not the same, in a line each."""
+    return [f"{name}: {in_a} in A, {in_b} in B" for name, in_a, in_b in apart]
+
+
+def sides(first: Path, second: Path) -> list[ChangedSides]:
+    """The greedy answers to the same texts whose verdict is another one in the second run."""
+    a, b = (_frames(path)["answers_of_questions"] for path in (first, second))
+    return changed_sides(a, b)
+
+
+def write_page(
+    file: Path | None, databases: tuple[Path, Path], rows: Sequence[Row], apart: Sequence[Apart],
+    left_out: Sequence[str], flips: Sequence[ChangedSides],
+) -> Path | None:  # fmt: skip
+    """Writes the page of two runs, where none is named beside the second one's database, and gives its path.
+
+    None where no page is named and that folder cannot be written. UsageError where the page cannot be.
+    """
+    first, second = (database.absolute().parent for database in databases)
+    if file is None and not os.access(second, os.W_OK):
+        return None
+    file = file or second / f"compared-with-{slug(first.name)}.html"
+    reports = [quote(os.path.relpath(folder / "report", file.absolute().parent)) for folder in (first, second)]
+    known = [
+        report if (folder / "report" / ANSWERS_PAGE).exists() else ""
+        for report, folder in zip(reports, (first, second), strict=True)
+    ]
+    try:
+        with beside(file) as temporary:
+            write_side_by_side(
+                temporary, (first.name, second.name), (known[0], known[1]), flips, [*_differences(rows)], apart,
+                left_out, NOTE,
+            )  # fmt: skip
+            put(temporary, file)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror or error}; name another --page") from None
+    return file
 
 
 def _asked(path: Path) -> dict[str, str]:
-    """What a run asked with: the texts of its prompts, its decodings, its seeds, and the label of each model."""
+    """What a run asked with: the texts of its prompts, its decodings, its seeds, the label of each model, versions."""
     with opened(path, schema(), limits=Limits()) as warehouse:
-        asked = warehouse.frame(ASKED_WITH)
+        asked, last = warehouse.frame(ASKED_WITH), warehouse.frame(LAST)
     asked = asked.astype(object).where(asked.notna(), None)
     texts = dict[str, str]()
     for row in asked.to_dict("records"):
@@ -135,8 +187,15 @@ def _asked(path: Path) -> dict[str, str]:
     return {
         "seed": ", ".join(sorted({str(seed) for seed in asked["seed"]})),
         **texts,
+        **_versions(where(last, kind="setting")),
         **{f"label of {model} ({dtype})": label or "none" for model, dtype, label in models},
     }
+
+
+def _versions(settings: pd.DataFrame) -> dict[str, str]:
+    """Which versions of models, servers, measures and programs the last completed run had."""
+    named = settings[settings["item"].str.match(VERSIONS)]
+    return {str(item): short(state.strip('"')) for item, state in zip(named["item"], named["state"], strict=True)}
 
 
 def _object(path: Path, text: str) -> Row:
@@ -148,11 +207,21 @@ def _object(path: Path, text: str) -> Row:
         ) from None
 
 
-def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = (), left_out: Sequence[str] = ()) -> None:
+def show(console: Console, rows: Sequence[Row], apart: Sequence[Apart] = (), left_out: Sequence[str] = ()) -> None:
     """What two runs were asked with that is not the same, and a table of the differences for every two models."""
-    for line in (*(f"not the same: {line}" for line in apart), *(f"left out of {line}" for line in left_out)):
+    lines = (*(f"not the same: {line}" for line in lines_of(apart)), *(f"left out of {line}" for line in left_out))
+    for line in lines:
         print_line(line, console)
+    for table in _differences(rows):
+        print_table(table.columns, table.rows, console, title=table.title)
+    if rows:
+        console.print(NOTE, highlight=False, markup=False)
+
+
+def _differences(rows: Sequence[Row]) -> Iterator[Differences]:
+    """A table of the differences for every two models."""
     for pair in dict.fromkeys(map(_pair, rows)):
+        of_pair = [row for row in rows if _pair(row) == pair]
         cells = [
             (
                 _named(row["quantity"], row),
@@ -160,12 +229,10 @@ def show(console: Console, rows: Sequence[Row], apart: Sequence[str] = (), left_
                 number(row["mean"], row["unit"]), number(row["against_mean"], row["unit"]),
                 estimate(row, "difference", signed=True), verdict(row),
             )
-            for row in rows if _pair(row) == pair
+            for row in of_pair
         ]  # fmt: skip
         columns = ("quantity", "n", *pair, "difference [95%]", "verdict")
-        print_table(columns, cells, console, title=" against ".join(pair))
-    if rows:
-        console.print(NOTE, highlight=False, markup=False)
+        yield Differences(" against ".join(pair), columns, cells, sum(row["verdict"] in MOVED for row in of_pair))
 
 
 def _pair(row: Row) -> tuple[str, str]:
@@ -176,7 +243,12 @@ def _model(row: Row) -> str:
     return f"{row['model']} ({row['dtype']})"
 
 
-def as_json(rows: Sequence[Row], apart: Sequence[str], left_out: Sequence[str]) -> str:
-    """The differences for a program."""
-    content = {"not_the_same": list(apart), "left_out": list(left_out), "differences": rows}
+def as_json(
+    rows: Sequence[Row], apart: Sequence[Apart], left_out: Sequence[str], flips: Sequence[ChangedSides]
+) -> str:
+    """The differences, and what changed sides, for a program."""
+    content = {
+        "not_the_same": lines_of(apart), "left_out": list(left_out), "differences": rows,
+        "changed_sides": list(map(asdict, flips)),
+    }  # fmt: skip
     return json.dumps(content, indent=2, default=str)

@@ -268,8 +268,14 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
         "10", "100.0%", "0.0%", "+100.0 points [52.1, 100.0]", "larger",
     ]  # fmt: skip
     assert f"{LEFT_OUT}: 2 of 12 in A not asked in B: follows, conflicting; resists_wrong, all; correct" in ended.out
+    page = second / "compared-with-a.html"
+    assert f"greedy answers that changed sides: 10; the page {page} has them" in ended.out
+    assert page.read_text(encoding="utf-8").count("<td>context</td>") == 10
+    assert swaymeter("compare", str(first), str(second), "--page", str(tmp_path / "none" / "p.html")).code == 2
+    assert len(json.loads(swaymeter("compare", str(first), str(second), "--json").out)["changed_sides"]) == 10
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
     changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
+    assert "greedy answers that changed sides: 0; " in changed.out
     assert "│ follows, conflicting" not in changed.out  # other contexts under the same ids
     assert "│ correct, none" in changed.out
     other = "10 of {} in {} asked with other texts in {}"
