@@ -128,6 +128,7 @@ _SKIPPED = "\\s\"'\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"
 _FORMULA = re.compile(rf"[{_SKIPPED}]*[{_FORMULA_SIGNS}]")
 # Every run of blanks is read once, from its beginning: a long one of blank lines would be read from each of them.
 _SIGN_AFTER_BLANKS = re.compile(rf"((?:;|(?<![\s\"';]))[\s\"']*+)([{_FORMULA_SIGNS}])")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,15}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 _ENDS_A_CELL = frozenset(";\t\n\r")
 
 
@@ -149,9 +150,12 @@ def is_computed(text: str) -> bool:
 def csv_cell(text: str, is_read_otherwise: Callable[[str], bool] = is_computed) -> str:
     """The text as a cell of a .csv file that no program computes.
 
-    A formula has an apostrophe before it; a sign of one that begins a cell for a program which separates by other
-    characters, and what no cell can hold, are written as codes: _x0007_, as in ECMA-376, part 1, ST_Xstring.
+    A formula has an apostrophe before it, a number alone has none. A sign of a formula that begins a cell for a program
+    which separates by other characters, and what no cell can hold, are written as codes: _x0007_, as in ECMA-376,
+    part 1, ST_Xstring.
     """
+    if _NUMBER.fullmatch(text):
+        return text
     cell = _SIGN_AFTER_BLANKS.sub(
         lambda match: match[1] + (match[2] if _ENDS_A_CELL.isdisjoint(match[1]) else _code_of(match[2])), coded(text)
     )

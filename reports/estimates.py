@@ -60,7 +60,7 @@ def told_apart(one: float, other: float, unit: str) -> tuple[str, str]:
 
 def too_few_for_r(n: int) -> str:
     """Why a figure shows no correlation of n points; empty where it shows one."""
-    return f"no r of fewer than {FEWEST_FOR_R} points (n = {n})" if n < FEWEST_FOR_R else ""
+    return f"n = {n}: no r" if n < FEWEST_FOR_R else ""
 
 
 def plural(number: int, thing: str) -> str:
@@ -202,11 +202,12 @@ FEW_ROWS = 5
 
 
 def stating_neither(answers: pd.DataFrame) -> str:
-    """How many greedy answers state neither answer, and why, as a sentence a model; of many models one of all."""
+    """How many answers with a context state neither answer, and why, a sentence a model; of many models one of all."""
     known = models(answers)
     if len(known) > MOST_NAMED:
         counts = answers.groupby(["model", "dtype"]).agg({"answers": "sum", "greedy_answers": "first"})
-        of_each = f"{len(known)} variants, {span(counts['answers'].min(), counts['answers'].max())} of each"
+        of_each = span(counts["answers"].min(), counts["answers"].max())
+        of_each = f"the {len(known)} variants that have some, {of_each} of each"
         return _neither(answers, int(counts["greedy_answers"].sum()), of_each)
     of_models = ((model, rows_of(answers, model)) for model in known)
     return "".join(_neither(rows, int(rows["greedy_answers"].iloc[0]), str(model)) for model, rows in of_models)
@@ -215,7 +216,7 @@ def stating_neither(answers: pd.DataFrame) -> str:
 def _neither(rows: pd.DataFrame, total: int, of: str) -> str:
     counts = rows.groupby("reason", sort=False)["answers"].sum().sort_values(ascending=False, kind="stable")
     reasons = ", ".join(f"{reason} {count}" for reason, count in counts.items())
-    return f" Neither answer is stated by {counts.sum()} of {total} greedy answers of {of} ({reasons})."
+    return f" Neither answer is stated by {counts.sum()} of {total} greedy answers with a context, of {of} ({reasons})."
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -16,6 +16,7 @@ from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import MOST_NAMED, estimate, plural
 from swaymeter.reports.figures.panels import query_types
+from swaymeter.reports.findings import UNCHANGED
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where
 from swaymeter.reports.models import Model, models, rows_of
 
@@ -48,12 +49,16 @@ class Claim:
 
 @dataclass(frozen=True)
 class Share:
-    """Where a claim's number stands, the sentence up to it, and what it counts where that is not questions."""
+    """Where a claim's number stands, the sentence up to it, and what it counts where that is not questions.
+
+    floor: the quantity that says what the number is where nothing changes.
+    """
 
     query: str
     where: Mapping[str, str]
     sentence: str
     things: str = "answers"
+    floor: str = ""
 
 
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_in_short"
@@ -65,7 +70,7 @@ OWN = (
     Share(_MEANS, {"quantity": "prefers_right", "group": "mixed"},
           "With right and wrong passages together it gave the right answer alone in", "sets of passages"),
     Share(_MEANS, {"quantity": "names_both", "group": "mixed"},
-          "With right and wrong passages together it named the conflict, giving both answers, in", "sets of passages"),
+          "With right and wrong passages together it gave both answers in", "sets of passages"),
     Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage it gave the right answer in"),
     Share(_MEANS, {"quantity": "keeps", "group": "irrelevant"},
           "With a passage that says nothing of the question it kept its own answer in", "such passages"),
@@ -75,14 +80,21 @@ OWN = (
           "Where no passage supports an answer it declined in", "such passages"),
 )  # fmt: skip
 PAPER = (
-    Share(_PARTITIONS, {"quantity": "persuaded"}, "the greedy answer newly stated the context's (persuaded) in",
-          "questions"),
-    Share(_PARTITIONS, {"quantity": "stubborn"}, "it kept its own answer (stubborn) in", "questions"),
+    Share(_PARTITIONS, {"quantity": "persuaded_as_published"},
+          "the greedy answer was like the context's (persuaded, by the paper's rule of ROUGE-L) in", "questions"),
+    Share(_PARTITIONS, {"quantity": "stubborn_as_published"},
+          "it was like the one without a context (stubborn, by the same rule) in", "questions"),
     Share(_PARTITIONS, {"quantity": "following"}, "it stated the context's answer, newly or as before, in",
           "questions"),
     Share(_PARTITIONS, {"quantity": "coherent_persuasion"},
-          "the sampled answers moved (coherent persuasion) by", "questions"),
+          "the sampled answers moved (coherent persuasion) by", "questions", UNCHANGED),
 )  # fmt: skip
+STATED = (
+    Share(_PARTITIONS, {"quantity": "persuaded"}, "the greedy answer newly stated the context's (persuaded) in",
+          "questions"),
+    Share(_PARTITIONS, {"quantity": "stubborn"}, "it kept its own answer (stubborn) in", "questions"),
+)  # fmt: skip
+"""What is said of a replication where its paper's rule was not measured."""
 _LESS = "(below 0: what is known better is harder to sway)"
 CORRELATED = (
     ("log_entity_count", "entity",
@@ -143,8 +155,9 @@ def _of_questions(frames: Frames) -> list[Claim]:
     before = f"With {'a counter-memory' if condition == 'counter_memory' else 'the original'} context"
     groups = [name for name in partitions(rows) if name != "all"]
     made: list[Claim] = []
-    for share in PAPER:
-        of = Share(share.query, {**share.where, "condition": condition}, f"{before} {share.sentence}", share.things)
+    by_rule = len(where(frames[_PARTITIONS], condition=condition, **PAPER[0].where))
+    for share in PAPER if by_rule else (*STATED, *PAPER[2:]):
+        of = replace(share, where={**share.where, "condition": condition}, sentence=f"{before} {share.sentence}")
         by_group = groups if share is PAPER[-1] and len(models(rows)) == 1 else []
         claim = _claim(of, frames, by_group)
         if claim and claim.numbers not in [other.numbers for other in made]:  # such as all that follow, newly
@@ -161,22 +174,30 @@ def _claim(share: Share, frames: Frames, groups: Sequence[str] = ()) -> Claim | 
         rows = in_order(rows, partition=groups)
     known = models(rows)
     named = len(known) > 1 or bool(groups)
+    floors = where(frames[share.query], **{**share.where, "quantity": share.floor})
     numbers = [
-        _number(row, share.things, (str(row["partition"]) if groups else str(model)) if named else "")
+        _above(_number(row, share.things, (str(row["partition"]) if groups else str(model)) if named else ""),
+               row, rows_of(floors, model))
         for model in known
         for row in records(rows_of(rows, model))
     ]  # fmt: skip
     return Claim(share.sentence, tuple(numbers) if groups else _few(numbers)) if numbers else None
 
 
+def _above(number: Number, row: Mapping[str, Any], floors: pd.DataFrame) -> Number:
+    """The number with what it is where nothing changes, if that was measured."""
+    same = records(where(floors, partition=row.get("partition"))) if len(floors) else []
+    return replace(number, text=f"{number.text}, against {estimate(same[0])} where nothing changes") if same else number
+
+
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
-    """All numbers of few models; else the least and the most, or the one that all have."""
+    """All numbers of few models; else the lowest and the highest, or the one that all have."""
     if len(numbers) <= MOST_NAMED:
         return tuple(numbers)
     ordered = sorted(numbers, key=lambda number: number.value)
     if len({number.text for number in numbers}) == 1:
         return (replace(ordered[0], of=f"each of {len(numbers)}"),)
-    ends = (ordered[0], "least"), (ordered[-1], "most")
+    ends = (ordered[0], "lowest"), (ordered[-1], "highest")
     return tuple(replace(number, of=f"{number.of}, the {end} of {len(numbers)}") for number, end in ends)
 
 
@@ -200,10 +221,10 @@ def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
 def _of_queries(frames: Frames) -> list[Claim]:
     made = [
         _moved(frames, "susceptibility_in_short", "invented", "familiarity",
-               "Contexts sway queries about invented entities further than those about real ones, significantly in",
+               "Relations in which contexts sway queries about invented entities significantly further than others:",
                "Contexts moved queries by"),
         _moved(frames, "persuasion_in_short", "relevant", "relevance",
-               "Contexts that mention the entity sway queries further than those that do not, significantly in",
+               "Relations in which contexts that mention the entity sway queries significantly further than others:",
                "Contexts moved queries by"),
     ]  # fmt: skip
     further = [_correlated(frames, *of) for of in CORRELATED]
@@ -278,8 +299,8 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
 
 def _significant(row: Mapping[str, Any]) -> str:
     if not row["tested"]:
-        return "no relation: too few entities for any test"
-    return f"{row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}"
+        return "none: too few entities for any test"
+    return f"{row['significant'] or 'none'} of {row['tested']}"
 
 
 def widest(some: Iterable[Claim]) -> float:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import estimate
+from swaymeter.reports.estimates import estimate, span
 from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import Model, models
 
@@ -60,8 +60,8 @@ def front(variants: Sequence[Variant]) -> list[Variant]:
 def advice(frames: Frames) -> str:
     """Which variant to take for what, or that none is shown to differ; empty where there are not two to choose from.
 
-    The best of a quantity is, of those that are shown to be better than another one, that with the highest mean; those
-    that are not shown to be worse than it are named, too.
+    The best of a quantity is, of those that are shown to be better than another one and not worse than any, that with
+    the highest mean; those that are not shown to be worse than it are named, too.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
@@ -72,7 +72,7 @@ def advice(frames: Frames) -> str:
         few = min(int(variant.means[name]["clusters"]) for variant in variants for name in best)
         return (
             f"None of the {len(variants)} variants is shown to follow right passages, or to resist wrong ones, more "
-            f"than another, on {few} questions: take the one that costs least, or ask more questions."
+            f"than another, on {few} questions: take what costs least{_cheapest(frames)}, or ask more questions."
         )
     if len(firsts) == 1 and all(best.values()):
         (first,) = firsts
@@ -88,6 +88,27 @@ def advice(frames: Frames) -> str:
     return f"{'. '.join(said)}."
 
 
+def _cheapest(frames: Frames) -> str:
+    """Which variant takes the fewest seconds a prompt, where that is known of all."""
+    rows = records(frames[SPENT])
+    if not rows or any(pd.isna(row["seconds_a_prompt"]) for row in rows):
+        return ""
+    row = min(rows, key=lambda row: float(row["seconds_a_prompt"]))
+    return f" (here {Model(row['model'], row['dtype'])}, with {row['seconds_a_prompt']:.2g} s a prompt)"
+
+
+def uneven(variants: Sequence[Variant]) -> str:
+    """A sentence where variants were not asked, or did not answer, the same; empty where they did."""
+    counts = [[int(variant.means[name]["n"]) for variant in variants] for name in (FOLLOWS, RESISTS)]
+    if all(len(set(of_all)) <= 1 for of_all in counts):
+        return ""
+    words = " and ".join(f"{span(min(of_all), max(of_all))} answers" for of_all in counts)
+    return (
+        f" Not all have the same answers ({words}): the front takes each share as it is, a comparison of two what both "
+        "answered."
+    )
+
+
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
     """The best one by its name and those not shown to be worse; none where none is shown to beat another."""
     beats: dict[Model, set[Model]] = {}
@@ -97,7 +118,8 @@ def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame)
             beats.setdefault(order[0], set()).add(order[1])
     if not (winners := [variant for variant in variants if variant.model in beats]):
         return []
-    first = max(winners, key=lambda variant: variant.share(quantity)).model
+    beaten = {model for of_one in beats.values() for model in of_one}
+    first = max(winners, key=lambda variant: (variant.model not in beaten, variant.share(quantity))).model
     alike = [other.model for other in variants if other.model != first and other.model not in beats[first]]
     return [str(model) for model in (first, *alike)]
 

@@ -39,7 +39,7 @@ OWN_QUANTITIES: Mapping[str, str] = {
     "follows": "follows the passage: gives its answer",
     "prefers_right": "follows the right one of two passages",
     "prefers_wrong": "follows the wrong one of two passages",
-    "names_both": "names the conflict: gives both answers",
+    "names_both": "gives both answers",
     "keeps": "keeps its own answer",
     "correct": "gives the right answer without a passage",
     "refuses": "declines or says nothing",

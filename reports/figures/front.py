@@ -37,11 +37,11 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
         f"Each number is a variant: {named}. To the right, how often its greedy answer states the right answer, and no "
         "wrong one, where a right passage is there; upward, how often it does not state the wrong answer alone, where "
         "a wrong passage is there; both with 95% intervals over questions. Filled marks are not beaten: no other "
-        f"variant is at least as good in both and better in one; the line joins them. n = "
-        f"{plural(questions, 'question')}."
+        f"variant is at least as good in both and better in one{'; the line joins them' * (len(best) > 1)}. n = "
+        f"{plural(questions, 'question')}.{variants.uneven(known)}"
     )
     line = [known.index(variant) for variant in best]
-    return Drawing(caption, rows, rows.drop(columns="number"), partial(_paint, rows, line))
+    return Drawing(caption, rows, rows, partial(_paint, rows, line))
 
 
 def _paint(rows: pd.DataFrame, best: Sequence[int]) -> Canvas:

@@ -1,6 +1,6 @@
 """How far a judge, another language model, agrees with the rule on whose answer is stated."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -8,7 +8,7 @@ import pandas as pd
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.estimates import MOST_NAMED, estimate, plural
 from swaymeter.reports.frames import Frames, records
-from swaymeter.reports.models import models
+from swaymeter.reports.models import Model, models
 from swaymeter.reports.tables.table import Table
 
 QUERY = "agreement_with_the_judge"
@@ -46,9 +46,9 @@ def sentences(frames: Frames) -> str:
         return ""
     several, words = len(models(every)) > 1, []
     of_all = records(every[every["answer_kind"] == "all"])
-    if len(judged := sorted((row for row in of_all if row["n"]), key=lambda row: row["agree"])) > MOST_NAMED:
-        least, most = (f"{agreement(row)} ({row['model']})" for row in (judged[0], judged[-1]))
-        return f" The judge agrees with the rule in {least} to {most} of the answers of {len(judged)} variants."
+    if len(of_all) > MOST_NAMED:
+        by_judge = every[every["answer_kind"] == "all"].groupby("judge", sort=True)
+        return "".join(_of_many(str(judge), records(rows)) for judge, rows in by_judge)
     for row in of_all:
         of = f" of {row['model']} ({row['dtype']})" if several else ""
         if not row["n"]:
@@ -60,6 +60,20 @@ def sentences(frames: Frames) -> str:
             f"kappa {kappa(row)}{left}."
         )
     return "".join(words)
+
+
+def _of_many(judge: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """How far a judge agrees about the answers of many variants: the lowest and the highest share."""
+    judged = sorted((row for row in rows if row["n"]), key=lambda row: float(row["agree"]))
+    unjudged = sum(int(row["unjudged"]) for row in rows)
+    left = f" It gave none on {plural(unjudged, 'answer')}." if unjudged else ""
+    if not judged:
+        return f" The judge {judge} gave no verdict.{left}"
+    ends = dict.fromkeys(f"{agreement(row)} ({Model(row['model'], row['dtype'])})" for row in (judged[0], judged[-1]))
+    return (
+        f" The judge {judge} agrees with the rule in {' to '.join(ends)} of the answers of {len(judged)} of "
+        f"{len(rows)} variants.{left}"
+    )
 
 
 AGREEMENT = Table(

@@ -9,7 +9,17 @@ import pandas as pd
 from swaymeter.data.catalog import PublishedValue, paper_items, published
 from swaymeter.data.records import OWN_CONDITIONS
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
-from swaymeter.reports.estimates import estimate, judged, limits, plural, served_beside, span, thinking, verdict
+from swaymeter.reports.estimates import (
+    MOST_NAMED,
+    estimate,
+    judged,
+    limits,
+    plural,
+    served_beside,
+    span,
+    thinking,
+    verdict,
+)
 from swaymeter.reports.frames import Frames, in_order, records, where
 from swaymeter.reports.models import RUNS, Model, models, rows_of
 from swaymeter.reports.published import with_published
@@ -39,14 +49,19 @@ def _with_group(frame: pd.DataFrame) -> pd.DataFrame:
 def _differences(frames: Frames) -> pd.DataFrame:
     frame = _with_group(frames["model_differences"])
     frame = frame.assign(against=frame["against_model"] + " (" + frame["against_dtype"] + ")")
-    columns = ("against", "quantity", "group", "n", "clusters", "mean", "against_mean", "difference", "low", "high",
-               "unit", "p_adjusted", "margin", "verdict", "untestable")  # fmt: skip
+    columns = ("against", "quantity", "group", "verdict", "mean", "against_mean", "difference", "low", "high", "unit",
+               "p_adjusted", "n", "clusters", "margin", "untestable")  # fmt: skip
     return _in_words(frame, "group")[["model", "dtype", *columns]]
 
 
 def _at_a_glance(frames: Frames) -> pd.DataFrame:
-    """A row for each quantity and group, a column for each model; of two models, whether they differ."""
+    """A row for each quantity and group, a column for each model; of two models, whether they differ.
+
+    None of more models than a page has room for.
+    """
     frame = frames["models_side_by_side"]
+    if len(models(frame)) > MOST_NAMED:
+        return pd.DataFrame()
     means = {(row["quantity"], row["group"], str(Model(row["model"], row["dtype"]))): row for row in records(frame)}
     names = [str(model) for model in models(frame)]
     differ = {

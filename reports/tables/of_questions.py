@@ -84,7 +84,7 @@ def _correlations(frames: Frames) -> pd.DataFrame:
     in_papers = "marjanovic-section-6.3", "marjanovic-section-6.5"
     rows = with_published(rows, frames[RUNS], in_papers, published="pearson", published_p="p")
     rows = contexts_in_words(rows.assign(correlated_with=rows["measure_a"].map(PREDICTORS)))
-    columns = ("n", "subjects", "pearson", "published", "low", "high", "p", "published_p", "subject_low",
+    columns = ("n", "subjects", "pearson", "low", "high", "published", "p", "published_p", "subject_low",
                "subject_high", "untestable")  # fmt: skip
     return rows[["model", "dtype", "correlated_with", "partition", "context", *columns]]
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile
 from typing import Any
 
 import pandas as pd
@@ -50,7 +49,7 @@ class Filled:
     def in_common(self) -> str:
         """What all rows have in common, as a sentence before which a space stands; empty where nothing is.
 
-        The model, and of three rows or more what the columns before the first number say.
+        The model, and of three rows or more what else they are about.
         """
         words = ", ".join(str(self._told[name].iloc[0]) for name in self._alike)
         return f" All rows: {words}." if words else ""
@@ -74,13 +73,13 @@ class Filled:
 
     @cached_property
     def _alike(self) -> list[str]:
-        names = [str(name) for name in self._told]
-        labels = list(takewhile(lambda name: not is_numeric_dtype(self.rows[name]), names))
-        every = [name for name in names if name == "model" or (name in labels and len(self.rows) > 2)]
-        alike = [name for name in every if len(self._told) and self._told[name].nunique(dropna=False) == 1]
+        names = [str(name) for name in self._told if name in (_LABELS if len(self.rows) > 2 else _LABELS[:1])]
+        alike = [name for name in names if len(self._told) and self._told[name].nunique(dropna=False) == 1]
         return alike if len(alike) < len(self._told.columns) else []
 
 
+_LABELS = ("model", "set", "states", "what", "partition", "context", "judge", "correlated_with")
+"""Columns that say what a row is about."""
 _OF_ROWS = ("mean", "against", "against_mean", "margin")
 """Numbers in the unit that their row names, beside one that has an interval."""
 _ENDS = ("low", "high")

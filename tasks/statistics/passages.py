@@ -133,14 +133,16 @@ def _larger(right: Any, wrong: Any) -> Any:
 
 
 def _sides(rows: Frame, larger: Any) -> Frame:
-    """Each question's share of answers that state the larger and the smaller of its two passages."""
+    """Each question's share of answers that state the larger and the smaller of its two passages.
+
+    Twice of a question with several passages of a kind, where the right one is the larger in some orders alone.
+    """
     rows = rows.assign(cluster=rows["subject_key"].astype(str), larger=larger)[larger.notna()]
     verdict = rows["verdict"].astype(object)
     right, wrong = (verdict.isin((own, "both")).astype(float) for own in ("original", "context"))
     is_right = rows["larger"].astype(bool)
     rows = rows.assign(a=right.where(is_right, wrong), b=wrong.where(is_right, right), half=is_right)
-    by_question = rows.groupby(["cluster", "question_id"], observed=True)
-    return by_question[["a", "b"]].mean().assign(half=by_question["half"].first()).reset_index()
+    return rows.groupby(["cluster", "question_id", "half"], observed=True)[["a", "b"]].mean().reset_index()
 
 
 def effects(frames: Frames, seed: int) -> list[Row]:
@@ -181,4 +183,4 @@ def adjusted(rows: list[Row]) -> list[Row]:
 
 
 MEANS = Statistic("passage_means", 2, Summary, (QUERY, CITATIONS, PERSUASION), means)
-EFFECTS = Statistic("passage_effects", 1, PassageEffect, (QUERY,), effects, finish=adjusted)
+EFFECTS = Statistic("passage_effects", 2, PassageEffect, (QUERY,), effects, finish=adjusted)

@@ -320,7 +320,8 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "cited_passages", {**about, **stand_in, "sample": None, **cites}
         used = {"binary_utilisation": draw[3] < 0.5, "continuous_utilisation": 2 * draw[3] - 1}
         yield "context_utilisation", {**about, **stand_in, **used}
-        alone = {"passage": 1, "passages": 1, "kind": None, "passage_persuasion": draw[2]}
+        alone = {"passage": 1, "passages": 1, "kind": None, "passage_persuasion": draw[2], "context_cut": 0,
+                 "context_cut_without": 0}  # fmt: skip
         yield "passage_persuasion", {**about, **stand_in, **alone}
 
 

@@ -27,7 +27,11 @@ def test_an_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> 
 def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame]) -> None:
     said = [claim.sentence for claim in claims(known)]
     assert len(said) <= MOST_CLAIMS
-    assert any("(persuaded)" in sentence for sentence in said)
+    assert any("(persuaded, by the paper's rule" in sentence for sentence in said)
+    of_queries = ("susceptibility_in_short", "persuasion_in_short", "susceptibility_by_label", "correlations")
+    alone = {**known, **{name: known[name].iloc[:0] for name in of_queries}}
+    moved = next(claim for claim in claims(alone) if "(coherent persuasion)" in claim.sentence)
+    assert all("where nothing changes" in number.text for number in moved.numbers)
     assert any("invented entities" in sentence for sentence in said)
 
 
@@ -37,7 +41,7 @@ def test_of_many_models_the_least_and_the_most_are_said(own: dict[str, pd.DataFr
     advice, first, *_ = claims({**own, "models_side_by_side": pd.concat(many)})
     assert advice.numbers == ()
     ends = [(number.of, number.text.partition(" ")[0]) for number in first.numbers]
-    assert ends == [("m0 (float32), the least of 9", "0.0%"), ("m8 (float32), the most of 9", "80.0%")]
+    assert ends == [("m0 (float32), the lowest of 9", "0.0%"), ("m8 (float32), the highest of 9", "80.0%")]
     alike = pd.concat([of_one.assign(mean=0.5) for of_one in many])
     (number,) = claims({**own, "models_side_by_side": alike})[1].numbers
     assert number.of == "each of 9"

@@ -57,6 +57,27 @@ def test_the_advice(better: tuple[tuple[str, str, str], ...], said: str) -> None
     assert said in advice
 
 
+def test_what_is_shown_to_be_worse_is_not_taken() -> None:
+    found = frames({"a": (0.9, 0.5), "b": (0.6, 0.5), "c": (0.3, 0.5)}, (FOLLOWS, "b", "a"), (FOLLOWS, "a", "c"),
+                   (FOLLOWS, "b", "c"))  # fmt: skip
+    assert "To follow right passages, take b (float32), which" in variants.advice(found)
+
+
+def test_the_cheapest_is_named_where_none_differs() -> None:
+    found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
+    assert "take what costs least (here a (float32), with 0.25 s a prompt)," in variants.advice(found)
+    unknown = found[variants.SPENT].assign(seconds_a_prompt=None)
+    assert "take what costs least, or ask" in variants.advice({**found, variants.SPENT: unknown})
+
+
+def test_variants_with_other_answers_are_said_to_have_them() -> None:
+    found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
+    assert variants.uneven(variants.variants_of(found)) == ""
+    means = found[variants.MEANS]
+    fewer = {**found, variants.MEANS: means.assign(n=means["n"].where(means["model"] != "b", 15))}
+    assert "(15 to 40 answers and 15 to 40 answers)" in filled(WHAT_MAKES_IT_FOLLOW, fewer).caption
+
+
 def test_one_that_is_best_in_both() -> None:
     found = frames({"a": (0.9, 0.9), "b": (0.5, 0.5), "c": (0.8, 0.8)}, (FOLLOWS, "a", "b"), (RESISTS, "a", "b"))
     assert variants.advice(found) == (

@@ -69,7 +69,7 @@ def _of_a_passage(template: str) -> str:
         raise ValueError(
             f"{template!r} has no slot {{text}}, or more than one; write one, such as [{{number}}] {{text}}"
         )
-    if unknown := [name for name in re.findall(r"\{(\w+)\}", template) if name not in SLOTS]:
+    if unknown := [name for name in re.findall(r"\{([\w -]+)\}", template) if name not in SLOTS]:
         known = ", ".join(f"{{{name}}}" for name in SLOTS)
         raise ValueError(f"{template!r} has the slot {{{unknown[0]}}}, which passages lack; use {known}")
     return template
@@ -95,7 +95,7 @@ class PassagesPart(Options):
     separator: str = SEPARATOR
     """What stands between two passages."""
     most: int = Field(default=50, ge=1, le=1000)
-    """The most passages of a context: further ones are left out, in the order that is asked."""
+    """The most passages of a set: further ones, as the file has them, are in none of its orders."""
     seed: int = 1
     """The seed of the order `random`."""
 
@@ -104,9 +104,8 @@ class PassagesPart(Options):
     def _can_be_read(cls, sets: tuple[str, ...]) -> tuple[str, ...]:
         if not sets:
             raise ValueError(f"no set is named; leave `sets` out for {EVERY}")
-        for name in sets:
-            parts_of(name)
-        return tuple(dict.fromkeys(" ".join(name.split()) for name in sets))
+        by_parts = {frozenset(parts_of(name)): " ".join(name.split()) for name in reversed(sets)}
+        return tuple(reversed(by_parts.values()))
 
     @field_validator("orders")
     @classmethod
@@ -131,7 +130,7 @@ def in_sets(questions: Iterable[Question], options: PassagesPart) -> list[Questi
         passages = [passage for context in question.contexts for passage in context.passages]
         contexts: dict[tuple[str, tuple[int, ...]], QuestionContext] = {}
         for name in options.sets:
-            chosen = _chosen(passages, parts_of(name))
+            chosen = _chosen(passages, parts_of(name))[: options.most]
             for order, places in _orders(passages, chosen, options, question.question_id):
                 if (name, places) not in contexts:
                     called = name if len(chosen) == 1 else f"{name}, {order.replace('_', ' ')}"
@@ -151,7 +150,7 @@ def in_some_set(questions: Iterable[Question], options: PassagesPart) -> InSomeS
         for name in options.sets:
             chosen = _chosen(passages, parts_of(name))
             lacking[name] += not chosen
-            used.update(chosen)
+            used.update(chosen[: options.most])
         if used:
             contexts = dict.fromkeys(places[at] for at in sorted(used))
             kept.append(replace(question, contexts=tuple(contexts)))
@@ -167,10 +166,8 @@ def conditions_in(questions: Iterable[Question], options: PassagesPart) -> set[C
         passages = [passage for context in question.contexts for passage in context.passages]
         for name in options.sets:
             chosen = _chosen(passages, parts_of(name))
-            for _, places in _orders(passages, chosen, options, question.question_id):
-                found.add(_condition({passages[at].kind for at in places}))
-                if len(places) == len(chosen):  # nothing is cut off, so that every order has the same
-                    break
+            if chosen := chosen[: options.most]:
+                found.add(_condition({passages[at].kind for at in chosen}))
     return found
 
 
@@ -204,17 +201,17 @@ def _orders(
             kind, first = FIRST_OR_LAST[order]
             of_kind = [at for at in chosen if passages[at].kind == kind]
             others = [at for at in chosen if passages[at].kind != kind]
-            yield order, tuple((of_kind + others if first else others + of_kind)[: options.most])
+            yield order, tuple(of_kind + others if first else others + of_kind)
         elif order == "rotations":
             for start in range(len(chosen)):
-                yield f"rotation {start + 1}", tuple([*chosen[start:], *chosen[:start]][: options.most])
+                yield f"rotation {start + 1}", (*chosen[start:], *chosen[:start])
         else:
             places = [*chosen]
             if order == "reversed":
                 places.reverse()
             elif order == "random":
                 random.Random(f"{options.seed} {question}").shuffle(places)
-            yield order, tuple(places[: options.most])
+            yield order, tuple(places)
 
 
 def _context(

@@ -25,7 +25,7 @@ def _row(cells: Cells) -> dict[str, Any]:
     if changed == original and other != answer:
         raise InputError("context_mod: is context_original, though answer_mod is not answer_original")
     if changed != original:
-        contexts.append(context(changed, "conflicting", [other], id=degree and f"changed: {degree}"))
+        contexts.append(context(changed, "conflicting", [other], id=None if degree is None else f"changed: {degree}"))
     return {
         "question": text(cells, "question"), "answer": answer, "group": cells.get("dataset"), "contexts": contexts
     }  # fmt: skip

@@ -1,4 +1,5 @@
 -- What greedy answers cite, and whether they name a conflict: 1 or 0, NULL where there is nothing to judge.
+-- Contexts that did not fit the model's window are left out: a passage that was not read cannot be cited.
 SELECT
     cited.model, cited.dtype, cited.relation, cited.question_id, cited.context_id, cited.condition,
     coalesce(questions.subject_id, nullif(questions.subject, ''), cited.question_id) AS subject_key,
@@ -7,5 +8,6 @@ SELECT
     CASE WHEN cited.condition = 'mixed' THEN cited.names_conflict::DOUBLE END AS names_conflict
 FROM cited_passages AS cited
 JOIN questions USING (relation, question_id)
-WHERE cited.sample IS NULL
+JOIN answers AS said USING (model, dtype, relation, question_id, context_id)
+WHERE cited.sample IS NULL AND said.sample IS NULL AND said.context_cut = 0
 ORDER BY ALL

@@ -1,4 +1,5 @@
 -- The persuasion of each passage within its context, with its place: alone, first, middle or last.
+-- Contexts that did not fit the model's window are left out, with the passage or without it.
 SELECT
     moved.model, moved.dtype, moved.relation, moved.question_id, moved.context_id, moved.condition,
     coalesce(questions.subject_id, nullif(questions.subject, ''), moved.question_id) AS subject_key,
@@ -12,4 +13,5 @@ SELECT
     moved.passage_persuasion
 FROM passage_persuasion AS moved
 JOIN questions USING (relation, question_id)
+WHERE moved.context_cut = 0 AND moved.context_cut_without = 0
 ORDER BY ALL

@@ -36,7 +36,7 @@ from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import Study
 from swaymeter.flows.study.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold, measured_of
 from swaymeter.reports import variants
-from swaymeter.reports.estimates import MOST_NAMED, cut_off, estimate, not_answered, served_beside
+from swaymeter.reports.estimates import MOST_NAMED, cut_off, estimate, not_answered, plural, served_beside
 from swaymeter.reports.estimates import by_hand as by_hand_of
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.frames import records
@@ -285,7 +285,7 @@ def _not_asked(row: Mapping[str, Any]) -> str:
 
 def show_found(console: Console, found: Audited) -> None:
     """What makes it follow and what moves the answer; of few variants what each does and how they differ, too."""
-    if found.few:
+    if found.few or not len(found.variants):
         show(console, found.measured)
         compare.show(console, told_differences(found))
     show_variants(console, found)
@@ -294,12 +294,13 @@ def show_found(console: Console, found: Audited) -> None:
 
 
 def _how_many_differ(found: Audited) -> Iterator[str]:
-    pairs = [row for row in found.differences if row["quantity"] in CHOSEN_BY]
+    pairs = [row for row in found.differences if row["quantity"] in CHOSEN_BY and row["verdict"]]
     differ = sum(row["verdict"] in ("larger", "smaller") for row in pairs)
-    yield (
-        f"{len(pairs)} comparisons of two variants by right and wrong passages, of which {differ or 'none'} show a "
-        "difference; the page has all of them, and what each variant does"
-    )
+    if pairs and len(found.variants):
+        yield (
+            f"{plural(len(pairs), 'comparison')} of two variants by what they are chosen by, {differ or 'none'} of "
+            "which shows a difference; the page has all of them, and what each variant does"
+        )
 
 
 def moved(found: Audited) -> list[str]:

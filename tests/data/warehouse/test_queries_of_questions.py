@@ -86,6 +86,21 @@ def test_a_verdict_by_hand_counts_in_place_of_the_rule(tmp_path: Path) -> None:
     }
 
 
+def test_answers_that_state_neither_are_those_with_a_context(tmp_path: Path) -> None:
+    asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "sample": None}
+    stated = (("none", "neither"), ("original", "neither"), ("counter_memory", "context"))
+    study = {
+        "whose_answer": [
+            row(table("whose_answer"), **asked, context_id=condition, condition=condition, verdict=verdict,
+                reason="denied" if verdict == "neither" else None)
+            for condition, verdict in stated
+        ],
+    }  # fmt: skip
+    with warehouse_of(tmp_path, study) as warehouse:
+        (neither,) = warehouse.frame("greedy_answers_of_neither").to_dict("records")
+    assert (neither["reason"], neither["answers"], neither["greedy_answers"]) == ("denied", 1, 2)
+
+
 def test_the_most_edited_and_viewed_are_marked_and_counted(tmp_path: Path) -> None:
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "condition": "original"}
     partitions = ["static"] * 3 + ["temporal"] * 12 + ["disputable"] * 5

@@ -56,6 +56,22 @@ def test_a_planted_effect_is_found() -> None:
     assert found("newest") == {("date", "both"): "larger"}
 
 
+def test_several_right_passages_are_no_effect_of_length() -> None:
+    rows = []
+    for number in range(50):
+        lengths = (40, 10) if number % 2 else (10, 10)
+        for place, length in enumerate(lengths, 1):  # each of both right ones stands first once
+            rows.append({
+                "model": "m", "dtype": "float32", "relation": "r", "question_id": f"q{number}",
+                "subject_key": f"q{number}", "right_length": length, "wrong_length": 20, "right_date": None,
+                "wrong_date": None, "right_at": 1, "wrong_at": 3, "condition": "mixed", "passages": 3,
+                "evidence_set": "2 s+c", "context_id": f"c{place}",
+                "verdict": "original",
+            })  # fmt: skip
+    (length,) = (row for row in EFFECTS.rows({QUERY: pd.DataFrame(rows)}, 0) if row["effect"] == "length")
+    assert length["difference"] == 0
+
+
 def test_nothing_is_found_where_there_is_nothing() -> None:
     studies = 100
     false = sum(bool(found("random", seed=seed, questions=10)) for seed in range(studies))
