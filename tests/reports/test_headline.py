@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from swaymeter.reports.distrust import distrust
+from swaymeter.reports.findings import UNCHANGED
 from swaymeter.reports.frames import with_empty
 from swaymeter.reports.headline import MOST_CLAIMS, basis, claims
 from swaymeter.reports.report import queries
@@ -30,8 +31,10 @@ def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFra
     assert any("(persuaded, by the paper's rule" in sentence for sentence in said)
     of_queries = ("susceptibility_in_short", "persuasion_in_short", "susceptibility_by_label", "correlations")
     alone = {**known, **{name: known[name].iloc[:0] for name in of_queries}}
-    moved = next(claim for claim in claims(alone) if "(coherent persuasion)" in claim.sentence)
-    assert all("where nothing changes" in number.text for number in moved.numbers)
+    means = known["partition_means"]
+    same = means[means["quantity"] == "coherent_persuasion"].assign(quantity=UNCHANGED, mean=0.5, low=None)
+    moved = claims({**alone, "partition_means": pd.concat([means, same])})[-1]
+    assert all(number.text.endswith("against 0.500 where nothing changes") for number in moved.numbers)
     assert any("invented entities" in sentence for sentence in said)
 
 
