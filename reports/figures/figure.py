@@ -13,6 +13,9 @@ from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
 from swaymeter.reports.published import Printed, of_papers, printed_of
 
+SINGLE = " There is one value, which the tables have."
+"""What is said behind the question of a figure that would be a single mark."""
+
 
 @dataclass(frozen=True)
 class Drawing:
@@ -75,10 +78,17 @@ class Drawn:
 
 
 def draw_all(figures: Iterable[Figure], frames: Frames) -> tuple[list[Drawn], list[str]]:
-    """Every figure that the frames allow, model by model, and the questions of those that they do not allow."""
+    """Every figure that the frames allow, model by model, and the questions of those that they do not allow.
+
+    A figure of a single mark shows nothing that its number does not say, and is omitted, too.
+    """
     drawings = {figure: _drawn(figure, frames) for figure in figures}
-    omitted = [figure.question for figure, drawn in drawings.items() if not drawn and figure.expected(frames)]
-    return [drawn for of_figure in drawings.values() for drawn in of_figure], omitted
+    kept = {figure: [one for one in drawn if len(one.drawing.numbers) > 1] for figure, drawn in drawings.items()}
+    omitted = [
+        figure.question + SINGLE * bool(drawings[figure])
+        for figure, drawn in kept.items() if not drawn and (drawings[figure] or figure.expected(frames))
+    ]  # fmt: skip
+    return [drawn for of_figure in kept.values() for drawn in of_figure], omitted
 
 
 def as_in(items: Sequence[str]) -> str:

@@ -49,6 +49,13 @@ def reference(queries: pd.DataFrame) -> str:
     return " and ".join(sorted(set(queries["reference"].astype(str))))
 
 
+def by_kind(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each kind of query, and those of both where there are two kinds."""
+    kinds = [kind for kind in QUERY_HUES if kind in {*rows["query_type"]}]
+    shown = where(rows, query_type=[*kinds, "all"] if len(kinds) > 1 else kinds)
+    return in_order(shown.replace({"query_type": {"all": "both"}}), query_type=[*QUERY_HUES, "both"])
+
+
 def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
     every = frames["precision_of_queries"]
     result = finite(every, *SCORES)
@@ -62,8 +69,7 @@ def _draw_precision(model: Model, frames: Frames) -> Drawing | None:
         f"{len(rows)} queries in {plural(rows['relation'].nunique(), 'relation')}.{result.note('sampled queries')}"
     )
     short = frames["precision_in_short"]
-    shown = without_unit(short).replace({"query_type": {"all": "both"}})
-    shown = in_order(shown, query_type=[*QUERY_HUES, "both"])
+    shown = by_kind(without_unit(short))
     shown.attrs["units"] = dict.fromkeys(_DIFFERENCES, unit_of(short))
     painted = partial(_paint_precision, rows, model.dtype, against)
     return Drawing(caption, every.drop(columns=["model", "dtype"]), shown, painted)

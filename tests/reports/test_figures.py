@@ -1,3 +1,4 @@
+import dataclasses
 import io
 import re
 from pathlib import Path
@@ -15,10 +16,11 @@ from swaymeter.reports.figures.against_susceptibility import correlation
 from swaymeter.reports.figures.distributions import values_of_partitions
 from swaymeter.reports.figures.effects import effect_of_relations
 from swaymeter.reports.figures.entropy import entropy_against_persuasion
-from swaymeter.reports.figures.figure import Drawing, Drawn, draw_all
+from swaymeter.reports.figures.figure import SINGLE, Drawing, Drawn, draw_all
 from swaymeter.reports.figures.how_known import counted_in, spearman, susceptibility_by_count
 from swaymeter.reports.figures.labels import BY_STRENGTH, BY_TYPE, tones
 from swaymeter.reports.figures.panels import column_of_values, columns_of_bins
+from swaymeter.reports.figures.reliability import by_kind
 from swaymeter.reports.figures.rendering import PNG_DPI, rendered
 from swaymeter.reports.frames import Frames, as_published, where
 from swaymeter.reports.models import Model, sizes
@@ -132,6 +134,22 @@ def test_a_figure_without_scores_is_omitted_by_its_question() -> None:
     )
     questions = [figure.question for name, figure in FIGURES.items() if name not in unexpected]
     assert omitted == questions
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_single_mark_is_no_figure(count: int, known: dict[str, pd.DataFrame]) -> None:
+    figure = FIGURES["persuasion-by-kind"]
+    rows = known[figure.queries[0]].head(count)
+    drawing = Drawing("n = 1", rows, rows, Canvas)
+    single = dataclasses.replace(figure, draw=lambda model, frames: drawing, expected=lambda frames: False)
+    drawn, omitted = draw_all([single], known)
+    assert (len(drawn), omitted) == ((0, [f"{figure.question}{SINGLE}"]) if count == 1 else (1, []))
+
+
+def test_one_kind_of_query_is_told_once() -> None:
+    rows = [{"query_type": kind, "queries": 3} for kind in ("all", "closed", "open")]
+    assert [*by_kind(pd.DataFrame(rows))["query_type"]] == ["open", "closed", "both"]
+    assert [*by_kind(pd.DataFrame(rows[:2]))["query_type"]] == ["closed"]
 
 
 def test_missing_scores_are_counted_and_stay_in_the_csv(known: dict[str, pd.DataFrame]) -> None:
