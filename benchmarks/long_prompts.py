@@ -35,6 +35,7 @@ SIDES = {
     "generate": "generate", "engine, one answer": "generate", "engine, answers": "generate",
 }  # fmt: skip
 """Each side, and the one that it is held against."""
+Clock = Callable[[], float]
 COLUMNS = ("tokens", "side", "seconds a prompt", "of the plain side's", "memory above the model's, MiB", "as plain")
 
 
@@ -42,7 +43,9 @@ def main() -> None:
     """Measures, prints and writes."""
     asked = _asked()
     model = load_language_model(MODEL, dtype=asked.dtype, device=asked.device)
-    settings = [_measured(model, tokens, asked.rounds) for tokens in asked.tokens]
+    settings: list[dict[str, Any]] = []
+    for tokens in asked.tokens:
+        settings.append(_measured(model, tokens, asked.rounds, asked.clock, first=not settings))
     machine = this_machine(model.device)
     rows = [row for setting in settings for row in _rows(setting)]
     notes = [
@@ -54,7 +57,8 @@ def main() -> None:
             for one in settings
         ),
     ]
-    table = Table(f"{MODEL} in {asked.dtype}, {machine.name}", COLUMNS, rows, notes)
+    how = ", processor seconds of one thread" if asked.processor else ""
+    table = Table(f"{MODEL} in {asked.dtype}{how}, {machine.name}", COLUMNS, rows, notes)
     publish("long_prompts", machine, [table], {"model": MODEL, "dtype": asked.dtype, "settings": settings}, asked)
 
 
@@ -63,18 +67,26 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--tokens", type=int, nargs="+", default=[1000, 2000, 4000, 8000], help="of a prompt")
     parser.add_argument("--dtype", default="float32", choices=["float32", "bfloat16", "float16"])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--processor",
+        action="store_true",
+        help="processor seconds of one thread, where the machine does something else",
+    )
     asked = parser.parse_args()
+    if asked.processor:
+        torch.set_num_threads(1)
+    asked.clock = time.process_time if asked.processor else time.perf_counter
     if asked.quick:
         asked.tokens, asked.rounds = [300], 1
     return asked
 
 
-def _measured(model: LanguageModel, tokens: int, rounds: int) -> dict[str, Any]:
+def _measured(model: LanguageModel, tokens: int, rounds: int, clock: Clock, *, first: bool) -> dict[str, Any]:
     prompts = made(model, Setting(tokens, PROMPTS, PROMPTS, 1, FORMS[:1], rounds, PROMPTS))
     model.engine.verdicts.clear()
     flat = [prompt.tokens for prompt in prompts]
     ways = (partial(engine, model, [flat]), partial(model.engine_of_answers, flat, to_come=TOKENS))
-    comparisons = [_seconds(way) for way in ways]
+    comparisons = [_seconds(way, clock) for way in ways]
     release_memory(model.device)
     before, found = memory_in_use(model.device), {name: Found() for name in SIDES}
     computed: dict[str, Callable[[list[int]], NDArray[Any]]] = {
@@ -88,9 +100,9 @@ def _measured(model: LanguageModel, tokens: int, rounds: int) -> dict[str, Any]:
     print(f"{tokens} tokens", flush=True)
     shared = ("engine, four", "engine, answers")
     sides = {
-        name: Side(name, compute, _all if name in shared else _one) for name, compute in computed.items()
+        name: Side(name, compute, _all if name in shared else _one, clock) for name, compute in computed.items()
     }  # fmt: skip
-    interleaved(list(sides.values()), rounds)
+    interleaved(list(sides.values()), rounds, first=first)
     return {
         "tokens": round(float(np.mean([len(of_prompt) for of_prompt in flat]))),
         "engines": [engine(model, []), model.engine_of_answers([])],
@@ -118,10 +130,10 @@ def _one(number: int) -> list[int]:
     return [number % PROMPTS]
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+def _seconds(work: Callable[[], object], clock: Clock) -> float:
+    start = clock()
     work()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def _plainly(model: LanguageModel, prompts: Sequence[Prompt], places: Sequence[int], found: Found) -> NDArray[Any]:

@@ -23,12 +23,13 @@ class Side:
     """One way of doing the work.
 
     compute: the places of queries -> what comes out, a row for each, on the host; queries: the round's number -> the
-    places to be done in it. seconds: a query, round by round; found: place -> its row.
+    places to be done in it. clock: in seconds; seconds: a query, round by round; found: place -> its row.
     """
 
     name: str
     compute: Callable[[list[int]], NDArray[np.float64]]
     queries: Callable[[int], list[int]]
+    clock: Callable[[], float] = time.perf_counter
     seconds: list[float] = field(default_factory=list)
     found: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
@@ -44,22 +45,22 @@ class Side:
     def run(self, number: int) -> None:
         """One round of it."""
         places = self.queries(number)
-        start = time.perf_counter()
+        start = self.clock()
         rows = self.compute(places)
-        self.seconds.append((time.perf_counter() - start) / len(places))
+        self.seconds.append((self.clock() - start) / len(places))
         self.found.update(zip(places, rows, strict=True))
 
 
-def interleaved(sides: Sequence[Side], rounds: int) -> None:
+def interleaved(sides: Sequence[Side], rounds: int, *, first: bool = True) -> None:
     """Every side once a round, another one first each time, so that a slow minute of the machine meets all of them.
 
-    Before that, every side does one query that is not timed: what is set up once is set up then.
+    Before that, if these are the `first`, every side does one query that is not timed: what is set up once is set up.
     """
-    for side in sides:
+    for side in sides if first else ():
         side.compute(side.queries(0)[:1])
     for number in range(rounds):
-        first = number % len(sides)
-        for side in [*sides[first:], *sides[:first]]:
+        start = number % len(sides)
+        for side in [*sides[start:], *sides[:start]]:
             side.run(number)
             print(f"  round {number + 1} of {rounds}: {side.name}: {side.seconds[-1]:.3g} s a query", flush=True)
 

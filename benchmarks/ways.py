@@ -57,7 +57,7 @@ def published(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> Scor
     for place in range(len(prompts[0])):
         of_query = [of_context[place] for of_context in prompts]
         batches = [of_query[start : start + PUBLISHED_BATCH] for start in range(0, len(of_query), PUBLISHED_BATCH)]
-        logits = np.concatenate([_last_of_all(model, batch) for batch in batches])
+        logits = np.concatenate([last_of_all(model, batch) for batch in batches])
         p = np.exp(logits - logits.max(axis=1, keepdims=True))
         p /= p.sum(axis=1, keepdims=True)
         mixture = p.mean(axis=0)
@@ -69,7 +69,8 @@ def published(model: LanguageModel, prompts: Sequence[Sequence[Tokens]]) -> Scor
 
 
 @torch.inference_mode()
-def _last_of_all(model: LanguageModel, prompts: Sequence[Tokens]) -> NDArray[np.float32]:
+def last_of_all(model: LanguageModel, prompts: Sequence[Tokens]) -> NDArray[np.float32]:
+    """The logits after prompts, (n, V), in one padded batch with logits at every position."""
     ids, mask = left_padded(prompts, model.device)
     options = forward_options(model, mask)
     options.pop("logits_to_keep", None)

@@ -1,5 +1,6 @@
 """Each benchmark runs in small and writes what it says; how fast it was is never looked at. `make test-benchmarks`."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import whose_answer
+from benchmarks import peers, whose_answer
 from tests.end_to_end import preloaded
 from tests.end_to_end.tiny_study import started
 from tests.tasks.models.tiny import save_entailment_model, save_language_model
@@ -41,7 +42,7 @@ def one_server(api: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def ran(script: str, out: Path, *options: str, python: tuple[str, ...] = ()) -> Any:
     """What a script writes in small, in a forked process unless it is given to another Python or measures memory."""
     command = [str(ROOT / "benchmarks" / f"{script}.py"), "--quick", "--out", str(out), *options]
-    if python or script in ("memory", "prompts", "endpoints"):
+    if python or script in ("memory", "prompts", "endpoints", "peers"):
         command = [sys.executable, *python, *command]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
         code, said = done.returncode, done.stdout + done.stderr
@@ -119,6 +120,16 @@ def test_next_token_in_small(model: Path, tmp_path: Path) -> None:
     assert content["settings"][0]["largest_difference"]["persuasion"] < 1e-4
     assert content["spearman_of_bfloat16"]["2"] > 0.9
     assert set(content["gflops"]["float32"]) == {"before", "after", "size"}
+
+
+def test_peers_in_small(tmp_path: Path) -> None:
+    content = ran("peers", tmp_path, "--dtype", "float32")
+    sides = {(one["work"], one["tokens"] > 100, one["side"]): one for one in content["settings"]}
+    assert {(work, long) for work, long, _ in sides} == set(itertools.product(peers.WORKS, (False, True)))
+    for (work, long, _), one in sides.items():
+        ours = sides[work, long, "swaymeter"]
+        assert one["over_this"] == pytest.approx(ours["a_second"] / one["a_second"])
+    assert any(reason.startswith("measureLM") for reason in content["skipped"])
 
 
 def test_fisher_in_small(model: Path, tmp_path: Path) -> None:

