@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from swaymeter.reports.card import StudyCard
-from swaymeter.reports.estimates import cut_off, not_answered, plural, served, stating_neither
+from swaymeter.reports.estimates import by_hand, cut_off, not_answered, plural, served, stating_neither
 from swaymeter.reports.frames import Frames, by_entity
 from swaymeter.reports.headline import Claim, widest
 from swaymeter.reports.tables import of_judges
@@ -12,7 +12,7 @@ WIDE = 10
 """From half an interval of so many percentage points on, a share is said to rest on few items."""
 DISTRUST_QUERIES = (
     "stand_ins", "unfinished_greedy_answers", "greedy_answers_of_neither", of_judges.QUERY, "served_models",
-    "statistics_in_short",
+    "statistics_in_short", "answers_judged_by_hand", "verdicts_to_read",
 )  # fmt: skip
 
 
@@ -33,6 +33,7 @@ def distrust(card: StudyCard, frames: Frames, claims: Sequence[Claim]) -> list[s
         not_answered(frames["unfinished_greedy_answers"]),
         stating_neither(frames["greedy_answers_of_neither"]),
         of_judges.sentences(frames),
+        *by_hand(frames["answers_judged_by_hand"], frames["verdicts_to_read"]),
         served(frames["served_models"]),
     ]
     return [sentence.strip() for sentence in sentences if sentence]

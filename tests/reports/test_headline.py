@@ -66,6 +66,14 @@ def test_what_to_distrust(known: dict[str, pd.DataFrame]) -> None:
     assert [sentence.startswith(start) for sentence, start in zip(said, starts, strict=True)] == [True] * len(starts)
 
 
+def test_share_of_verdicts_by_hand_is_said(known: dict[str, pd.DataFrame]) -> None:
+    judged = pd.DataFrame([{"model": MODEL, "dtype": "float32", "greedy_answers": 40, "by_hand": 10, "changed": 3}])
+    verdicts = pd.DataFrame([{"row": 1, "unused": None}, {"row": 2, "unused": "no such question was asked"}])
+    said = distrust(CARD, {**known, "answers_judged_by_hand": judged, "verdicts_to_read": verdicts}, claims(known))
+    assert any("(25.0%), of which the rule said something else of 3" in sentence for sentence in said)
+    assert "Verdicts by hand that count for no answer: row 2, no such question was asked." in said
+
+
 def test_nothing_is_distrusted_without_a_reason() -> None:
     nothing = with_empty({}, queries())
     assert claims(nothing) == []
