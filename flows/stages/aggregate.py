@@ -1,6 +1,7 @@
 """The steps that aggregate all: statistics of what is scored, and the database of everything that is done.
 
 Both take what is there, whatever has failed, and are made again when that changes. The database is loaded by file.
+Where every scoring step has failed, what an earlier run stored stays as it is.
 """
 
 import json
@@ -24,9 +25,13 @@ from swaymeter.tasks.contexts.annotation.judging import imported
 from swaymeter.tasks.statistics import statistics_of
 from swaymeter.tasks.statistics.statistic import Statistic
 
+AGGREGATED = (kinds.STATISTICS, kinds.HISTORY, kinds.DATABASE)
+
 
 def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
     """Adds the steps; gives that of the database. scores: also what seeds and a corpus add to them."""
+    if failed := failed_instead_of_scores(graph):
+        return [graph.wait(kind, kind.id("study"), failed) for kind in AGGREGATED][-1]
     study = plan.study
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
@@ -71,6 +76,15 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
         },
         arguments=Loaded(annotations, tuple(variants.values()), plan.verdicts), after=[statistics],
     )  # fmt: skip
+
+
+def failed_instead_of_scores(graph: Graph) -> Node | None:
+    """A scoring step that has failed, where none has scored and an earlier run has stored a database; else None."""
+    steps = [node for node in graph if node.id.stage == "score"]
+    has_scores = any(node.output(role).is_usable for node in steps for role in node.checks)
+    if has_scores or not graph.workspace.database.exists():
+        return None
+    return next((node for node in steps if node.state == "failed"), None)
 
 
 def _key_of(statistic: Statistic) -> dict[str, Any]:

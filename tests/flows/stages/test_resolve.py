@@ -145,6 +145,18 @@ def test_a_model_that_is_gone_stops_no_other(first: str, tmp_path: Path) -> None
     assert finished.graph.nodes[StepId("aggregate", "study", "database")].state == "missing"
 
 
+def test_where_every_score_fails_the_earlier_page_stays(tmp_path: Path) -> None:
+    gone = [{"name": str(tmp_path / "gone"), "dtype": "float32", "device": "cpu"}]
+    study = prepare(selected(tmp_path, models=gone))
+    of_study = ["statistics", "history", "database", "page"]
+    assert {node.state for node in study.graph if node.id.group in of_study} == {"missing", "blocked"}  # a first page
+    study.workspace.database.touch()
+    blocked = [node for node in again(study).graph if node.id.group in of_study]
+    assert [(node.id.group, node.state) for node in blocked] == [(name, "blocked") for name in of_study]
+    scores = score(prepare(selected(tmp_path)))
+    assert scores.graph.nodes[StepId("aggregate", "study", "database")].state == "missing"
+
+
 def test_a_damaged_score_blocks_what_is_derived_from_it(tmp_path: Path) -> None:
     study = score(prepare(selected(tmp_path)))
     (file,) = study.workspace.root.glob("scores/capital/*/persuasion-*.parquet")
