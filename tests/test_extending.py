@@ -1,75 +1,78 @@
-"""docs/extending.md is true: its four modules, and a named query, extend a study through the registries alone."""
+"""docs/extending.md is true: its files, put where it says, extend a study through the registries alone."""
 
+import importlib
+import os
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
-import yaml
 
+from swaymeter.data.named import Registry
 from swaymeter.data.sources.registry import FACT_SOURCES
-from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
+from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.graph.graph import Graph
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.reports.figures import FIGURES
+from swaymeter.reports.tables import TABLES
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS
-from tests.extensions import comparison, figure, measure, source
+from tests.extensions import figure
 from tests.flows.small_study import run
-from tests.registered import added
 from tests.tasks.models.tiny import save_language_model
 
 TESTS = Path(__file__).parent
 PAGE = (TESTS.parent / "docs" / "extending.md").read_text(encoding="utf-8")
-QUOTED = ("measure.py", "source.py", "comparison.py", "persuasion_range_of_queries.sql", "figure.py")
-FACTS = """\
-relation,subject,object
-capital,Norvania,Tesk
-capital,Bellamarca,Quorin
-capital,Ulm Vale,Sarrow
-capital,Great Hestonia,Ostrakine
-officialLanguage,Norvania,Norvanic
-officialLanguage,Bellamarca,Marcan
-officialLanguage,Ulm Vale,Valish
-officialLanguage,Great Hestonia,Hestonian
-"""
+FIRST, _ = PAGE.split("## A measure about questions")
+FILE = re.compile(r"^`([\w./-]+)`(?:, further lines:)?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MODULES = sorted(file.name for file in (TESTS / "extensions").iterdir() if file.suffix in {".py", ".sql"})
+REGISTRIES: tuple[Registry[Any], ...] = (FACT_SOURCES, MEASURES, NAMED_QUERIES, STATISTICS, FIGURES, TABLES)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def extended() -> Iterator[None]:
-    """The package with the four modules and their query, named in its registries."""
-    name = "persuasion_range_of_queries"
-    sql = (TESTS / "extensions" / f"{name}.sql").read_text(encoding="utf-8")
-    with ExitStack() as stack:
-        stack.enter_context(added(FACT_SOURCES, source.SOURCE))
-        stack.enter_context(added(MEASURES, measure.MEASURE))
-        stack.enter_context(added(NAMED_QUERIES, NamedQuery.of_text(name, sql)))
-        stack.enter_context(added(STATISTICS, comparison.STATISTIC))
-        stack.enter_context(added(FIGURES, figure.FIGURE))
-        yield
+def printed(page: str) -> dict[str, str]:
+    """The files of the page, by name; further lines stand at the end of theirs."""
+    files: dict[str, str] = {}
+    for name, text in FILE.findall(page):
+        files[name] = files.get(name, "") + text
+    return files
+
+
+def put(page: str, folder: Path) -> None:
+    """Writes the files of the page; a tiny model takes the place of the bundled one."""
+    model = save_language_model(folder / "tiny-model")
+    for name, text in printed(page).items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text.replace("smollm2-135m-instruct", str(model)), encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
-def selected(extended: None, tmp_path_factory: pytest.TempPathFactory) -> Selected:
-    """A study with the new source and measure."""
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with all files of the page, whose package is imported."""
     folder = tmp_path_factory.mktemp("extended")
-    model = save_language_model(folder / "tiny-model")
-    (folder / "facts.csv").write_text(FACTS, encoding="utf-8")
-    facts = {"source": "csv", "file": str(folder / "facts.csv"), "relations": ["capital", "officialLanguage"]}
-    study = {
-        "name": "extended",
-        "facts": {**facts, "real_entities": 4, "invented_entities": 0},
-        "contexts": {"base": 1, "assertive": 0, "negation": 0},
-        "models": [{"name": str(model), "dtype": "float32", "device": "cpu"}],
-        "measures": ["persuasion_range"],
-    }
-    file = folder / "extended.yaml"
-    file.write_text(yaml.safe_dump(study), encoding="utf-8")
-    return Selected.of(str(file), str(folder / "workspace"))
+    put(PAGE, folder)
+    sys.path.insert(0, str(folder))
+    try:
+        importlib.import_module("mine")
+        yield folder
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mine"]:
+            del sys.modules[name]
+        for registry in REGISTRIES:
+            for name in [*registry.added]:
+                del registry[name]
+
+
+@pytest.fixture(scope="module")
+def selected(folder: Path) -> Selected:
+    """A study with the new source, measure, comparison and figure."""
+    return Selected.of(str(folder / "my-facts.yaml"))
 
 
 @pytest.fixture(scope="module")
@@ -85,11 +88,31 @@ def database(graph: Graph, selected: Selected) -> Iterator[duckdb.DuckDBPyConnec
         yield connection
 
 
-@pytest.mark.parametrize("name", QUOTED)
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "__init__.py"])
 def test_the_page_quotes_short_modules_as_they_are(name: str) -> None:
     text = (TESTS / "extensions" / name).read_text(encoding="utf-8")
-    assert f"```{'sql' if name.endswith('.sql') else 'python'}\n{text}```\n" in PAGE
+    assert printed(PAGE)[f"mine/{name}"] == text
     assert len(text.splitlines()) <= 60
+
+
+def test_the_measure_alone_runs_by_the_commands_of_the_page(tmp_path: Path) -> None:
+    put(FIRST, tmp_path)
+    (commands,) = re.findall(r"^```sh\n(.*?)^```$", FIRST, re.MULTILINE | re.DOTALL)
+    env = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    ended = subprocess.run(["sh", "-ec", commands], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    assert re.search(r"score 2 of 2  score · capital · persuasion_range · .* done", ended.stdout + ended.stderr)
+    assert len(re.findall(r"^│ .+ │ +\d+\.\d+ │$", ended.stdout, re.MULTILINE)) == 4
+
+
+def test_the_measure_of_questions_has_its_values_and_table(folder: Path) -> None:
+    selected = Selected.of(str(folder / "my-questions.yaml"))
+    run(lambda: graph_of(selected.plan))
+    with duckdb.connect(selected.workspace.database, read_only=True) as database:
+        texts = database.sql("SELECT text FROM answers WHERE sample IS NULL").fetchall()
+        words = database.sql("SELECT words FROM answer_length").fetchall()
+    assert sorted(words) == sorted((len(text.split()),) for (text,) in texts)
+    assert len(words) == 12
+    assert "How long are answers?" in (selected.workspace.report / "index.html").read_text(encoding="utf-8")
 
 
 def test_every_step_is_done(graph: Graph) -> None:
@@ -98,7 +121,7 @@ def test_every_step_is_done(graph: Graph) -> None:
 
 def test_facts_of_the_source_are_in_the_database(database: duckdb.DuckDBPyConnection) -> None:
     rows = database.sql("SELECT relation, subject, object FROM facts ORDER BY ALL").fetchall()
-    assert rows == sorted(tuple(line.split(",")) for line in FACTS.splitlines()[1:])
+    assert rows == sorted(tuple(line.split(",")) for line in printed(PAGE)["facts.csv"].splitlines()[1:])
 
 
 def test_the_measure_has_a_documented_table(database: duckdb.DuckDBPyConnection) -> None:
@@ -142,9 +165,10 @@ def test_status_lists_the_measure(graph: Graph, selected: Selected) -> None:
 
 
 def test_the_page_is_drawn_again_without_the_figure(graph: Graph, selected: Selected) -> None:
-    del FIGURES[figure.FIGURE.name]
+    drawn = FIGURES[figure.FIGURE.name]
+    del FIGURES[drawn.name]
     try:
         states = {str(node.id): node.state for node in graph_of(selected.plan)}
     finally:
-        FIGURES.add(figure.FIGURE)
+        FIGURES.add(drawn)
     assert {name for name, state in states.items() if state != "done"} == {"report · study · page"}

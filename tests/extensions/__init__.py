@@ -1,1 +1,1 @@
-"""The four modules that docs/extending.md shows, as somebody would write them."""
+"""The modules that docs/extending.md shows, as somebody would write them."""

@@ -1,0 +1,28 @@
+"""Answer length: the words of a greedy answer, from stored answers; no model is needed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Annotated
+
+from swaymeter.data.records import Question
+from swaymeter.data.records.row import Meaning, table
+from swaymeter.tasks.measures.measure import Inputs, Measure, Row
+from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionScore, of_cases, of_questions
+
+
+@table("answer_length", "a question alone, or with a context", key=QUESTION_KEY)
+class AnswerLength(QuestionScore):
+    """A row of answer lengths."""
+
+    words: Annotated[int, Meaning("words of the greedy answer")]
+
+
+def compute(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+    """The words of every question's greedy answers: alone, and with each of its contexts."""
+    origins = of_cases(inputs.scores["answers"], questions)
+    for case, (greedy,) in of_questions(inputs, "answers", questions, "text", greedy=True).items():
+        yield {**origins[case], "words": len(greedy["text"].split())}
+
+
+MEASURE = Measure(
+    row=AnswerLength, version=1, meaning="how long answers are", about="questions", compute=compute, needs=("answers",)
+)
