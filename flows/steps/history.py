@@ -5,7 +5,7 @@ the items that are not as they were. What a run was is all items up to it, the l
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from swaymeter.data.storage.history import STEMS, Key, history_files, state_of
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.aggregate import done_of, files_of, runs_of, schema
+from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 from swaymeter.tasks.statistics.history import as_state, frames_of, group_of, moved, states
 from swaymeter.tasks.statistics.models import MODEL_QUERIES
@@ -124,8 +125,8 @@ def _sources(step: Step) -> dict[Key, str]:
 
 
 def _settings(step: Step, run: Run, snapshot: Snapshot) -> dict[Key, str]:
-    """What was asked with, and which versions of models, servers and programs answered."""
-    found = settings({**variant, "seed": snapshot.seed} for variant in snapshot.variants)
+    """What was asked with, measured with which parameters, and which versions of models and programs answered."""
+    found: dict[str, Any] = settings({**variant, "seed": snapshot.seed} for variant in snapshot.variants)
     called = {one["variant"]: f"{one['label'] or one['model']} ({one['dtype']})" for one in snapshot.variants}
     done = done_of(step)
     revisions = {artifact.key: artifact.made_from["parameters"].get("revision") for artifact, _ in done}
@@ -135,7 +136,19 @@ def _settings(step: Step, run: Run, snapshot: Snapshot) -> dict[Key, str]:
         versions |= {program: row[f"{program}_version"] for program in PROGRAMS}
         versions[f"version of measure {row['measure']}"] = str(row["measure_version"])
         found |= {what: value for what, value in versions.items() if value}
+    for artifact, _ in done:
+        if (measure := artifact.table.name) in MEASURES:
+            found |= _parameters(measure, artifact.made_from["output"][1]["parameters"])
     return {("setting", "", "", name): json.dumps(value, ensure_ascii=False) for name, value in found.items()}
+
+
+def _parameters(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """The parameters of a measure, each under its place in a study file, such as answers.max_new_tokens."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _parameters(f"{name}.{key}", inner)
+    else:
+        yield name, "none" if value is None else value
 
 
 def _numbers(frame: Any, changes: Sequence[Mapping[str, Any]], number: int, at: str) -> list[dict[str, Any]]:

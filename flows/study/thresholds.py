@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
@@ -26,6 +26,7 @@ QUANTITIES: Mapping[str, str] = {
     "persuasion": "coherent_persuasion", "unchanged": "coherent_persuasion_unchanged",
 }  # fmt: skip
 """What a threshold can name, and the quantities of swaymeter.tasks.statistics.models."""
+NAMES = {of: name for name, of in QUANTITIES.items()}
 IN_NATS = ("persuasion", "unchanged")
 """Of these, those that are not shares."""
 _THRESHOLD = re.compile(
@@ -33,6 +34,11 @@ _THRESHOLD = re.compile(
     r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
     re.ASCII,
 )
+
+
+def name_of(quantity: str, group: str) -> str:
+    """What a threshold calls a quantity of the statistics in a group, such as follow.supporting."""
+    return f"{NAMES.get(quantity, quantity)}.{group}"
 
 
 @dataclass(frozen=True)
@@ -175,20 +181,19 @@ def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> Jud
 
 def measured_of(means: "pd.DataFrame") -> list[Measured]:
     """What the named query models_side_by_side says of the quantities of an audit."""
-    names = {value: key for key, value in QUANTITIES.items()}
     measured = []
-    for row in records(means[means["quantity"].isin(names)]):
+    for row in records(means[means["quantity"].isin(NAMES)]):
         low, high = (float(row[end]) if math.isfinite(row[end]) else None for end in ("low", "high"))
         model, counts = f"{row['model']} ({row['dtype']})", (int(row["n"]), int(row["clusters"]))
-        of = (names[row["quantity"]], row["group"], *counts, row["interval_over"])
+        of = (NAMES[row["quantity"]], row["group"], *counts, row["interval_over"])
         measured.append(Measured(model, *of, float(row["mean"]), low, high, row["unit"]))
     return measured
 
 
-def refuse_unmet(outcome: Judged, compared: Iterable[tuple[str, str, str]] = ()) -> None:
+def refuse_unmet(outcome: Judged, compared: Iterable[tuple[Any, ...]] = ()) -> None:
     """WorkFailed, in one line, where a threshold is not met, or a number is worse than that of an earlier run.
 
-    compared: a model, a number of it, and how it is worse; empty where it is not.
+    compared: begins with a model and a number of it, and ends with how it is worse; empty where it is not.
     """
     if lines := [why for *_, why in (*outcome, *compared) if why]:
         raise WorkFailed("; ".join(lines))
@@ -218,7 +223,7 @@ def watched(bounds: Mapping[str, str]) -> list[Threshold]:
 
 def write_junit(
     file: Path, name: str, outcome: Judged, *, unused: Sequence[Wrong] = (),
-    compared: Iterable[tuple[str, str, str]] = (), error: str = "",
+    compared: Iterable[tuple[Any, ...]] = (), error: str = "",
 ) -> None:  # fmt: skip
     """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
 
@@ -227,7 +232,7 @@ def write_junit(
     """
     cases = [("swaymeter", "audit", "error", error)] if error else []
     cases += [(row.model, f"{row.name}: {threshold}", "failure", unmet) for threshold, row, unmet in outcome]
-    cases += [(model, f"{name}: not worse than before", "failure", worse) for model, name, worse in compared]
+    cases += [(model, f"{name}: not worse than before", "failure", worse) for model, name, *_, worse in compared]
     cases += [("rows that are not used", place, "skipped", why) for place, why in unused]
     kinds = [kind for *_, kind, message in cases if message]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}

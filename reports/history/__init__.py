@@ -142,17 +142,12 @@ def _answer(found: Since, row: dict[str, Any]) -> None:
         found.counts["with other sampled answers"] += 1
 
 
-def sentence(row: dict[str, Any], name: str = "") -> str:
-    """How a headline number moved, in one sentence; name: what it is called, in place of its name in the database."""
+def sentence(row: dict[str, Any], name: str) -> str:
+    """How a headline number moved, in one sentence; name: what it is called."""
     unit, over = row["unit"], f"{int(row['same'])} {'queries' if row['quantity'] == 'susceptibility' else 'answers'}"
     now = number(row["mean_before"] + row["change"], unit)
     change = estimate(row | {"low": row["change_low"], "high": row["change_high"]}, "change", signed=True)
-    return f"{name or named(row)}: {number(row['mean_before'], unit)} before, {now} now: {change}, on the same {over}"
-
-
-def named(row: dict[str, Any]) -> str:
-    """What a headline number is called."""
-    return f"{row['quantity'].replace('_', ' ')}, {row['group']}, of {Model(row['model'], row['dtype'])}"
+    return f"{name}: {number(row['mean_before'], unit)} before, {now} now: {change}, on the same {over}"
 
 
 def _in_words(row: dict[str, Any]) -> str:

@@ -176,12 +176,14 @@ def audit(
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     outcome: checks.Judged = []
     compared: list[earlier.Compared] = []
+    of_both: list[str] = []
     error = WorkFailed(message) if message else None
     if not error:
         found = view.found_in(selected.workspace.database)
         try:
             outcome = checks.judged(thresholds, found.measured)
-            compared = earlier.against(before, selected.workspace.database) if before else []
+            if before:
+                compared, of_both = earlier.against(before, selected.workspace.database)
         except WorkFailed as why:
             error = why
     if junit is not None:
@@ -195,7 +197,7 @@ def audit(
         view.show_found(out, found)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked)):
+    for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked, *of_both)):
         print_line(line, console)
     checks.refuse_unmet(outcome, compared)
 

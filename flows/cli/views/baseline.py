@@ -1,6 +1,6 @@
 """Whether a run is worse than an earlier one: its headline numbers, paired on the items of both."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,7 +9,12 @@ from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.views.compare import database_of
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.steps.history import with_change
-from swaymeter.reports.history import named, sentence
+from swaymeter.flows.study.thresholds import name_of
+from swaymeter.reports.changes import short
+from swaymeter.reports.estimates import estimate, plural, verdict
+from swaymeter.reports.frames import where
+from swaymeter.reports.history import sentence
+from swaymeter.reports.history.side_by_side import Apart
 from swaymeter.reports.models import Model
 from swaymeter.tasks.statistics.history import frames_of, models_of, moved
 from swaymeter.tasks.statistics.statistic import Frames
@@ -25,28 +30,64 @@ BETTER: Mapping[tuple[str, str], str] = {
 
 
 class Compared(NamedTuple):
-    """A headline number that was compared with that of a baseline; worse: how, where it is; else empty."""
+    """A headline number that was compared with that of a baseline.
+
+    change: the difference with its interval. gain: how far it moved for the better, below 0 for the worse. worse: how
+    it is, where it is; else empty.
+    """
 
     model: str
     name: str
+    change: str
+    gain: float
+    verdict: str
     worse: str
 
 
-def baseline(run: str) -> Frames:
-    """The answers and queries of the last completed run of a study, workspace or database; UsageError without one.
+class LastRun(NamedTuple):
+    """The last completed run: its name, its answers and queries, and what it was asked with, as JSON."""
 
-    They are read now: a run in the same workspace will be another one's baseline.
+    name: str
+    frames: Frames
+    settings: Mapping[str, str]
+
+
+def baseline(run: str) -> LastRun:
+    """The last completed run of a study, workspace or database; UsageError without one.
+
+    It is read now: a run in the same workspace will be another one's baseline.
     """
     return _last_run(database_of(run), run)
 
 
-def against(before: Frames, database: Path) -> list[Compared]:
-    """The headline numbers of the last run of a database, each with how it is worse than before."""
-    return compared(before, _last_run(database, str(database)))
+def against(before: LastRun, database: Path) -> tuple[list[Compared], list[str]]:
+    """The headline numbers of the last run of a database, each compared with before; and lines on both runs.
+
+    The lines: settings and versions that are not the same; and, where no number is worse, how many were compared.
+    """
+    now = _last_run(database, str(database))
+    numbers = compared(before.frames, now.frames)
+    apart = settings_apart(before.settings, now.settings)
+    lines = [f"not the same: {name}: {first} before, {second} now" for name, first, second in apart]
+    return numbers, lines if any(row.worse for row in numbers) else [*lines, not_worse(before.name, numbers)]
+
+
+def settings_apart(before: Mapping[str, str], now: Mapping[str, str]) -> list[Apart]:
+    """The settings of two runs that are not the same, by name."""
+    differ = sorted(name for name in before.keys() & now.keys() if before[name] != now[name])
+    return [(name, short(before[name].strip('"')), short(now[name].strip('"'))) for name in differ]
+
+
+def not_worse(run: str, numbers: Sequence[Compared]) -> str:
+    """That no number is shown to be worse than in a run, and which came closest to it."""
+    last = min(numbers, key=lambda row: row.gain)
+    furthest = f"largest change for the worse: {last.name} of {last.model} {last.change}, {last.verdict}"
+    changed = furthest if last.gain < 0 else "none of them changed for the worse"
+    return f"not shown to be worse than {run}: {plural(len(numbers), 'number')} compared; {changed}"
 
 
 def compared(before: Frames, now: Frames) -> list[Compared]:
-    """The headline numbers of a run, each with how it is worse than before.
+    """The headline numbers of a run that can be better or worse, each with how it is compared with before.
 
     Models are compared with those of the same name; where there is one in each, with that. UsageError where no question
     with the same texts was asked before.
@@ -59,18 +100,24 @@ def compared(before: Frames, now: Frames) -> list[Compared]:
     known = [row for row in rows if row["same"] and (row["quantity"], row["group"]) in BETTER]
     if not known:
         raise UsageError("--fail-if-worse-than: no question of it was asked with the same texts now; name another run")
-    return [Compared(str(Model(row["model"], row["dtype"])), named(row), _worse(row)) for row in known]
+    return list(map(_compared, known))
 
 
-def _worse(row: Mapping[str, Any]) -> str:
-    is_worse = row["verdict"] in (UP, DOWN) and row["verdict"] != BETTER[row["quantity"], row["group"]]
-    return f"worse than before: {sentence(dict(row))}" if is_worse else ""
+def _compared(row: Mapping[str, Any]) -> Compared:
+    better, model = BETTER[row["quantity"], row["group"]], str(Model(row["model"], row["dtype"]))
+    name, is_worse = name_of(row["quantity"], row["group"]), row["verdict"] in {UP, DOWN} - {better}
+    change = estimate({**row, "low": row["change_low"], "high": row["change_high"]}, "change", signed=True)
+    worse = f"worse than before: {sentence(dict(row), f'{name} of {model}')}" if is_worse else ""
+    gain = float(row["change"]) * (1 if better == UP else -1)
+    return Compared(model, name, change, gain, verdict({**row, "untestable": None}), worse)
 
 
-def _last_run(database: Path, run: str) -> Frames:
+def _last_run(database: Path, run: str) -> LastRun:
     with opened(database, schema()) as warehouse:
         rows = warehouse.frame("states_of_last_run")
     if rows.empty:
         raise UsageError(f"{run} has no completed run to compare with; run it to its end")
     keys = rows[["kind", "model", "dtype", "item"]].itertuples(index=False, name=None)
-    return frames_of(dict(zip(keys, rows["state"], strict=True)))
+    asked_with = where(rows, kind="setting")
+    settings = dict(zip(asked_with["item"], asked_with["state"], strict=True))
+    return LastRun(run, frames_of(dict(zip(keys, rows["state"], strict=True))), settings)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import asdict
@@ -23,13 +24,16 @@ from swaymeter.data.warehouse.warehouse import Limits, opened
 from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.thresholds import name_of
 from swaymeter.reports.changes import short
 from swaymeter.reports.estimates import estimate, number, verdict
 from swaymeter.reports.frames import where
 from swaymeter.reports.history import MOVED
 from swaymeter.reports.history.side_by_side import Apart, ChangedSides, Differences, changed_sides, write_side_by_side
 from swaymeter.reports.models import ANSWERS_PAGE, RUNS, labelled
-from swaymeter.tasks.statistics.frames import ALL, by
+from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.statistics.frames import by
+from swaymeter.tasks.statistics.history import group_of
 from swaymeter.tasks.statistics.models import BETWEEN, MODEL_QUERIES, adjusted, differences, of_models
 from swaymeter.tasks.statistics.statistic import Frames
 from swaymeter.tasks.statistics.summary import MODEL
@@ -76,14 +80,14 @@ def compared(first: Path, second: Path) -> tuple[list[Row], list[str]]:
 
 
 def _left_out(frames: Frames) -> list[str]:
-    """What only one of two models has, and why, in a line for all groups of two models of which it is as much."""
+    """What only one of two models has, and why; a line for all pairs of models of which the same is to be said."""
     answers, queries = (frames[name] for name in MODEL_QUERIES)
     asked: dict[str, set[str]] = {}  # by model: items, as `tasks.statistics.models` names them, ids of questions
     for about, rows in by(answers, MODEL):
         asked[_model(about)] = {*rows["question_id"], *(rows["question_id"].astype(str) + BETWEEN + rows["context_id"])}
     for about, rows in by(queries, MODEL):
         asked.setdefault(_model(about), set()).update(rows["query_id"])
-    lines: dict[tuple[str, str], list[str]] = {}
+    pairs: dict[str, dict[str, list[str]]] = {}  # what is left out of each pair, by how much and why
     for quantity, group, models in of_models(frames):
         counted = {_model(about): {*of_model["item"]} for about, of_model in models}
         no_value = NO_VALUE.get(quantity, "without a score")
@@ -94,9 +98,13 @@ def _left_out(frames: Frames) -> list[str]:
                 for why, count in _why(counted[name] - counted.get(other, set()), asked[other], no_value).items()
             ]  # fmt: skip
             if parts:
-                pair = f"{first} against {second}"
-                lines.setdefault((pair, ", ".join(parts)), []).append(_named(quantity, group))
-    return [f"{pair}: {counts}: {'; '.join(names)}" for (pair, counts), names in lines.items()]
+                of_pair = pairs.setdefault(f"{first} against {second}", {})
+                of_pair.setdefault(", ".join(parts), []).append(_named(quantity, group))
+    alike: dict[str, list[str]] = {}
+    for pair, of_pair in pairs.items():
+        text = "; ".join(f"{counts} ({', '.join(names)})" for counts, names in of_pair.items())
+        alike.setdefault(text, []).append(pair)
+    return [f"{' and '.join(of)}: {text}" for text, of in alike.items()]
 
 
 def _why(missing: Collection[str], asked: Collection[str], no_value: str) -> Counter[str]:
@@ -108,7 +116,7 @@ def _why(missing: Collection[str], asked: Collection[str], no_value: str) -> Cou
 
 
 def _named(quantity: str, group: Row) -> str:
-    return f"{quantity}, {group['query_type'] if group['condition'] == ALL else group['condition']}"
+    return name_of(quantity, group_of(group))
 
 
 def _frames(path: Path, name: str = "") -> dict[str, pd.DataFrame]:
@@ -173,7 +181,7 @@ def write_page(
 
 
 def _asked(path: Path) -> dict[str, str]:
-    """What a run asked with: the texts of its prompts, its decodings, its seeds, the label of each model, versions."""
+    """What a run asked with: its prompts, decodings, seeds, labels of models, parameters of measures, and versions."""
     with opened(path, schema(), limits=Limits()) as warehouse:
         asked, last = warehouse.frame(ASKED_WITH), warehouse.frame(LAST)
     asked = asked.astype(object).where(asked.notna(), None)
@@ -187,14 +195,15 @@ def _asked(path: Path) -> dict[str, str]:
     return {
         "seed": ", ".join(sorted({str(seed) for seed in asked["seed"]})),
         **texts,
-        **_versions(where(last, kind="setting")),
+        **_noted(where(last, kind="setting")),
         **{f"label of {model} ({dtype})": label or "none" for model, dtype, label in models},
     }
 
 
-def _versions(settings: pd.DataFrame) -> dict[str, str]:
-    """Which versions of models, servers, measures and programs the last completed run had."""
-    named = settings[settings["item"].str.match(VERSIONS)]
+def _noted(settings: pd.DataFrame) -> dict[str, str]:
+    """Which versions and which parameters of measures the last completed run had."""
+    of_measures = "|".join(re.escape(f"{name}.") for name in MEASURES)
+    named = settings[settings["item"].str.match(f"{VERSIONS}|{of_measures}")]
     return {str(item): short(state.strip('"')) for item, state in zip(named["item"], named["state"], strict=True)}
 
 

@@ -14,13 +14,15 @@ from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.thresholds import name_of
 from swaymeter.reports.estimates import estimate, verdict
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.over_time import OVER_TIME
 from swaymeter.reports.figures.rendering import rendered
 from swaymeter.reports.frames import records, where
-from swaymeter.reports.history import NUMBERS, RUNS, Since, named, sentence, since
+from swaymeter.reports.history import NUMBERS, RUNS, Since, sentence, since
 from swaymeter.reports.models import RUNS as MODELS
+from swaymeter.reports.models import Model
 from swaymeter.reports.report import write_csv
 
 CHANGES = "changes_of_runs"
@@ -58,7 +60,7 @@ def show(console: Console, frames: Mapping[str, pd.DataFrame], found: Since | No
         for line in lines_of(found):
             print_line(line, console)
     rows = [
-        (named(row), str(row["n"]), estimate(row), _change(row), verdict({**row, "margin": None, "untestable": None}))
+        (_named(row), str(row["n"]), estimate(row), _change(row), verdict({**row, "margin": None, "untestable": None}))
         for row in records(where(frames[NUMBERS], run=number))
     ]  # fmt: skip
     columns = ("headline number", "n", "mean [95%]", "change on the same items [95%]", "verdict")
@@ -70,7 +72,7 @@ def lines_of(found: Since) -> list[str]:
     if found.is_the_same:
         return [f"since the run of {found.at_before}: nothing has changed"]
     lines = [f"since the run of {found.at_before}:"]
-    moved = [f"  moved: {sentence(row)}" for row in found.moved]
+    moved = [f"  moved: {sentence(row, _named(row))}" for row in found.moved]
     lines += moved or ["  no headline number moved by more than its interval"]
     sorts = [
         ("setting", [f"{name}: {before} → {now}" for name, before, now in found.settings]),
@@ -84,6 +86,10 @@ def lines_of(found: Since) -> list[str]:
         lines += [f"  {sort}: {line}" for line in changed[:LIMIT]]
         lines += [f"  {sort}: … and {len(changed) - LIMIT} more; --json has all"] if len(changed) > LIMIT else []
     return [*lines, *(f"  answers {what}: {count}" for what, count in found.counts.items())]
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return f"{name_of(row['quantity'], row['group'])} of {Model(row['model'], row['dtype'])}"
 
 
 def _change(row: Mapping[str, Any]) -> str:

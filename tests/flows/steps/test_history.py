@@ -98,6 +98,14 @@ def test_a_changed_revision_is_named_as_that(nights: Nights) -> None:
     assert found.counts.total() + len(found.flips) > 0
 
 
+def test_a_night_keeps_the_parameters_of_measures(nights: Nights) -> None:
+    with opened(nights.folder / "workspace" / "study.duckdb", schema()) as warehouse:
+        last = warehouse.frame("states_of_last_run")
+    kept = dict(zip(last["item"], last["state"], strict=True))
+    assert kept["answers.max_new_tokens"] == "3"
+    assert kept["whose_answer.entailment"] == '"none"'
+
+
 def test_the_page_names_it_and_obeys_nothing(nights: Nights) -> None:
     with opened(nights.folder / "workspace" / "study.duckdb", schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in (*HISTORY_QUERIES, view.CHANGES)}

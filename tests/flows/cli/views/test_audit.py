@@ -263,11 +263,11 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     first, second = run_of(tmp_path / "a", "c" * 12), run_of(tmp_path / "b", "o" * 10)
     ended = swaymeter("compare", str(first), str(second / "study.duckdb"))
     assert ended.code == 0
-    line = next(line for line in ended.out.splitlines() if line.startswith("│ follows, conflicting"))
+    line = next(line for line in ended.out.splitlines() if line.startswith("│ follow.conflicting"))
     assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
         "10", "100.0%", "0.0%", "+100.0 points [52.1, 100.0]", "larger",
     ]  # fmt: skip
-    assert f"{LEFT_OUT}: 2 of 12 in A not asked in B: follows, conflicting; resists_wrong, all; correct" in ended.out
+    assert f"{LEFT_OUT}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in ended.out
     page = second / "compared-with-a.html"
     assert f"greedy answers that changed sides: 10; the page {page} has them" in ended.out
     assert page.read_text(encoding="utf-8").count("<td>context</td>") == 10
@@ -276,11 +276,11 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
     changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
     assert "greedy answers that changed sides: 0; " in changed.out
-    assert "│ follows, conflicting" not in changed.out  # other contexts under the same ids
-    assert "│ correct, none" in changed.out
+    assert "│ follow.conflicting" not in changed.out  # other contexts under the same ids
+    assert "│ correct.none" in changed.out
     other = "10 of {} in {} asked with other texts in {}"
     counts = f"{other.format(12, 'A', 'B')}, 2 of 12 in A not asked in B, {other.format(10, 'B', 'A')}"
-    assert f"{LEFT_OUT}: {counts}: follows, conflicting" in changed.out
+    assert f"{LEFT_OUT}: {counts} (follow.conflicting, " in changed.out
 
 
 def test_two_runs_say_how_they_were_asked_and_why_no_bias(swaymeter: Command, tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_two_runs_say_how_they_were_asked_and_why_no_bias(swaymeter: Command, tm
         'not the same: prompt.system: "Be brief." in A, "Be [red]long." in B',
     ]
     left_out = "left out of A: tuned (float32) against B: m (float32): 6 of 6 in A not answered right without a context"
-    assert f"{left_out} in B: context_bias, conflicting" in ended.out
+    assert f"{left_out} in B (context_bias.conflicting)" in ended.out
     assert len(json.loads(swaymeter("compare", first, second, "--json").out)["not_the_same"]) == 2
     assert "not the same" not in swaymeter("compare", first, first).out
 

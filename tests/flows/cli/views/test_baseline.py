@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.cli.views.baseline import compared
+from swaymeter.flows.cli.views.baseline import compared, not_worse, settings_apart
 from swaymeter.flows.study.thresholds import watched
 from swaymeter.tasks.statistics.history import frames_of, states
 from swaymeter.tasks.statistics.statistic import Frames
@@ -25,9 +25,8 @@ def run(model: str, verdict: str, *, text: str = "It is Oslo.") -> Frames:
 @pytest.mark.parametrize("model", ["m", "another"])
 def test_a_model_that_follows_right_passages_less_is_worse(model: str) -> None:
     worse = [row for row in compared(run("m", "context"), run(model, "neither")) if row.worse]
-    assert {row.name for row in worse} == {
-        f"{name}, of {model} (float32)" for name in ("follows, supporting", "follows right, all")
-    }
+    assert {row.name for row in worse} == {"follow.supporting", "follow_right.all"}
+    assert {row.model for row in worse} == {f"{model} (float32)"}
     assert "100.0% before, 50.0% now: -50.0 points" in worse[0].worse
     assert "on the same 20 answers" in worse[0].worse
 
@@ -35,6 +34,20 @@ def test_a_model_that_follows_right_passages_less_is_worse(model: str) -> None:
 def test_what_is_better_or_the_same_is_not_worse() -> None:
     assert not any(row.worse for row in compared(run("m", "neither"), run("m", "context")))
     assert not any(row.worse for row in compared(run("m", "neither"), run("m", "neither")))
+
+
+def test_what_is_not_worse_is_said_with_its_largest_fall() -> None:
+    before, now = run("m", "context"), run("m", "context")
+    answers = now["answers_of_questions"]
+    answers.loc[answers["question_id"] == "q0", "verdict"] = "neither"
+    fall = "largest change for the worse: follow.supporting of m (float32) -5.0 points [-19.9, 10.8], undecided"
+    assert not_worse("ws", compared(before, now)) == f"not shown to be worse than ws: 3 numbers compared; {fall}"
+    assert not_worse("ws", compared(before, before)).endswith("none of them changed for the worse")
+
+
+def test_settings_that_are_not_the_same_are_named() -> None:
+    before, now = ({"answers.max_new_tokens": tokens, "seed": '"0"'} for tokens in ("16", "4"))
+    assert settings_apart(before | {"of A": "1"}, now) == [("answers.max_new_tokens", "16", "4")]
 
 
 def test_runs_without_a_common_question_are_refused() -> None:
