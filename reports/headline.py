@@ -69,6 +69,8 @@ OWN = (
           "With a wrong passage it gave the passage's answer in", "wrong passages"),
     Share(_MEANS, {"quantity": "prefers_right", "group": "mixed"},
           "With right and wrong passages together it gave the right answer alone in", "sets of passages"),
+    Share(_MEANS, {"quantity": "prefers_wrong", "group": "mixed"},
+          "With right and wrong passages together it gave the wrong answer alone in", "sets of passages"),
     Share(_MEANS, {"quantity": "names_both", "group": "mixed"},
           "With right and wrong passages together it gave both answers in", "sets of passages"),
     Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage it gave the right answer in"),
@@ -198,7 +200,15 @@ def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
     if len({number.text for number in numbers}) == 1:
         return (replace(ordered[0], of=f"each of {len(numbers)}"),)
     ends = (ordered[0], "lowest"), (ordered[-1], "highest")
-    return tuple(replace(number, of=f"{number.of}, the {end} of {len(numbers)}") for number, end in ends)
+    return tuple(replace(number, of=_at_end(number, end, numbers)) for number, end in ends)
+
+
+def _at_end(number: Number, end: str, numbers: Sequence[Number]) -> str:
+    """Whose number is the lowest or the highest, and how many have the same."""
+    alike = sum(other.text == number.text for other in numbers)
+    if alike == 1:
+        return f"{number.of}, the {end} of {len(numbers)}"
+    return f"{alike} of {len(numbers)} have the {end}, such as {number.of}"
 
 
 def _number(row: Mapping[str, Any], things: str, of: str) -> Number:

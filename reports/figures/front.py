@@ -49,6 +49,7 @@ def _paint(rows: pd.DataFrame, best: Sequence[int]) -> Canvas:
     x, y = (100 * rows[f"{name}_mean"] for name in (variants.FOLLOWS, variants.RESISTS))
     line = rows.iloc[list(best)]
     axes.plot(100 * line[f"{variants.FOLLOWS}_mean"], 100 * line[f"{variants.RESISTS}_mean"], "-", color=INK, lw=0.8)
+    labels: dict[tuple[float, float], list[str]] = {}
     for at in range(len(rows)):
         row = rows.iloc[at]
         for name, draw in ((variants.FOLLOWS, axes.hlines), (variants.RESISTS, axes.vlines)):
@@ -57,7 +58,9 @@ def _paint(rows: pd.DataFrame, best: Sequence[int]) -> Canvas:
                 draw(other, 100 * row[f"{name}_low"], 100 * row[f"{name}_high"], color=_HUE, lw=0.7, alpha=0.5)
         fill, place = ("full" if row["not_beaten"] else "none"), (x.iloc[at], y.iloc[at])
         axes.plot(*place, "o", color=_HUE, markersize=6, fillstyle=fill)
-        axes.annotate(str(row["number"]), place, (5, 4), textcoords="offset points", fontsize=8)
+        labels.setdefault((round(place[0], 1), round(place[1], 1)), []).append(str(row["number"]))
+    for place, numbers in labels.items():
+        axes.annotate(", ".join(numbers), place, (5, 4), textcoords="offset points", fontsize=8)
     axes.set(xlabel="follows right passages (%)", ylabel="resists wrong passages (%)", xlim=(-3, 103), ylim=(-3, 103))
     return canvas
 

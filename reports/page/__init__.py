@@ -23,7 +23,7 @@ from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, are_own, records
 from swaymeter.reports.headline import basis, claims
-from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, of_query, of_question, of_relation, rows_of
+from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, asked_model, of_query, of_question, of_relation, rows_of
 from swaymeter.reports.page.pointed import names, told
 from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
 from swaymeter.reports.tables import Filled
@@ -63,7 +63,7 @@ def page(
     script = asset("swaymeter.reports.page", "page.js")
     pieces = written(
         "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings,
-        models=[*findings], shown=shown, papers=folded,
+        models=[*findings], asked=[*dict.fromkeys(map(asked_model, findings))], shown=shown, papers=folded,
         omitted=omitted, tables=tables, overview=overview, runs=frames[RUNS], readings=frames["readings"],
         stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries, relations=relations,
         most_rows=MOST_ROWS, most_named=MOST_NAMED, claims=known, several=several, basis=basis(frames),

@@ -78,7 +78,8 @@ AT_PLACES = Table(
     "passages-by-place", "Which passage the answer states, by its place",
     "How often the greedy answer states what the right (supporting) or the wrong (conflicting) passage says, with 95% "
     "intervals over questions, by the set and the place in it. An answer that states both counts for both. Of several "
-    "passages of a kind the first one's place counts.",
+    "passages of a kind the first one's place counts. Where a question was asked in one order alone, different "
+    "questions stand in each place: what it does is tested only where the same ones were asked in several orders.",
     ("passages_in_short",), _places,
 )
 EFFECTS = Table(

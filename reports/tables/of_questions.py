@@ -135,7 +135,8 @@ def _shares(frames: Frames) -> pd.DataFrame:
 def _outcomes(frames: Frames) -> pd.DataFrame:
     own = are_own(frames["outcomes"])
     names = ("persuaded", "agreed", "stubborn", "other")
-    rows = by_condition(frames["outcomes"], "instances", "measured", *names, "refusals", "share_following")
+    judged = frames["outcomes"][frames["outcomes"]["measured"] > 0]
+    rows = by_condition(judged, "instances", "measured", *names, "refusals", "share_following")
     return rows.rename(columns={name: outcome(name, own=own) for name in names})
 
 

@@ -48,6 +48,9 @@ def test_of_many_models_the_least_and_the_most_are_said(own: dict[str, pd.DataFr
     alike = pd.concat([of_one.assign(mean=0.5) for of_one in many])
     (number,) = claims({**own, "models_side_by_side": alike})[1].numbers
     assert number.of == "each of 9"
+    tied = pd.concat([*many[:8], many[7].assign(model="m8")])
+    highest = claims({**own, "models_side_by_side": tied})[1].numbers[1]
+    assert highest.of == "2 of 9 have the highest, such as m8 (float32)"
 
 
 def test_a_share_without_an_interval_has_no_bar(own: dict[str, pd.DataFrame]) -> None:

@@ -74,6 +74,11 @@ MISREAD = (LookupError, TypeError, ValueError, AttributeError)
 """What reading an answer of another form than expected raises."""
 
 
+def why(error: Exception) -> str:
+    """What an answer lacks, in words, for the error with which it could not be read."""
+    return printable(f"it has no {error}" if isinstance(error, KeyError) else str(error) or type(error).__name__, 160)
+
+
 def misread(reads: Callable[[Any], object]) -> ErrorOf:
     """Finds that an answer is not the requested one: `reads` raises one of MISREAD."""
 
@@ -81,8 +86,7 @@ def misread(reads: Callable[[Any], object]) -> ErrorOf:
         try:
             reads(content)
         except MISREAD as error:
-            reason = printable(f"{type(error).__name__}: {error}", 160)
-            return ServiceError(f"JSON that is not the requested answer ({reason}); is its address right?")
+            return ServiceError(f"JSON that is not the requested answer ({why(error)}); is its address right?")
         return None
 
     return problem

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Literal, TypeVar, cast
 
 import numpy as np
 
-from swaymeter.data.errors import ModelError, ServiceError, printable
-from swaymeter.data.sources.http.answer import MISREAD, TransientError, misread
+from swaymeter.data.errors import ModelError, ServiceError
+from swaymeter.data.sources.http.answer import MISREAD, TransientError, misread, why
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
 
@@ -149,9 +149,8 @@ class Served:
                 return error
             try:
                 found.append(read(content))
-            except (*MISREAD, OverflowError) as error:
-                reason = printable(f"{type(error).__name__}: {error}", 160)
-                return ServiceError(f"another form than that of {self.name} ({reason}); does `api` say what it is?")
+            except (*MISREAD, OverflowError) as lacks:
+                return ServiceError(f"another form than that of {self.name} ({why(lacks)}); does `api` say what it is?")
             return None
 
         try:
