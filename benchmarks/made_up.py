@@ -23,8 +23,12 @@ PAIRS, PER_KIND = 200, 2
 QUERIES, CONTEXTS = 4, 3 * PER_KIND  # of an entity
 
 
-def write_study(folder: Path, relations: int, entities: int) -> Path:
-    """Writes the study file: the first relations of YAGO's, and so many real and so many invented entities of each."""
+def write_study(folder: Path, relations: int, entities: int, models: int = 1) -> Path:
+    """Writes the study file: the first relations of YAGO's, and so many real and so many invented entities of each.
+
+    models: how many ask; those after the first are folders that cannot be loaded.
+    """
+    others = [str(write_model(folder / f"model-{number}")) for number in range(1, models)]
     study = {
         "name": "made-up",
         "workspace": str(folder / "workspace"),
@@ -33,7 +37,7 @@ def write_study(folder: Path, relations: int, entities: int) -> Path:
             "real_entities": entities, "invented_entities": entities, "absent_from": [], "invented": "names",
         },
         "contexts": dict.fromkeys(("base", "assertive", "negation"), PER_KIND),
-        "models": [{"name": MODEL, "dtype": DTYPE}],
+        "models": [{"name": name, "dtype": DTYPE} for name in (MODEL, *others)],
         "measures": {"persuasion": {}, "susceptibility": {}},
     }  # fmt: skip
     file = folder / "study.yaml"
@@ -66,11 +70,11 @@ def write_prompts(file: Path) -> None:
 
 
 def write_scores(file: Path, seed: int = 0, relation: str | None = None) -> None:
-    """Writes the scores of all relations, or new ones of one: the persuasion of every pair, then its means."""
+    """Writes the scores of all relations, or new ones of the first model of one: persuasion of all pairs, its means."""
     for group in ("persuasion", "susceptibility"):
         for number, node in enumerate(node for node in graph_of(file) if node.id.group == group):
             assert node.step is not None
-            if relation in (None, node.id.subject):
+            if relation is None or (relation == node.id.subject and MODEL in str(node.id)):
                 write_made_up(node.step, group, np.random.default_rng((seed, number)))
 
 

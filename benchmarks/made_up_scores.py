@@ -48,13 +48,14 @@ def write_made_up(step: Any, group: str, rng: np.random.Generator) -> None:
         **versions(), "pass": group, "started_at": "2026-01-01T00:00:00+00:00", "seconds": 1.0,
         "finished_at": "2026-01-01T00:00:01+00:00", "forward_passes": 1, "prompts": len(columns["query_id"]),
     }  # fmt: skip
-    step.table(group).write(_with_origin(step.table(group).table, step.id.subject, columns), about_file)
+    model = step.table(group).made_from["parameters"]["model"]
+    step.table(group).write(_with_origin(step.table(group).table, step.id.subject, model, columns), about_file)
 
 
-def _with_origin(table: Table, relation: str, columns: Mapping[str, Any]) -> pa.Table:
+def _with_origin(table: Table, relation: str, model: str, columns: Mapping[str, Any]) -> pa.Table:
     """Scores with the columns that say where they come from."""
     shared = {
-        "relation": relation, "variant": f"{MODEL}/{DTYPE}", "model": MODEL, "model_revision": "made up",
+        "relation": relation, "variant": f"{model}/{DTYPE}", "model": model, "model_revision": "made up",
         "dtype": DTYPE, "device": "cpu", "engine": "made up", "dataset_version": "1", "stand_in": None,
     }  # fmt: skip
     count = len(columns["query_id"])

@@ -8,7 +8,7 @@ starts counts:
     report                  the page from the database
     aggregate_and_report    both, by one `run`, as when the last score is there
     run_again               `run` with nothing to do
-    aggregate_one_changed   `aggregate` with new scores of one relation
+    aggregate_one_changed   `aggregate` with new scores of one relation, of one model
 """
 
 import argparse
@@ -29,7 +29,7 @@ def main() -> None:
     """Makes the study, measures, prints and writes."""
     asked = _asked()
     with TemporaryDirectory() as folder:
-        study = write_study(Path(folder), asked.relations, asked.entities)
+        study = write_study(Path(folder), asked.relations, asked.entities, asked.models)
         for write in (write_facts, write_prompts, write_scores):
             write(study)
         costs = measured(study)
@@ -38,14 +38,15 @@ def main() -> None:
         "relations": asked.relations,
         "queries": 2 * asked.entities * QUERIES,
         "contexts": 2 * asked.entities * CONTEXTS,
+        "models": asked.models,
     }
-    prompts = asked.relations * sizes["queries"] * sizes["contexts"]
+    prompts = asked.relations * sizes["queries"] * sizes["contexts"] * asked.models
     rows = [
         (name.replace("_", " "), f"{one.seconds:.1f}", f"{one.cpu_seconds:.1f}", f"{one.peak_bytes / GIB:.2f}")
         for name, one in costs.items()
     ]
     figures = {f"{name}_{what}": value for name, one in costs.items() for what, value in vars(one).items()}
-    table = Table(f"{prompts:,} prompts, {machine.name}", COLUMNS, rows)
+    table = Table(f"{prompts:,} prompts of {asked.models} {'model' if asked.models == 1 else 'models'}, {machine.name}", COLUMNS, rows)
     publish("scale", machine, [table], {**sizes, "prompts": prompts, **figures}, asked)
 
 
@@ -53,6 +54,7 @@ def _asked() -> argparse.Namespace:
     parser = arguments(__doc__)
     parser.add_argument("--relations", type=int, default=122, help="how many of the catalog's; by default 122")
     parser.add_argument("--entities", type=int, default=50, help="real ones of a relation, and as many invented ones")
+    parser.add_argument("--models", type=int, default=1, help="how many models have scores of all of it")
     asked = parser.parse_args()
     if asked.quick:
         asked.relations, asked.entities = 3, 2
