@@ -46,7 +46,8 @@ def main() -> None:
         for name, one in costs.items()
     ]
     figures = {f"{name}_{what}": value for name, one in costs.items() for what, value in vars(one).items()}
-    table = Table(f"{prompts:,} prompts of {asked.models} {'model' if asked.models == 1 else 'models'}, {machine.name}", COLUMNS, rows)
+    title = f"{prompts:,} prompts of {asked.models} {'model' if asked.models == 1 else 'models'}, {machine.name}"
+    table = Table(title, COLUMNS, rows)
     publish("scale", machine, [table], {**sizes, "prompts": prompts, **figures}, asked)
 
 

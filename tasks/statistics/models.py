@@ -51,7 +51,7 @@ from typing import Any
 from swaymeter.data.records import CONFLICTING, OWN_CONDITIONS, SUPPORTING
 from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
 from swaymeter.tasks.statistics.formulas.groups import adjust
-from swaymeter.tasks.statistics.formulas.paired import paired_difference
+from swaymeter.tasks.statistics.formulas.paired import paired_differences
 from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, check_scored, of_enough_samples, sorted_by
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
@@ -167,17 +167,21 @@ def differences(frames: Frames, seed: int) -> list[Row]:
     """The rows of `ModelDifference`, but for p_adjusted."""
     rows: list[Row] = []
     for quantity, group, models in of_models(frames):
-        by_item = [(about, of_model.set_index(["cluster", "item"])) for about, of_model in models]
-        for (model, first), (against, second) in combinations(by_item, 2):
-            both = first[["value"]].join(second["value"].rename("against"), how="inner")
-            change, clusters = both["value"] - both["against"], both.index.get_level_values("cluster")
-            paired = paired_difference(change, clusters, seed, shares=UNITS[quantity] == SHARE)
+        by_item = [(about, of_model.set_index(["cluster", "item"])["value"]) for about, of_model in models]
+        abouts = [(one, other) for (one, _), (other, _) in combinations(by_item, 2)]
+        both = [
+            one.to_frame().join(other.rename("against"), how="inner")
+            for (_, one), (_, other) in combinations(by_item, 2)
+        ]
+        changes = [(pair["value"] - pair["against"], pair.index.get_level_values("cluster")) for pair in both]
+        tested = paired_differences(changes, seed, shares=UNITS[quantity] == SHARE)
+        for (model, against), pair, paired in zip(abouts, both, tested, strict=True):
             rows.append(
                 {
                     **model, "relation": ALL, **group, "against_model": against["model"],
                     "against_dtype": against["dtype"], "quantity": quantity, "unit": UNITS[quantity],
-                    "mean": float(both["value"].mean()) if len(both) else None,
-                    "against_mean": float(both["against"].mean()) if len(both) else None,
+                    "mean": float(pair["value"].mean()) if len(pair) else None,
+                    "against_mean": float(pair["against"].mean()) if len(pair) else None,
                     **paired._asdict(), "p_adjusted": None, "margin": None, "verdict": None,
                 }
             )  # fmt: skip

@@ -15,6 +15,7 @@ Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; 
 Bootstrap Tests of Hypotheses, chapter 3; Phipson and Smyth 2010 for the observed one.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -54,30 +55,70 @@ def paired_difference(differences: ArrayLike, clusters: ArrayLike, seed: int, *,
     Raises:
         ScoreError: a difference is not finite, or, of shares, not -1, 0 or 1.
     """
+    return paired_differences([(differences, clusters)], seed, shares=shares)[0]
+
+
+def paired_differences(
+    pairs: Iterable[tuple[ArrayLike, ArrayLike]], seed: int, *, shares: bool = False
+) -> list[Paired]:
+    """As `paired_difference` of each alone; those of as many clusters are drawn and turned at once."""
+    clustered = [_clustered(*pair) for pair in pairs]
+    found = {number: one.untested() for number, one in enumerate(clustered)}
+    by_count: dict[int, list[int]] = {}
+    for number, one in enumerate(clustered):
+        if one.k >= FEWEST_FOR_INTERVAL:
+            by_count.setdefault(one.k, []).append(number)
+    for k, numbers in by_count.items():
+        some, rng = [clustered[number] for number in numbers], generator(seed, "paired", k)
+        drawn = None if shares else rng.integers(0, k, size=(DRAWS, k))
+        intervals = [one.interval(drawn) for one in some]
+        reason = unreachable(2**k, exchangeable=True)
+        p = None if reason else _p_values(np.stack([one.sums for one in some], axis=1), rng)
+        for place, number in enumerate(numbers):
+            low, high = intervals[place]
+            known = None if p is None else float(p[place])
+            found[number] = found[number]._replace(low=low, high=high, p=known, untestable=reason or None)
+    return [found[number] for number in range(len(clustered))]
+
+
+class _Clustered(NamedTuple):
+    """Differences (n,), the cluster of each (n,) by its place, and how many (k,) with what sum (k,) each has."""
+
+    values: NDArray[np.float64]
+    place: NDArray[np.int64]
+    counts: NDArray[np.float64]
+    sums: NDArray[np.float64]
+
+    @property
+    def k(self) -> int:
+        return len(self.counts)
+
+    def untested(self) -> Paired:
+        """The difference without an interval, and why it has no test."""
+        n, k = len(self.values), self.k
+        if k < 2:
+            return Paired(n, k, float(self.values.mean()) if n else None, untestable="one cluster" if k else "no pair")
+        return Paired(n, k, float(self.sums.sum() / n), untestable=unreachable(2**k, exchangeable=True))
+
+    def interval(self, drawn: NDArray[np.int64] | None) -> tuple[float | None, float | None]:
+        """Its ends over samples (draws, k) of clusters; of shares for None."""
+        if drawn is None:
+            return difference_interval(self.values, self.place)[1:]
+        return ends(self.sums[drawn].sum(axis=1) / self.counts[drawn].sum(axis=1))
+
+
+def _clustered(differences: ArrayLike, clusters: ArrayLike) -> _Clustered:
     values = scores(differences)
     _, place = np.unique(np.asarray(clusters, dtype=object), return_inverse=True)
     counts = np.bincount(place).astype(np.float64)
     sums = np.bincount(place, weights=values, minlength=len(counts)).astype(np.float64)
-    n, k = len(values), len(counts)
-    if k < 2:
-        return Paired(n, k, float(values.mean()) if n else None, untestable="one cluster" if k else "no pair")
-    difference, reason = float(sums.sum() / n), unreachable(2**k, exchangeable=True)
-    if k < FEWEST_FOR_INTERVAL:
-        return Paired(n, k, difference, untestable=reason)
-    rng = generator(seed, "paired", k)
-    if shares:
-        _, low, high = difference_interval(values, place)
-    else:
-        drawn = rng.integers(0, k, size=(DRAWS, k))
-        means = sums[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
-        low, high = ends(means)
-    p = None if reason else _p_value(sums, rng)
-    return Paired(n, k, difference, low, high, p, reason or None)
+    return _Clustered(values, place, counts, sums)
 
 
-def _p_value(sums: NDArray[np.float64], rng: np.random.Generator) -> float:
-    k, tolerance = len(sums), ROUNDING * np.abs(sums).sum(keepdims=True)
+def _p_values(sums: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    """The p-values (m,) of m differences from their sums (k, m) over the same number of clusters."""
+    k, tolerance = len(sums), ROUNDING * np.abs(sums).sum(axis=0)
     every = 2**k <= WAYS
     drawn = (rng.choice((1.0, -1.0), size=(BATCH, k)) for _ in range(WAYS // BATCH))
     batches = every_sign(k) if every else drawn
-    return float(p_values(batches, sums[:, None], sums.sum(keepdims=True), tolerance, "two-sided", every)[0])
+    return p_values(batches, sums, sums.sum(axis=0), tolerance, "two-sided", every)
