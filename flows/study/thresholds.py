@@ -222,16 +222,20 @@ def watched(bounds: Mapping[str, str]) -> list[Threshold]:
 
 
 def write_junit(
-    file: Path, name: str, outcome: Judged, *, unused: Sequence[Wrong] = (),
+    file: Path, name: str, outcome: Judged, *, notes: Sequence[str] = (), unused: Sequence[Wrong] = (),
     compared: Iterable[tuple[Any, ...]] = (), error: str = "",
 ) -> None:  # fmt: skip
     """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
 
-    unused: what is wrong with rows of the file that are not used, each a case that was skipped. compared: as in
-    `refuse_unmet`, each a case. error: why the audit did not come to its end; it is a case of its own.
+    notes: what to know of each threshold that is met; empty where nothing. unused: what is wrong with rows of the file
+    that are not used, each a case that was skipped. compared: as in `refuse_unmet`, each a case. error: why the audit
+    did not come to its end; it is a case of its own.
     """
     cases = [("swaymeter", "audit", "error", error)] if error else []
-    cases += [(row.model, f"{row.name}: {threshold}", "failure", unmet) for threshold, row, unmet in outcome]
+    cases += [
+        (row.model, f"{row.name}: {threshold}", "system-out" if note else "failure", note or unmet)
+        for (threshold, row, unmet), note in zip(outcome, notes or [""] * len(outcome), strict=True)
+    ]
     cases += [(model, f"{name}: not worse than before", "failure", worse) for model, name, *_, worse in compared]
     cases += [("rows that are not used", place, "skipped", why) for place, why in unused]
     kinds = [kind for *_, kind, message in cases if message]
@@ -243,7 +247,9 @@ def write_junit(
     for of_case in cases:
         classname, called, kind, message = map(xml, of_case)
         case = ElementTree.SubElement(suite, "testcase", classname=classname, name=called)
-        if message:
+        if message and kind == "system-out":
+            ElementTree.SubElement(case, kind).text = message
+        elif message:
             ElementTree.SubElement(case, kind, message=message)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

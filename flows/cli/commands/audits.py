@@ -9,7 +9,7 @@ import typer
 
 from swaymeter.data.errors import WorkFailed
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.console import err, out, print_line, print_product
+from swaymeter.flows.cli.console import err, out, print_line, print_product, warn
 
 audits = typer.Typer()
 OwnFile = Annotated[str, typer.Argument(metavar="FILE", help="Questions with contexts: CSV, JSON or Parquet.")]
@@ -155,6 +155,7 @@ def audit(
     from swaymeter.flows.cli.views import audit as view
     from swaymeter.flows.cli.views import baseline as earlier
     from swaymeter.flows.study import thresholds as checks
+    from swaymeter.flows.study.silence import lines_on, notes_on
 
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
@@ -175,6 +176,7 @@ def audit(
     graph, message = selected.execute("run", progress, offline=offline)
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     outcome: checks.Judged = []
+    notes: list[str] = []
     compared: list[earlier.Compared] = []
     of_both: list[str] = []
     error = WorkFailed(message) if message else None
@@ -182,13 +184,14 @@ def audit(
         found = view.found_in(selected.workspace.database)
         try:
             outcome = checks.judged(thresholds, found.measured)
+            notes = notes_on(outcome, found.silent)
             if before:
                 compared, of_both = earlier.against(before, selected.workspace.database)
         except WorkFailed as why:
             error = why
     if junit is not None:
         name, unused = selected.study.name, wrong_rows(read.rejected)
-        checks.write_junit(junit, name, outcome, unused=unused, compared=compared, error=str(error or ""))
+        checks.write_junit(junit, name, outcome, notes=notes, unused=unused, compared=compared, error=str(error or ""))
     if error:
         raise typer.Exit(WorkFailed.exit_code) if progress.failures else error
     if as_json:
@@ -199,6 +202,8 @@ def audit(
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
     for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked, *of_both)):
         print_line(line, console)
+    for line in lines_on(outcome, notes):
+        warn(line)
     checks.refuse_unmet(outcome, compared)
 
 

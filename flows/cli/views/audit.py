@@ -33,6 +33,7 @@ from swaymeter.flows.cli.views.compare import Row
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import STUDIES
 from swaymeter.flows.study.sections import ModelPart
+from swaymeter.flows.study.silence import notes_on, silent
 from swaymeter.flows.study.study import Study
 from swaymeter.flows.study.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold, measured_of
 from swaymeter.reports import variants
@@ -60,6 +61,7 @@ class Audited(NamedTuple):
     means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
     advice: the sentence on which to take. by_hand: what verdicts by hand count for. not_asked: why questions of rows
     that can be read were not asked, with an example of each reason. effects: what moves answers among several passages.
+    silent: models most of whose answers state nothing, each with how many.
     """
 
     measured: list[Measured]
@@ -72,6 +74,7 @@ class Audited(NamedTuple):
     by_hand: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
     effects: pd.DataFrame = pd.DataFrame()
+    silent: Mapping[str, str] = {}
 
     @property
     def few(self) -> bool:
@@ -267,7 +270,7 @@ def found_in(database: Path) -> Audited:
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
         by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
-        effects = warehouse.frame("passage_effects_in_short")
+        effects, neither = warehouse.frame("passage_effects_in_short"), warehouse.frame("greedy_answers_of_neither")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
     several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
@@ -275,6 +278,7 @@ def found_in(database: Path) -> Audited:
         measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows,
         variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
         tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
+        silent(unfinished, neither),
     )  # fmt: skip
 
 
@@ -368,8 +372,8 @@ def as_json(
     checks = [
         {"threshold": str(threshold)}
         | {name: getattr(row, name) for name in ("model", "unit", "mean", "low", "high")}
-        | {"met": not unmet}
-        for threshold, row, unmet in outcome
+        | {"met": not unmet, "note": note}
+        for (threshold, row, unmet), note in zip(outcome, notes_on(outcome, found.silent), strict=True)
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}
     content = {
