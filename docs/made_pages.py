@@ -64,10 +64,10 @@ questions:
   per_partition: 200 # drawn by the study's seed; left out: all
 ```
 
-Each row becomes a row of own questions ([own-data.md](own-data.md)): passages with their kinds and the answers that
+Each row becomes a row of own questions ([their form](own-data.md)): passages with their kinds and the answers that
 they state, and groups, which are tables and figures by themselves. `passages` makes contexts of several passages of a
 question, such as one right and three irrelevant ones; it, `baseline`, `title`, `licence` and `citation` are as in
-[study-file.md](study-file.md#questions-a-published-data-set). RGB has up to a hundred passages for a question:
+[study files](study-file.md#questions-a-published-data-set). RGB has up to a hundred passages for a question:
 `passages: {sets: [supporting, conflicting, irrelevant]}` asks with the first of each kind.
 
 Nothing is downloaded, and nothing of these data sets comes with Swaymeter: their licences are yours to keep.
@@ -275,7 +275,9 @@ ITEMS_HEAD = """\
 # Tables and figures of the papers
 
 Every table and figure of the papers whose measures these are: where it is drawn, and what differs.
-[Replications](replication.md) says which study makes it. Made from `data/catalog/papers.yaml` and the
+[Replications](replication.md) says which study makes it. On the page each stands under its question. The name behind
+that is the name of its files and its anchor, such as `index.html#shares-persuaded-and-stubborn`; a figure's goes on
+with the model's name. Made from `data/catalog/papers.yaml` and the
 lists of figures and tables.
 """
 
@@ -292,8 +294,10 @@ def replication_items() -> str:
 
 
 def _item_row(item: catalog.Item) -> tuple[str, ...]:
-    drawn = [f"`{one.name}`" for one in (*FIGURES.values(), *TABLES.values()) if item.key in one.items]
-    return item.label, item.shows, ", ".join(drawn) or f"not here: {item.lacks}", item.differs or ""
+    named = [(one.question, one.name, one.items) for one in FIGURES.values()]
+    named += [(one.title, one.name, one.items) for one in TABLES.values()]
+    drawn = [f"{title.rstrip('?')} (`{name}`)" for title, name, items in named if item.key in items]
+    return item.label, item.shows, "; ".join(drawn) or f"not here: {item.lacks}", item.differs or ""
 
 
 MADE: dict[str, Callable[[], str]] = {

@@ -14,6 +14,9 @@ from docs.made_pages import MADE
 
 ROOT = Path(__file__).resolve().parents[1]
 FROM_THE_TOP = {"index.md": "README.md", "CHANGELOG.md": "CHANGELOG.md"}
+INLINE = re.compile(r"(?<!<span></span>)<code>[^<]+(?=</code>)")
+"""Code within a line; blocks have an empty span before theirs."""
+PARTS = re.compile(r"(?<=\w)([./_=-]+)(?=\w)")
 LINK = re.compile(r"(?P<text>!?\[[^\]]*\])\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 
 
@@ -56,3 +59,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         return f"{link['text']}({target}{link['anchor'] or ''})"
 
     return LINK.sub(relinked, markdown)
+
+
+def on_post_page(output: str, *, page: Page, config: MkDocsConfig) -> str:
+    """Let names of code break between their parts, as in follow.|supporting, where a narrow screen needs it."""
+    return INLINE.sub(lambda code: PARTS.sub(r"\1<wbr>", code[0]), output)
