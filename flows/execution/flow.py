@@ -32,7 +32,7 @@ from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
-from swaymeter.flows.stages.aggregate import failed_instead_of_scores
+from swaymeter.flows.stages.aggregate import undone_instead_of_scores
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 from swaymeter.flows.stages.refusals import asked_variants, refused_models
 from swaymeter.flows.stages.resolve import graph_of, reruns_of
@@ -232,7 +232,7 @@ def _run(
         finally:
             close_sessions()
         _settle(workspace, graph)
-    if "aggregate" in selection.stages and failed_instead_of_scores(graph):
+    if "aggregate" in selection.stages and undone_instead_of_scores(graph):
         log.warning("nothing was scored: the page and the database of the earlier run stay as they were")
     undone = _undone(graph, selection)
     if pool is None:

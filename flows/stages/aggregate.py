@@ -1,7 +1,7 @@
 """The steps that aggregate all: statistics of what is scored, and the database of everything that is done.
 
 Both take what is there, whatever has failed, and are made again when that changes. The database is loaded by file.
-Where every scoring step has failed, what an earlier run stored stays as it is.
+Where nothing is scored, what an earlier run stored stays as it is.
 """
 
 import json
@@ -30,8 +30,8 @@ AGGREGATED = (kinds.STATISTICS, kinds.HISTORY, kinds.DATABASE)
 
 def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
     """Adds the steps; gives that of the database. scores: also what seeds and a corpus add to them."""
-    if failed := failed_instead_of_scores(graph):
-        return [graph.wait(kind, kind.id("study"), failed) for kind in AGGREGATED][-1]
+    if undone := undone_instead_of_scores(graph):
+        return [graph.wait(kind, kind.id("study"), undone) for kind in AGGREGATED][-1]
     study = plan.study
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
     tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
@@ -78,13 +78,13 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     )  # fmt: skip
 
 
-def failed_instead_of_scores(graph: Graph) -> Node | None:
-    """A scoring step that has failed, where none has scored and an earlier run has stored a database; else None."""
+def undone_instead_of_scores(graph: Graph) -> Node | None:
+    """A scoring step that is not done, where none is and an earlier run has stored a database; else None."""
     steps = [node for node in graph if node.id.stage == "score"]
     has_scores = any(node.output(role).is_usable for node in steps for role in node.checks)
     if has_scores or not graph.workspace.database.exists():
         return None
-    return next((node for node in steps if node.state == "failed"), None)
+    return next((node for node in steps if node.state != "done"), None)
 
 
 def _key_of(statistic: Statistic) -> dict[str, Any]:
