@@ -277,8 +277,7 @@ ITEMS_HEAD = """\
 Every table and figure of the papers whose measures these are: where it is drawn, and what differs.
 [Replications](replication.md) says which study makes it. On the page each stands under its question. The name behind
 that is the name of its files and its anchor, such as `index.html#shares-persuaded-and-stubborn`; a figure's goes on
-with the model's name. Made from `data/catalog/papers.yaml` and the
-lists of figures and tables.
+with the model's name. Made from `data/catalog/papers.yaml` and the lists of figures and tables.
 """
 
 
