@@ -6,7 +6,13 @@ import typer
 
 from swaymeter.flows.study.places import RunnerName
 
-StudyFile = Annotated[str, typer.Argument(metavar="STUDY", help="A study's YAML file, or the name of a bundled one.")]
+StudyFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="STUDY", help="A study's YAML file, the name of a bundled one, or the folder of an audit's workspace."
+    ),
+]
+Results = Annotated[str, typer.Argument(help="A study, the folder of its workspace, or its database.")]
 Folder = Annotated[str | None, typer.Option("--workspace", help="The folder of the study's files.")]
 Relations = Annotated[list[str] | None, typer.Option("--relation", help="Only this relation; may be repeated.")]
 Models = Annotated[list[str] | None, typer.Option("--model", help="Only this model; may be repeated.")]

@@ -29,7 +29,7 @@ from swaymeter.flows.stages.plan import Plan, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import check_models, refusals
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.stages.study_graph import CHOICE, FACTS
-from swaymeter.flows.study.places import RunnerName
+from swaymeter.flows.study.places import RunnerName, folder_in_place_of
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study
 
@@ -56,7 +56,7 @@ class Selected:
         """The study file's steps, or those that the options name; UnknownName where it has none of that name."""
         read = read_study(study).run_by(runner)
         selection = Selection(tuple(relation or ()), tuple(model or ()), tuple(measure or ()))
-        selected = cls(study, read, workspace_of(read, workspace), selection)
+        selected = cls(study, read, workspace_of(read, folder_in_place_of(study, workspace)), selection)
         for kind, names, known in (
             ("model", selection.models, [model.name for model in read.models]),
             ("measure", selection.measures, list(read.requested())),

@@ -11,10 +11,21 @@ STUDIES = Path(__file__).parent.parent / "studies"
 """The folder of the bundled study files."""
 
 
+AUDIT = "audit.yaml"
+"""The study that an audit writes into its workspace."""
+
+
 def study_file(path: str | Path) -> Path:
-    """The file that is meant: that of this path, or else the bundled one of this name."""
-    bundled = STUDIES / f"{path}.yaml"
+    """The file that is meant: that of this path, the bundled one of this name, or the audit of a workspace's folder."""
+    bundled, audit = STUDIES / f"{path}.yaml", Path(path) / AUDIT
+    if audit.is_file():
+        return audit
     return bundled if not Path(path).exists() and bundled.exists() else Path(path)
+
+
+def folder_in_place_of(study: str, workspace: str | None) -> str | None:
+    """The workspace that is named: by its option, or as the folder that stands in the place of a study's file."""
+    return workspace or (study if Path(study).is_dir() else None)
 
 
 def folder_of(folder: str | None, study: str) -> Path:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from swaymeter.data.errors import StudyFileError
 from swaymeter.data.options import problems
 from swaymeter.data.untrusted import text_of, untrusted_yaml
-from swaymeter.flows.study.places import STUDIES, study_file
+from swaymeter.flows.study.places import AUDIT, STUDIES, study_file
 from swaymeter.flows.study.study import Study
 
 RENAMED = {
@@ -49,7 +49,9 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
         content = untrusted_yaml(text)
     except OSError as error:
         bundled = ", ".join(sorted(path.stem for path in STUDIES.glob("*.yaml")))
-        raise StudyFileError(f"{file} cannot be read: {error.strerror}; bundled studies: {bundled}") from None
+        is_folder = isinstance(error, IsADirectoryError)
+        reason = f"it is a folder without {AUDIT}; name the study's file" if is_folder else error.strerror
+        raise StudyFileError(f"{file} cannot be read: {reason}; bundled studies: {bundled}") from None
     except yaml.MarkedYAMLError as error:
         raise StudyFileError(f"{file} is not valid YAML: {_yaml_problem(error, text)}") from None
     except (yaml.YAMLError, ValueError) as error:  # ValueError: not UTF-8, or too large

@@ -231,13 +231,10 @@ def label(
         print_line(line)
 
 
-Run = Annotated[str, typer.Argument(help="A study, the folder of its workspace, or its database.")]
-
-
 @audits.command()
 def compare(
-    a: Run,
-    b: Run,
+    a: options.Results,
+    b: options.Results,
     page: Annotated[Path | None, typer.Option("--page", help="The page; default: in the workspace of B.")] = None,
     as_json: options.AsJson = False,
     traceback: options.Traceback = False,

@@ -13,7 +13,7 @@ over_time = typer.Typer()
 
 @over_time.command()
 def history(
-    study: options.StudyFile,
+    study: options.Results,
     workspace: options.Folder = None,
     run: Annotated[int | None, typer.Option("--run", min=1, help="What changed in it; default: the last.")] = None,
     csv: Annotated[Path | None, typer.Option("--csv", help="Write every headline number of every run.")] = None,
@@ -27,8 +27,9 @@ def history(
     """
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.cli.views import history as view
+    from swaymeter.flows.cli.views.compare import database_of
 
-    frames = view.read(Selected.of(study, workspace).workspace.database)
+    frames = view.read(Selected.of(study, workspace).workspace.database if workspace else database_of(study))
     found = view.changes_of(frames, run)
     files = []
     if csv is not None:

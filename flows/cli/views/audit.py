@@ -31,7 +31,7 @@ from swaymeter.flows.cli.views import compare
 from swaymeter.flows.cli.views.baseline import Compared
 from swaymeter.flows.cli.views.compare import Row
 from swaymeter.flows.steps.aggregate import schema
-from swaymeter.flows.study.places import STUDIES
+from swaymeter.flows.study.places import AUDIT, STUDIES
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.silence import notes_on, silent
 from swaymeter.flows.study.study import Study
@@ -235,7 +235,7 @@ def write_study(
             "whose_answer": {"entailment": entailment} if entailment else {},
         },
     }  # fmt: skip
-    written = folder / "audit.yaml"
+    written = folder / AUDIT
     write_file(written, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
     return written
 

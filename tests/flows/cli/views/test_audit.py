@@ -105,6 +105,16 @@ def study_of(folder: Path, file: str = "mine.csv", models: tuple[str, ...] = ("m
     return read_study(audit.write_study(str(folder / file), models, folder, **options))
 
 
+def test_the_folder_of_an_audit_is_its_study(swaymeter: Command, tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\n")
+    study_of(tmp_path, models=("smollm2-135m-instruct",))
+    moved = tmp_path.rename(tmp_path.with_name("moved"))
+    assert f" 0 damaged in {moved}" in swaymeter("status", str(moved)).out
+    assert f"{moved} has no database {moved / 'study.duckdb'}" in swaymeter("history", str(moved)).err
+    refused = swaymeter("status", str(moved.parent))
+    assert (refused.code, "it is a folder without audit.yaml; name the study's file" in refused.err) == (2, True)
+
+
 def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
     file, listed = tmp_path / "mine.csv", tmp_path / "rows-not-used.txt"
     file.write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,,x,supporting\n")
