@@ -138,14 +138,17 @@ def _of_a_study(folder: Path) -> Iterator[Kept]:
     for name, of_name in {**tables, "unfinished scores": [artifact.part(1) for artifact in scores]}.items():
         of_path = {path: one for one in of_name if isinstance(one, TableArtifact) for path in one.files()}
         yield Kept(f"Parquet: {name}", tuple(of_path), lambda path, of_path=of_path: _artifact(of_path[path]))
-    (database,) = (one for one in artifacts["aggregate"] if isinstance(one, FilesArtifact))
+    stored = [one for one in artifacts["aggregate"] if isinstance(one, FilesArtifact)]
+    history, database = sorted(stored, key=lambda one: workspace.database.name in one.written())
     (report,) = artifacts["report"]
     assert isinstance(report, FilesArtifact)
     pages = [path for path in workspace.report.rglob("*") if path.is_file() and path != report.manifest]
     yield Kept("database", (workspace.database,), lambda path: _artifact(database))
     yield Kept("page and figures", tuple(pages), lambda path: _artifact(report))
-    manifests = {one.manifest: one for one in (database, report)}
-    yield Kept("manifests of database and page", tuple(manifests), lambda path: _artifact(manifests[path]))
+    snapshots = [path for path in history.folder.iterdir() if path != history.manifest]
+    yield Kept("history", tuple(snapshots), lambda path: _artifact(history))
+    manifests = {one.manifest: one for one in (history, database, report)}
+    yield Kept("manifests of history, database and page", tuple(manifests), lambda path: _artifact(manifests[path]))
     layout = workspace.root / "workspace.json"
     yield Kept("workspace.json", (layout,), lambda path: {"layout": workspace.check_layout()})
 
