@@ -23,6 +23,7 @@ from swaymeter.data.records import (
 from swaymeter.data.sources.own.columns import COLUMNS, OF_THE_TRUTH, plain
 from swaymeter.data.sources.own.files import FileRow
 from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
+from swaymeter.data.sources.own.lost import Lost, lost_in
 from swaymeter.data.sources.own.named_file import RESERVED, Origin
 from swaymeter.data.sources.own.one_row import FORM, OwnContext, OwnRow, row_of
 
@@ -78,7 +79,8 @@ class ReadQuestions(NamedTuple):
     """The questions of a file in its order, and the rows that cannot be used.
 
     derived, unknown: how many contexts without a kind state the right answer in their texts, and how many do not.
-    lacking: of sets of passages, how many questions have too few for each. rows: how many rows the file has.
+    lacking: of sets of passages, how many questions have too few for each. rows: how many rows the file has. lost:
+    kinds of contexts none of whose rows can be used.
     """
 
     questions: list[Question]
@@ -87,6 +89,7 @@ class ReadQuestions(NamedTuple):
     unknown: int = 0
     lacking: Mapping[str, int] = {}
     rows: int = 0
+    lost: Lost = Lost()
 
     def about_sets(self) -> str:
         """For which sets of passages there are too few; empty where every question has enough for every set."""
@@ -114,7 +117,12 @@ def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, 
         kinds = question.kinds
         kinds_found.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
         read.questions.append(_question(question, kinds, groups, origin))
-    return read._replace(derived=kinds_found["supporting"], unknown=kinds_found["unknown"], rows=len(every))
+    theirs = {own: name for name, own in columns.items()}
+    named = {place: {_ours(str(name), theirs): cell for name, cell in cells.items()} for place, cells, _ in every}
+    return read._replace(
+        derived=kinds_found["supporting"], unknown=kinds_found["unknown"], rows=len(every),
+        lost=lost_in(named, {row.part for row in rejected}) if rejected else Lost(),
+    )  # fmt: skip
 
 
 def asked_questions(

@@ -180,8 +180,10 @@ def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:
 
 
 def not_usable(file: Path, read: ReadQuestions) -> str:
-    """What is wrong with rows that cannot be used; empty where all can be."""
-    return rows_not_usable(file, wrong_rows(read.rejected), read.rows)
+    """What is wrong with rows that cannot be used, a column that is missing first; empty where all can be."""
+    wrong = rows_not_usable(file, wrong_rows(read.rejected), read.rows)
+    lost = [f"no context of kind {kind} can be used" for kind in read.lost.kinds]
+    return "; ".join([read.lost.advice, *lost, wrong] if read.lost.advice else [*lost, wrong]) if wrong else ""
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

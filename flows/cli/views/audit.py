@@ -85,7 +85,7 @@ class Audited(NamedTuple):
 def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> ReadQuestions:
     """What an audit's file has; rows that cannot be used are listed in the folder's NOT_USED.
 
-    UsageError where no row can be used, or a threshold is not possible.
+    UsageError where no row, or none of a kind, can be used, or a threshold is not possible.
     """
     options: Any = study.questions
     try:
@@ -96,7 +96,7 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     (folder / NOT_USED).unlink(missing_ok=True)
     if wrong:
         write_file(folder / NOT_USED, "".join(wrong))
-    if not read.questions:
+    if not read.questions or read.lost.kinds:
         raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
     conditions = options.conditions_of(read.questions)
     for threshold in thresholds:

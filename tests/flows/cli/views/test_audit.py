@@ -123,6 +123,9 @@ def test_rows_that_are_not_used_are_said_each_time(tmp_path: Path) -> None:
         "not used: mine.csv: 1 of 2 rows cannot be used: line 3: answer: is missing; add it",
         f"all rows that are not used: {listed}",
     ]
+    file.write_text("question,answer,context,kind\nWho?,I,It is I.,supporting\nWho?,I,It is you.,conflicting\n")
+    with pytest.raises(UsageError, match=r"no context of kind conflicting can be used; .*; all of them are in "):
+        audit.read_rows(study, [], tmp_path)
     file.write_text("question,answer,context\n" + "Who?,,x\n" * 30)
     refusal = r"30 of 30 rows .*: line 2, 3, 4 and 27 more: answer: .*; all of them are in "
     with pytest.raises(UsageError, match=refusal):
