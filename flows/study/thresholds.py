@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -29,6 +30,8 @@ QUANTITIES: Mapping[str, str] = {
 NAMES = {of: name for name, of in QUANTITIES.items()}
 IN_NATS = ("persuasion", "unchanged")
 """Of these, those that are not shares."""
+OF_MIXED = ("prefer_right", "prefer_wrong", "name_both")
+"""Of these, those of contexts with a right and a wrong passage."""
 _THRESHOLD = re.compile(
     r"(?P<quantity>[a-z_]+)(?:\.(?P<group>(?!(?:low|high)=)[a-z_]+))?(?:\.(?P<end>low|high))?"
     r"=(?P<value>-?\d+(?:\.\d+)?)(?P<percent>%?)",
@@ -132,8 +135,13 @@ class Threshold:
             "prior_bias": conditions & {"supporting"},
         }.get(self.quantity, conditions)  # fmt: skip
         if not of_quantity or (self.group is not None and self.group not in of_quantity):
-            names = ", ".join(f"{self.quantity}.{group}" for group in sorted(of_quantity)) or "nothing of that quantity"
-            raise UsageError(f"{self}: the file has no contexts for that; it has {names}")
+            names = [f"{self.quantity}.{group}" for group in sorted(of_quantity)]
+            has = ", ".join(names) or "nothing of that quantity"
+            near = get_close_matches(f"{self.quantity}.{self.group}", names, n=1, cutoff=0.8)
+            asked = f"; did you mean {near[0]!r}?" if near else ""
+            if self.group in (None, "mixed") and "mixed" not in conditions and self.quantity in OF_MIXED:
+                asked = "; it needs contexts with a right and a wrong passage: --set supporting+conflicting"
+            raise UsageError(f"{self}: the file has no contexts for that; it has {has}{asked}")
 
     def of(self, measured: Iterable[Measured]) -> list[Measured]:
         """What it is about; WorkFailed where nothing of the kind was measured of a model."""
@@ -167,7 +175,7 @@ def _of_passages(conditions: Set[str]) -> Mapping[str, Set[str]]:
         "abstain": {"irrelevant", "neutral"},
     }  # fmt: skip
     groups: dict[str, Set[str]] = {name: {"all"} if conditions & of else set() for name, of in of_all.items()}
-    return groups | dict.fromkeys(("prefer_right", "prefer_wrong", "name_both"), conditions & {"mixed"})
+    return groups | dict.fromkeys(OF_MIXED, conditions & {"mixed"})
 
 
 Judged = Sequence[tuple[Threshold, Measured, str]]
