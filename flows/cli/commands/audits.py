@@ -160,6 +160,7 @@ def audit(
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
+    forgotten = earlier.forgotten_verdicts(folder, verdicts)
     study = view.write_study(
         file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
         columns=view.columns_of(map_ or ()), thinking=thinking, baseline=baseline, entailment=entailment,
@@ -200,7 +201,7 @@ def audit(
         view.show_found(out, found)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked, *of_both)):
+    for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked, *of_both, forgotten)):
         print_line(line, console)
     for line in lines_on(outcome, notes):
         warn(line)

@@ -2,13 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
+from yaml import YAMLError
+
 from swaymeter.data.errors import UsageError
+from swaymeter.data.untrusted import text_of, untrusted_yaml
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.views.compare import database_of
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.steps.history import with_change
+from swaymeter.flows.study.places import AUDIT
 from swaymeter.flows.study.thresholds import name_of
 from swaymeter.reports.changes import short
 from swaymeter.reports.estimates import estimate, plural, verdict
@@ -84,6 +89,17 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
     furthest = f"largest change for the worse: {last.name} of {last.model} {last.change}, {last.verdict}"
     changed = furthest if last.gain < 0 else "none of them changed for the worse"
     return f"not shown to be worse than {run}: {plural(len(numbers), 'number')} compared; {changed}"
+
+
+def forgotten_verdicts(folder: Path, verdicts: str | None) -> str:
+    """That the last audit of a workspace counted verdicts by hand, and this one does not; empty where it is not so."""
+    try:
+        last = untrusted_yaml(text_of(folder / AUDIT))["verdicts"]
+    except (OSError, ValueError, YAMLError, TypeError, KeyError):  # no audit before, or a file that somebody changed
+        return ""
+    if verdicts or not last:
+        return ""
+    return f"the last run counted the verdicts by hand of {last}, and this one does not: --verdicts {quote(str(last))}"
 
 
 def compared(before: Frames, now: Frames) -> list[Compared]:

@@ -1,10 +1,12 @@
 """An audit against an earlier run: what is worse is said, on the questions of both."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.cli.views.baseline import compared, not_worse, settings_apart
+from swaymeter.flows.cli.views.baseline import compared, forgotten_verdicts, not_worse, settings_apart
 from swaymeter.flows.study.thresholds import watched
 from swaymeter.tasks.statistics.history import frames_of, states
 from swaymeter.tasks.statistics.statistic import Frames
@@ -58,3 +60,19 @@ def test_runs_without_a_common_question_are_refused() -> None:
 def test_bounds_that_are_watched_are_thresholds() -> None:
     bounds = watched({"follow.supporting": ">= 0.9", "refuse.none.high": " <=10% "})
     assert [str(bound) for bound in bounds] == ["follow.supporting >= 0.9", "refuse.none.high <= 0.1"]
+
+
+@pytest.mark.parametrize(
+    ("audit", "verdicts", "said"),
+    [
+        ("verdicts: /a b/v.csv", None, "by hand of /a b/v.csv, and this one does not: --verdicts '/a b/v.csv'"),
+        ("verdicts: /a b/v.csv", "other.csv", ""),
+        ("verdicts: null", None, ""),
+        ("[", None, ""),
+    ],
+)
+def test_verdicts_that_are_left_out_again_are_said(audit: str, verdicts: str | None, said: str, tmp_path: Path) -> None:
+    assert forgotten_verdicts(tmp_path, verdicts) == ""
+    (tmp_path / "audit.yaml").write_text(audit)
+    assert forgotten_verdicts(tmp_path, verdicts).endswith(said)
+    assert bool(forgotten_verdicts(tmp_path, verdicts)) == bool(said)
