@@ -30,6 +30,8 @@ NUMBERS = "models_side_by_side"
 READ = (*MODEL_QUERIES, "question_contexts", NUMBERS)
 SOURCES: Mapping[ItemKind, Table] = {"fact": FACTS, "question": QUESTIONS}
 """The items that come from a source, and their tables."""
+RUN: Key = ("run", "", "", "run")
+"""The item of the run itself: its number, and when it was complete."""
 PROGRAMS = ("swaymeter", "torch", "transformers")
 PAIRED = {
     "same": "n", "mean_before": "against_mean", "change": "difference", "change_low": "low", "change_high": "high",
@@ -48,7 +50,10 @@ class Snapshot:
 
 
 def keep_history(step: Step, run: Run) -> None:
-    """Adds the snapshot of a complete run to those before, and notes all of them that are as they were written."""
+    """Adds the snapshot of a complete run to those before, and notes all of them that are as they were written.
+
+    A run that asked nothing, and in which no item changed, leaves none.
+    """
     artifact: Any = step.outputs["files"]
     folder: Path = artifact.folder
     files = history_files(folder)
@@ -78,10 +83,12 @@ def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> 
     number, at = last + 1, datetime.now(UTC).isoformat(timespec="seconds")
     frames, numbers = _frames(step, snapshot)
     now = states(frames) | _sources(step) | _settings(step, run, snapshot)
+    changed: dict[Key, str | None] = {key: state for key, state in now.items() if before.get(key) != state}
+    changed |= dict.fromkeys(before.keys() - now.keys() - {RUN})
+    if last and not changed and _asked_at(step, run) <= json.loads(before[RUN])["completed_at"]:
+        return
     changes = moved(frames_of(before), frames_of(now), snapshot.seed) if last else []
-    now["run", "", "", "run"] = as_state({"run": number, "completed_at": at})
-    gone = dict.fromkeys(before.keys() - now.keys())
-    changed = {key: state for key, state in now.items() if before.get(key) != state} | gone
+    changed[RUN] = as_state({"run": number, "completed_at": at})
     rows = {
         HISTORY: _numbers(numbers, changes, number, at),
         HISTORY_ITEMS: [
@@ -92,6 +99,11 @@ def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> 
     for table, of_table in rows.items():
         stem = f"{STEMS[table]}-{number:06d}"
         files[table].append(write_parquet(folder, stem, table.of(of_table), {"columns": table.schema.names}))
+
+
+def _asked_at(step: Step, run: Run) -> str:
+    """When the last of the scores was computed, in the form of `completed_at`."""
+    return max((str(row["finished_at"]) for row in runs_of(done_of(step), run)), default="")
 
 
 def _frames(step: Step, snapshot: Snapshot) -> tuple[dict[str, Any], Any]:

@@ -59,10 +59,11 @@ def show(console: Console, frames: Mapping[str, pd.DataFrame], found: Since | No
     else:
         for line in lines_of(found):
             print_line(line, console)
+    is_same = found is not None and not (found.flips or found.counts)
     rows = [
-        (_named(row), str(row["n"]), estimate(row), _change(row), verdict({**row, "margin": None, "untestable": None}))
+        (_named(row), str(row["n"]), estimate(row), *_change(row, is_same=is_same))
         for row in records(where(frames[NUMBERS], run=number))
-    ]  # fmt: skip
+    ]
     columns = ("headline number", "n", "mean [95%]", "change on the same items [95%]", "verdict")
     print_table(columns, rows, console, title=f"Run {number}")
 
@@ -92,9 +93,14 @@ def _named(row: Mapping[str, Any]) -> str:
     return f"{name_of(row['quantity'], row['group'])} of {Model(row['model'], row['dtype'])}"
 
 
-def _change(row: Mapping[str, Any]) -> str:
+def _change(row: Mapping[str, Any], *, is_same: bool) -> tuple[str, str]:
+    """How far a number moved, and the verdict on that; is_same: whether no answer changed."""
+    if pd.isna(row["change"]):
+        return "", ""
+    if is_same and row["change"] == 0:
+        return "same answers", ""
     ends = {"low": row["change_low"], "high": row["change_high"]}
-    return "" if pd.isna(row["change"]) else estimate({**row, **ends}, "change", signed=True)
+    return estimate({**row, **ends}, "change", signed=True), verdict({**row, "margin": None, "untestable": None})
 
 
 def as_json(frames: Mapping[str, pd.DataFrame], found: Since | None) -> str:

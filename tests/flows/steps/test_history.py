@@ -60,6 +60,8 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
     nights = Nights(tmp_path_factory.mktemp("nights"))
     nights.run()
     nights.run()  # finds all done, and leaves no snapshot
+    (nights.folder / "workspace" / "history" / "manifest.json").unlink()
+    nights.run()  # asks nothing, and leaves none
     nights.contexts["Norway"] = f"In Norway the capital is Bern {HOSTILE}."
     nights.run()
     nights.study["prompt"] = {"system": "Be short."}

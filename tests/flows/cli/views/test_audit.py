@@ -74,7 +74,7 @@ def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], un
           ("follow", "follow.a", "follow=x", "flow.a=1", "follow.a b=1", "=1", "follow.low.a=1")),
         ("follow=90", "from 0 to 1"), ("persuasion=10%", "in nats"),
         ("keep.irrelevant=1", "nothing of that quantity"), ("follow.conflicting=1", r"it has follow\.supporting$"),
-        ("follow.suporting=1", r"it has follow\.supporting; did you mean 'follow\.supporting'\?$"),
+        ("follow.supportingg=1", r"it has follow\.supporting; did you mean 'follow\.supporting'\?$"),
         ("prefer_right.mixed=0.5", "a right and a wrong passage: --set supporting[+]conflicting$"),
         ("refuse.irrelevant=1", r"refuse\.none, refuse\.supporting"), ("correct.supporting=1", r"correct\.none"),
     ],
