@@ -10,8 +10,8 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import CONFLICTING, Passage, Question, Rejected
 from swaymeter.data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
+from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.followed import whose_answer
-from swaymeter.tasks.scoring.wording.words import words
 
 LONGEST = 8
 """Words of an answer that a reply can be expected to repeat."""

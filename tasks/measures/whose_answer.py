@@ -22,13 +22,13 @@ from swaymeter.data.errors import UsageError
 from swaymeter.data.options import ModelName
 from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
+from swaymeter.data.wording.words import words
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions
 from swaymeter.tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
 from swaymeter.tasks.models.loading import BALANCED
 from swaymeter.tasks.scoring.citations import without_marks
 from swaymeter.tasks.scoring.followed import Outcome, Reason, Verdict, outcome, verdict_and_reason
-from swaymeter.tasks.scoring.wording.words import words
 
 
 class AccuracyParameters(Parameters):

@@ -21,6 +21,8 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, cast, get_args
 
 from swaymeter.data.errors import InputError
+from swaymeter.data.wording.word import AUXILIARIES, FUNCTION_WORDS, Name, Word, word_set
+from swaymeter.data.wording.words import words
 from swaymeter.tasks.models.prompts.thoughts import without_thoughts
 from swaymeter.tasks.scoring.wording import denials, yes_no
 from swaymeter.tasks.scoring.wording.clauses import in_a_sentence
@@ -29,8 +31,6 @@ from swaymeter.tasks.scoring.wording.names import Mention, by_first, is_whole, l
 from swaymeter.tasks.scoring.wording.predicates import by_predicate
 from swaymeter.tasks.scoring.wording.refusals import is_unsaid, refuses, says_nothing
 from swaymeter.tasks.scoring.wording.roles import answering, is_of_another
-from swaymeter.tasks.scoring.wording.word import AUXILIARIES, FUNCTION_WORDS, Name, Word, word_set
-from swaymeter.tasks.scoring.wording.words import words
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]

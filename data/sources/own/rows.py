@@ -26,6 +26,8 @@ from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
 from swaymeter.data.sources.own.lost import Lost, lost_in
 from swaymeter.data.sources.own.named_file import RESERVED, Origin
 from swaymeter.data.sources.own.one_row import FORM, OwnContext, OwnRow, row_of
+from swaymeter.data.wording.word import texts_of
+from swaymeter.data.wording.words import words
 
 
 @dataclass
@@ -160,13 +162,26 @@ _YES_AND_NO = frozenset({"yes", "no", "true", "false"})
 def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
     """Whether a context without a kind states the right answer: it says so, or the answer's words stand in its text.
 
-    An answer that may stand anywhere, as yes, no and one of those that the question names, is not looked for.
+    An answer that may stand anywhere, as yes, no and one of those that the question names, is not looked for. One with
+    a number is looked for as replies are read, too: 8 years stand in "it lasts eight years".
     """
     if context.answer is not None:
         return context.answer.casefold() in {form.casefold() for form in forms}
     text, in_question = _words(context.text), _words(question)
-    telling = (words for form in forms if (words := _words(form)) not in _YES_AND_NO and not _stand(words, in_question))
-    return any(_stand(words, text) for words in telling)
+    folded = map(_words, forms)
+    telling = (form for form in folded if form not in _YES_AND_NO and not _stand(form, in_question))
+    return any(_stand(form, text) for form in telling) or any(
+        _stands_as_number(form, context.text) and not _stands_as_number(form, question) for form in forms
+    )
+
+
+def _stands_as_number(form: str, text: str) -> bool:
+    """Whether an answer with a number stands in a text, in figures or in words; 1 alone is not looked for in words."""
+    sought = words(form)
+    if not any(word.kind == "number" for word in sought) or (texts := texts_of(sought)) == ("1",):
+        return False
+    found, size = texts_of(words(text)), len(texts)
+    return any(found[start : start + size] == texts for start in range(len(found) - size + 1))
 
 
 def stands_in(answer: str, text: str) -> bool:

@@ -13,10 +13,7 @@ What it is not: inference. "It is cold" says nothing to "Is it heated?".
 from collections.abc import Sequence
 from itertools import pairwise
 
-from swaymeter.tasks.scoring.wording import opposites
-from swaymeter.tasks.scoring.wording.denials import NEGATING_WORDS, calls_false
-from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, is_about, is_opposite
-from swaymeter.tasks.scoring.wording.word import (
+from swaymeter.data.wording.word import (
     AUXILIARIES,
     FUNCTION_WORDS,
     FUNCTION_WORDS_ELSEWHERE,
@@ -24,6 +21,9 @@ from swaymeter.tasks.scoring.wording.word import (
     texts_of,
     word_set,
 )
+from swaymeter.tasks.scoring.wording import opposites
+from swaymeter.tasks.scoring.wording.denials import NEGATING_WORDS, calls_false
+from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, is_about, is_opposite
 from swaymeter.tasks.scoring.wording.yes_no import OPPOSITE, PRONOUNS, Polarity
 
 _ALWAYS = ("every day", "daily", "year round", "round clock", "around clock", "7 day week", "jeden tag", "taglich",

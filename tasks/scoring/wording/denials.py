@@ -16,8 +16,8 @@ What it is not: a parser of sentences. Of other languages it knows the commonest
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from swaymeter.tasks.scoring.wording.word import AUXILIARIES, FUNCTION_WORDS, Word, phrase_set, texts_of, word_set
-from swaymeter.tasks.scoring.wording.words import words
+from swaymeter.data.wording.word import AUXILIARIES, FUNCTION_WORDS, Word, phrase_set, texts_of, word_set
+from swaymeter.data.wording.words import words
 
 REACH = 6
 _NEAR = 40

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.wording.opposites import IRREGULAR
-from swaymeter.tasks.scoring.wording.words import words
 
 MAY = 0
 """The frame of what may be done."""

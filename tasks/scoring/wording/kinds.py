@@ -12,9 +12,9 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from swaymeter.data.wording.word import FUNCTION_WORDS, MONTHS, Word, word_set
+from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.wording import yes_no
-from swaymeter.tasks.scoring.wording.word import FUNCTION_WORDS, MONTHS, Word, word_set
-from swaymeter.tasks.scoring.wording.words import words
 
 AnswerKind = Literal["yes or no", "number or date", "name or words"]
 

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from swaymeter.tasks.scoring.wording.word import FUNCTION_WORDS, PERSONS, TITLES, Name, Word, texts_of, word_set
-from swaymeter.tasks.scoring.wording.words import words
+from swaymeter.data.wording.word import FUNCTION_WORDS, PERSONS, TITLES, Name, Word, texts_of, word_set
+from swaymeter.data.wording.words import words
 
 _ALSO_WORDS = FUNCTION_WORDS | word_set("nice reading bath mobile now must bill job march")
 _PART_OF_NAME = word_set(

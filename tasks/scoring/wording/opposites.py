@@ -8,8 +8,8 @@ stemmer: words of four letters or more are compared by their beginnings.
 
 from functools import lru_cache
 
-from swaymeter.tasks.scoring.wording.word import word_set
-from swaymeter.tasks.scoring.wording.words import words
+from swaymeter.data.wording.word import word_set
+from swaymeter.data.wording.words import words
 
 _PAIRS = (
     ("open opened opens", "closed close shut"),

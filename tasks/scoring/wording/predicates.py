@@ -16,10 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from swaymeter.tasks.scoring.wording.denials import calls_false
-from swaymeter.tasks.scoring.wording.frames import MAY, NEED, OPEN, root, senses, with_phrases
-from swaymeter.tasks.scoring.wording.opposites import IRREGULAR, is_same
-from swaymeter.tasks.scoring.wording.word import (
+from swaymeter.data.wording.word import (
     AUXILIARIES,
     FUNCTION_WORDS,
     FUNCTION_WORDS_ELSEWHERE,
@@ -28,6 +25,9 @@ from swaymeter.tasks.scoring.wording.word import (
     texts_of,
     word_set,
 )
+from swaymeter.tasks.scoring.wording.denials import calls_false
+from swaymeter.tasks.scoring.wording.frames import MAY, NEED, OPEN, root, senses, with_phrases
+from swaymeter.tasks.scoring.wording.opposites import IRREGULAR, is_same
 from swaymeter.tasks.scoring.wording.yes_no import OPPOSITE, Polarity
 
 _MODALS = word_set(

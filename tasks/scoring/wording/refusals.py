@@ -8,8 +8,8 @@ What it is not: a detector of policy or of tone. "Tomb of the Unknown Soldier", 
 import re
 from collections.abc import Iterable, Sequence
 
-from swaymeter.tasks.scoring.wording.word import Word, word_set
-from swaymeter.tasks.scoring.wording.words import words
+from swaymeter.data.wording.word import Word, word_set
+from swaymeter.data.wording.words import words
 
 _SOURCE = (
     "(?:context|passage|text|article|document|snippet|paragraph|information|question|source|excerpt|story|author|report"

@@ -11,8 +11,7 @@ What it is not: a parser. Where two names stand in equal segments it says nothin
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from swaymeter.tasks.scoring.wording.opposites import IRREGULAR, is_opposite, is_same
-from swaymeter.tasks.scoring.wording.word import (
+from swaymeter.data.wording.word import (
     AUXILIARIES,
     FUNCTION_WORDS,
     FUNCTION_WORDS_ELSEWHERE,
@@ -20,6 +19,7 @@ from swaymeter.tasks.scoring.wording.word import (
     Word,
     word_set,
 )
+from swaymeter.tasks.scoring.wording.opposites import IRREGULAR, is_opposite, is_same
 
 _RELATIVES = word_set(
     "brother sister sibling wife husband widow widower spouse son daughter child father mother parent stepson "

@@ -12,10 +12,10 @@ What it is not: a reading of sentences, which wording.clauses is.
 from collections.abc import Sequence
 from typing import Literal
 
+from swaymeter.data.wording.word import AUXILIARIES, Texts, Word, texts_of, word_set
+from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.wording.denials import is_called_false, is_conceded
 from swaymeter.tasks.scoring.wording.refusals import refuses
-from swaymeter.tasks.scoring.wording.word import AUXILIARIES, Texts, Word, texts_of, word_set
-from swaymeter.tasks.scoring.wording.words import words
 
 Polarity = Literal["yes", "no"]
 _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")

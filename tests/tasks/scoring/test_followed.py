@@ -11,9 +11,9 @@ import pytest
 from benchmarks.whose_answer import JUDGED, RULES, compared, read
 from swaymeter.data.errors import InputError
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
+from swaymeter.data.wording.words import words
 from swaymeter.tasks.measures import whose_answer as measure
 from swaymeter.tasks.scoring.followed import Reason, Verdict, outcome, verdict_and_reason, whose_answer
-from swaymeter.tasks.scoring.wording.words import words
 
 CASES = Path(__file__).with_name("whose_answer_cases.txt")
 REPORTS = Path(__file__).resolve().parents[2] / "oracle" / "reports"

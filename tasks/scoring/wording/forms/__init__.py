@@ -12,9 +12,9 @@ Forms are derived from the answer that is looked for, never from the reply. The 
 import re
 from collections.abc import Iterator, Sequence
 
+from swaymeter.data.wording.word import PLACES, Answer, Kind, Name, Texts, Word, texts_of
+from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.wording.forms import of_names, of_numbers
-from swaymeter.tasks.scoring.wording.word import PLACES, Answer, Kind, Name, Texts, Word, texts_of
-from swaymeter.tasks.scoring.wording.words import words
 
 _MOST_WORDS = 12
 """Of an answer that has other forms; one with more is a sentence."""

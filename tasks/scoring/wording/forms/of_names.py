@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from swaymeter.tasks.scoring.wording.word import (
+from swaymeter.data.wording.word import (
     FUNCTION_WORDS,
     MONTHS,
     PERSONS,
@@ -17,7 +17,7 @@ from swaymeter.tasks.scoring.wording.word import (
     texts_of,
     word_set,
 )
-from swaymeter.tasks.scoring.wording.words import words
+from swaymeter.data.wording.words import words
 
 _DROPPED_TITLES = TITLES - word_set("king queen president saint lord lady")
 _ARTICLES = word_set("la le les el los las der die das den dem il lo gli un une una uno ein eine einen het de os as o")

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 
-from swaymeter.tasks.scoring.wording.numbers.number_words import normal_figures, written_out
-from swaymeter.tasks.scoring.wording.word import MONTHS, Answer, Kind, Texts, Word, word_set
+from swaymeter.data.wording.numbers.number_words import normal_figures, written_out
+from swaymeter.data.wording.word import MONTHS, Answer, Kind, Texts, Word, word_set
 
 _CONNECTORS = word_set("to and until till through")
 _RATIOS = (

@@ -149,6 +149,9 @@ def test_equal_errors_are_said_once(tmp_path: Path) -> None:
         ("red", "It is red.", {"question": "Is it red or blue?"}, "unknown"),
         ("8 kg", "It lifts five.", {"context_answer": "8 KG"}, "supporting"),
         ("8 kg", "It lifts 8 kg.", {"kind": "unknown"}, "unknown"),
+        ("8 years", "It lasts eight years.", {}, "supporting"), ("eight years", "It lasts 8 years.", {}, "supporting"),
+        ("8 years", "It lasts eighteen years.", {}, "unknown"), ("1", "One of them is blue.", {}, "unknown"),
+        ("8 years", "Eight years.", {"question": "Is it eight years or nine?"}, "unknown"),
         ("8 kg", "Not 8 kg but 5 kg.", {"context_answer": "5 kg"}, "unknown"),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from fractions import Fraction
 
-from swaymeter.tasks.scoring.wording.word import word_set
+from swaymeter.data.wording.word import word_set
 
 
 def _values(names: str, values: Iterable[int]) -> dict[str, int]:

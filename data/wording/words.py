@@ -21,10 +21,10 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 
-from swaymeter.tasks.scoring.wording.numbers.dates import with_dates
-from swaymeter.tasks.scoring.wording.numbers.number_words import in_figures
-from swaymeter.tasks.scoring.wording.numbers.numerals import with_numerals
-from swaymeter.tasks.scoring.wording.word import Token, Word, word_set
+from swaymeter.data.wording.numbers.dates import with_dates
+from swaymeter.data.wording.numbers.number_words import in_figures
+from swaymeter.data.wording.numbers.numerals import with_numerals
+from swaymeter.data.wording.word import Token, Word, word_set
 
 _MARKS = "".join(char for char in map(chr, range(0x300, 0x1D00)) if unicodedata.category(char)[0] == "M")
 _LETTERS = str.maketrans(

@@ -9,7 +9,7 @@ What it is not: a parser of every date: of 5/6/1990 only the year is known, beca
 
 import re
 
-from swaymeter.tasks.scoring.wording.numbers.number_words import CARDINALS, GERMAN, ORDINALS
+from swaymeter.data.wording.numbers.number_words import CARDINALS, GERMAN, ORDINALS
 
 _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
            "November", "December")  # fmt: skip

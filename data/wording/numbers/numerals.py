@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from swaymeter.tasks.scoring.wording.numbers import number_words as table
-from swaymeter.tasks.scoring.wording.numbers.number_words import CARDINALS, NUMERALS, SCALES, UNITS, written_out
-from swaymeter.tasks.scoring.wording.word import Token, Word
+from swaymeter.data.wording.numbers import number_words as table
+from swaymeter.data.wording.numbers.number_words import CARDINALS, NUMERALS, SCALES, UNITS, written_out
+from swaymeter.data.wording.word import Token, Word
 
 _BEFORE_ONE, _BEHIND_ONE = frozenset(("no", "any", "every", "this", "that")), frozenset(("of", "who", "that", "which"))
 _ALSO_NAMES = frozenset(("Otto", "Dix"))
