@@ -5,7 +5,7 @@ the items that are not as they were. What a run was is all items up to it, the l
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +23,7 @@ from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.aggregate import done_of, files_of, runs_of, schema
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
-from swaymeter.tasks.statistics.history import as_state, frames_of, group_of, moved, states
+from swaymeter.tasks.statistics.history import KEPT, as_state, frames_of, group_of, moved, states
 from swaymeter.tasks.statistics.models import MODEL_QUERIES
 
 NUMBERS = "models_side_by_side"
@@ -87,10 +87,12 @@ def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> 
     changed |= dict.fromkeys(before.keys() - now.keys() - {RUN})
     if last and not changed and _asked_at(step, run) <= json.loads(before[RUN])["completed_at"]:
         return
-    changes = moved(frames_of(before), frames_of(now), snapshot.seed) if last else []
+    others = {key[1:3] for key in changed if key[0] in KEPT}  # models in which something changed
+    then, today = ({key: state for key, state in of.items() if key[1:3] in others} for of in (before, now))
+    changes = moved(frames_of(then), frames_of(today), snapshot.seed) if others and last else []
     changed[RUN] = as_state({"run": number, "completed_at": at})
     rows = {
-        HISTORY: _numbers(numbers, changes, number, at),
+        HISTORY: _numbers(numbers, changes, others if last else None, number, at),
         HISTORY_ITEMS: [
             {"run": number, "kind": key[0], "model": key[1], "dtype": key[2], "item": key[3], "state": changed[key]}
             for key in sorted(changed)
@@ -163,13 +165,20 @@ def _parameters(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield name, "none" if value is None else value
 
 
-def _numbers(frame: Any, changes: Sequence[Mapping[str, Any]], number: int, at: str) -> list[dict[str, Any]]:
-    """The rows of `history`: each headline number, with its paired change."""
+def _numbers(
+    frame: Any, changes: Sequence[Mapping[str, Any]], others: Collection[tuple[str, str]] | None, number: int, at: str
+) -> list[dict[str, Any]]:
+    """The rows of `history`: each headline number, with its paired change.
+
+    others: the models in which something changed, whose changes are paired; None in a first run.
+    """
     paired = {(row["model"], row["dtype"], row["quantity"], row["group"]): row for row in map(with_change, changes)}
     plain = frame.astype(object)
     rows = []
     for row in plain.where(plain.notna(), None).to_dict("records"):
-        change = paired.get((row["model"], row["dtype"], row["quantity"], row["group"]), {})
+        is_same = others is not None and (row["model"], row["dtype"]) not in others
+        same = {"same": row["n"], "mean_before": row["mean"], "change": 0.0} if is_same else {}
+        change = paired.get((row["model"], row["dtype"], row["quantity"], row["group"]), same)
         rows.append(
             {"run": number, "completed_at": at}
             | {name: row[name] for name in HISTORY.schema.names if name in row}

@@ -40,7 +40,7 @@ function factsOf(question, texts, models) {
     ...(question.subject ? [["Subject", foreign(question.subject), linkTo(texts.subject_id)]] : []),
     ["Relation", foreign(question.relation), linkTo(texts.property_id)],
     [index.own ? "Group" : "Partition", key(question.partition)],
-    ["Original answer", marked(question.object, "original"), linkTo(texts.object_id)],
+    [index.own ? "Right answer" : "Original answer", marked(question.object, "original"), linkTo(texts.object_id)],
     ["Counts as right", folding(texts.accepted ?? question.object, "a long list")],
     ...(question.replacement ? [["Replacement", marked(question.replacement, "replacement")]] : []),
     ...measured(question.partition === "disputable" ? "Reversions" : "Edits of the fact", texts.edits),
@@ -74,7 +74,7 @@ function scoresOf(model, cases, at) {
     ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
     ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
     ["Groups of answers", ({groups}) => (groups.length ? number(groups.length) : "–")],
-    ["States", ({scores}) => [scores.verdict ?? "–", scores.reason ? ` (${scores.reason})` : ""].join("")],
+    ["States", ({scores}, {condition}) => [stating(scores.verdict, condition), scores.reason ? ` (${scores.reason})` : ""].join("")],
     ...(index.judges.length ? [["States, by the judge", ({scores}) => opinionOf(scores)]] : []),
     ["Outcome", ({scores}) => outcomeOf(scores.outcome)],
     ["Samples that state the context's", ({scores}) => percent(scores.samples_that_follow)],
@@ -82,10 +82,10 @@ function scoresOf(model, cases, at) {
     ["Persuaded, as published", ({scores}) => yesOrNo(scores.persuaded_as_published)],
     ["Stubborn, as published", ({scores}) => yesOrNo(scores.stubborn_as_published)],
   ];
-  const lines = every.filter(([, say]) => cases.some(({answered}) => answered[at] && say(answered[at]) !== "–"));
-  const cell = (say, answered) => element("td", {class: "n"}, answered ? say(answered) : "–");
+  const lines = every.filter(([, say]) => cases.some((one) => one.answered[at] && say(one.answered[at], one) !== "–"));
+  const cell = (say, one) => element("td", {class: "n"}, one.answered[at] ? say(one.answered[at], one) : "–");
   const line = ([said, say]) =>
-    element("tr", {}, element("th", {scope: "row"}, said), cases.map(({answered}) => cell(say, answered[at])));
+    element("tr", {}, element("th", {scope: "row"}, said), cases.map((one) => cell(say, one)));
   const ids = (one) => idOf(one).map((id) => foreign(id, "span", {class: "about"}));
   const names = cases.map((one) => [CONDITIONS[one.condition], ids(one)]);
   const head = ["score", ...names].map((said) => element("th", {scope: "col"}, said));

@@ -120,7 +120,8 @@ DIFFERENCES = Table(
     "differences-between-models", "Where two models differ",
     "The model's mean minus the other's, over the n answers or queries that both have, with the 95% interval over "
     "clusters: subjects (questions where none is named), or entities. p by turning signs, two-sided, after "
-    "Benjamini-Hochberg over the rows on right and wrong passages, by which variants are chosen, and over all others. "
+    "Benjamini-Hochberg over the rows on right and wrong passages, by which variants are chosen, and over all others; "
+    "an interval is of its row alone. "
     "Larger or smaller: p is at most 0.05, and 0 outside the interval. Equal: the interval lies within the margin on "
     "both sides of 0. Undecided: neither.",
     ("model_differences",), _differences,

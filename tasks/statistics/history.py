@@ -9,9 +9,9 @@ another one.
     verdict  larger or smaller: the interval is on one side of 0, and p_adjusted at most 0.05; equal within the margin
              that two models have; undecided else
 
-p_adjusted is after Benjamini-Hochberg over all numbers of the run, of all models. What it is not: a bound over many
-runs. Of a hundred runs in which nothing changes, about five may show a change by chance, where answers vary at all;
-greedy answers of the same weights and prompts do not.
+p_adjusted is after Benjamini-Hochberg over all numbers of the models in which anything changed. What it is not: a bound
+over many runs. Of a hundred runs in which nothing changes, about five may show a change by chance, where answers vary
+at all; greedy answers of the same weights and prompts do not.
 """
 
 import json

@@ -383,7 +383,7 @@ def test_own_contexts_are_listed_and_read(
     sections = browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)")
     assert sections[:3] == ["Without a context", "With the right passage", "With the wrong passage · forum"]
     facts = "[...document.querySelectorAll('dt')].map(one => one.textContent)"
-    assert browser.ask(facts) == ["Model", "Relation", "Group", "Original answer", "Counts as right", "chapter"]
+    assert browser.ask(facts) == ["Model", "Relation", "Group", "Right answer", "Counts as right", "chapter"]
     browser.ask("[...document.querySelectorAll('#models a')].at(-1).click()")
     browser.wait("document.querySelectorAll('.models h4').length === 12")
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
