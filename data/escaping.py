@@ -144,7 +144,7 @@ def looks_like_formula(text: str) -> bool:
 
 def is_computed(text: str) -> bool:
     """Whether a program might take a cell for something else than its text, as `looks_like_formula` or by its start."""
-    return looks_like_formula(text) or text[:1] in ("\t", "\n")
+    return (looks_like_formula(text) and not _NUMBER.fullmatch(text)) or text[:1] in ("\t", "\n")
 
 
 def csv_cell(text: str, is_read_otherwise: Callable[[str], bool] = is_computed) -> str:
@@ -154,8 +154,6 @@ def csv_cell(text: str, is_read_otherwise: Callable[[str], bool] = is_computed) 
     which separates by other characters, and what no cell can hold, are written as codes: _x0007_, as in ECMA-376,
     part 1, ST_Xstring.
     """
-    if _NUMBER.fullmatch(text):
-        return text
     cell = _SIGN_AFTER_BLANKS.sub(
         lambda match: match[1] + (match[2] if _ENDS_A_CELL.isdisjoint(match[1]) else _code_of(match[2])), coded(text)
     )
