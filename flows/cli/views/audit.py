@@ -317,7 +317,8 @@ def moved(found: Audited) -> list[str]:
         for row in shown
     ]
     if tested and not lines:
-        lines = [f"nothing shows that a passage's place, length, date or company moves it ({len(tested)} tests)"]
+        tests = plural(len(tested), "test")
+        lines = [f"nothing shows that a passage's place, length, date or company moves it ({tests})"]
     placed = len(found.effects) and not (found.effects["effect"] == "position").any()
     not_placed = ["place was not tested: add --order right_first --order wrong_first"] if placed else []
     return [f"what moves the answer: {line}" for line in (*lines, *not_placed)]
