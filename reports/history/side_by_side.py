@@ -42,12 +42,15 @@ class Differences:
 def changed_sides(first: pd.DataFrame, second: pd.DataFrame) -> list[ChangedSides]:
     """The greedy answers of two runs whose verdicts differ, of rows of `answers_of_questions`.
 
-    The frames' `context_id` is of the texts that were asked, so that an answer is compared with one to the same texts.
+    The frames' `context_id` is of the texts that were asked, so that an answer is compared with one to the same texts; of
+    models that both runs have each with itself.
     """
     texts = ["question_id", "question", "context_id", "condition"]
     kept = [*texts, "model", "dtype", "answer", "verdict"]
     before, now = (rows.loc[rows["verdict"].notna(), kept] for rows in (first, second))
     both = before.merge(now, on=texts, suffixes=("_before", ""))
+    same = (both["model"] == both["model_before"]) & (both["dtype"] == both["dtype_before"])
+    both = both[same] if same.any() else both
     both = both[both["verdict"] != both["verdict_before"]].sort_values(["question", "condition", "model"])
     return [
         ChangedSides(

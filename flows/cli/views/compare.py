@@ -67,16 +67,44 @@ def database_of(run: str) -> Path:
 
 
 def compared(first: Path, second: Path) -> tuple[list[Row], list[str]]:
-    """The paired differences of every model of the first run and every one of the second, and what is left out.
+    """The paired differences of each model of both runs with itself, and what is left out.
 
-    The p-values are adjusted over these differences alone.
+    Where no model is in both, every one of the first run with every one of the second. The p-values are adjusted over
+    these differences alone.
     """
     frames = [_frames(path, name) for path, name in ((first, "A"), (second, "B"))]
     both = {name: pd.concat([of_run[name] for of_run in frames], ignore_index=True) for name in MODEL_QUERIES}
-    pairs = [row for row in differences(both, 0) if (row["model"][0], row["against_model"][0]) == ("A", "B")]
+    parts = _parts(both)
+    pairs = [
+        row for part in parts for row in differences(part, 0)
+        if (row["model"][0], row["against_model"][0]) == ("A", "B")
+    ]  # fmt: skip
     if not any(row["n"] for row in pairs):
         raise UsageError(f"{first} and {second} have no question or query in common that both were asked")
-    return adjusted([row for row in pairs if row["n"]]), _left_out(both)
+    left_out = dict.fromkeys(line for part in parts for line in _left_out(part))
+    return adjusted([row for row in pairs if row["n"]]), [*_only_in_one(both), *left_out]
+
+
+def _of_runs(frames: Frames) -> list[set[tuple[str, str]]]:
+    """The models of each run, A and B, with their dtypes."""
+    known = {about for frame in frames.values() for about in zip(frame["model"], frame["dtype"], strict=True)}
+    return [{(name[3:], dtype) for name, dtype in known if name.startswith(f"{run}: ")} for run in "AB"]
+
+
+def _parts(frames: Frames) -> list[Frames]:
+    """The rows of each model that both runs have; all rows where they have none in common."""
+    a, b = _of_runs(frames)
+    return [
+        {query: frame[(frame["model"].str[3:] == name) & (frame["dtype"] == dtype)] for query, frame in frames.items()}
+        for name, dtype in sorted(a & b)
+    ] or [frames]
+
+
+def _only_in_one(frames: Frames) -> list[str]:
+    """The models that only one run has, where another one is in both."""
+    a, b = _of_runs(frames)
+    apart = ((run, sorted(of - other)) for run, of, other in (("A", a, b), ("B", b, a)))
+    return [f"{run}: {name} ({dtype}), which only {run} has" for run, names in apart for name, dtype in names if a & b]
 
 
 def _left_out(frames: Frames) -> list[str]:

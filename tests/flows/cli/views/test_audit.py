@@ -17,7 +17,7 @@ from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.reasons import ANSWERS_ALIKE
 from swaymeter.data.records import as_row
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
-from swaymeter.flows.cli.views import audit
+from swaymeter.flows.cli.views import audit, compare
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study import thresholds as checks
 from swaymeter.flows.study.reading import read_study
@@ -317,6 +317,19 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     assert not_asked.endswith("(1: q1, conflicting: 'two' is the right answer '2')")
     said = "4 of 6 greedy answers of m (float32) ended at the limit of 32 tokens"
     assert audit.about_answers(found) == [f"Judged as they are: {said}; --max-new-tokens raises it."]
+
+
+def test_models_of_both_runs_are_compared_with_themselves() -> None:
+    def of_runs(*names: str) -> dict[str, pd.DataFrame]:
+        return {"answers_of_questions": pd.DataFrame({"model": names, "dtype": "float32"})}
+
+    parts = compare._parts(of_runs("A: m", "A: n", "A: o", "B: m", "B: n", "B: p"))
+    assert [[*part["answers_of_questions"]["model"]] for part in parts] == [["A: m", "B: m"], ["A: n", "B: n"]]
+    only = compare._only_in_one(of_runs("A: m", "A: o", "B: m", "B: p"))
+    assert only == ["A: o (float32), which only A has", "B: p (float32), which only B has"]
+    (whole,) = compare._parts(of_runs("A: m", "B: p"))
+    assert len(whole["answers_of_questions"]) == 2
+    assert compare._only_in_one(of_runs("A: m", "B: p")) == []
 
 
 def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
