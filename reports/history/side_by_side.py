@@ -42,8 +42,8 @@ class Differences:
 def changed_sides(first: pd.DataFrame, second: pd.DataFrame) -> list[ChangedSides]:
     """The greedy answers of two runs whose verdicts differ, of rows of `answers_of_questions`.
 
-    The frames' `context_id` is of the texts that were asked, so that an answer is compared with one to the same texts; of
-    models that both runs have each with itself.
+    The frames' `context_id` is of the texts that were asked, so that an answer is compared with one to the same texts;
+    a model that both runs have, with itself.
     """
     texts = ["question_id", "question", "context_id", "condition"]
     kept = [*texts, "model", "dtype", "answer", "verdict"]
