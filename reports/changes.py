@@ -58,10 +58,19 @@ def _change_text(change: Change) -> str:
         signed += [f"+ {short(value)}" for value in new if value not in old]
         return f"{name} {', '.join(signed)}"
     if isinstance(old, str) and isinstance(new, str):
-        same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
-        if same > LONGEST - COMMON:
-            old, new = f"…{old[same - COMMON :]}", f"…{new[same - COMMON :]}"
+        old, new = _from_where_they_differ(old, new)
     return f"{name} {_value(old)} → {_value(new)}"
+
+
+def told_apart(old: str, new: str) -> tuple[str, str]:
+    """Two texts, cut where they are long, from where they differ."""
+    first, second = _from_where_they_differ(old, new)
+    return short(first), short(second)
+
+
+def _from_where_they_differ(old: str, new: str) -> tuple[str, str]:
+    same = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False))))
+    return (f"…{old[same - COMMON :]}", f"…{new[same - COMMON :]}") if same > LONGEST - COMMON else (old, new)
 
 
 def _value(value: Value) -> str:

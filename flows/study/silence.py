@@ -10,7 +10,7 @@ from swaymeter.reports.models import Model
 if TYPE_CHECKING:
     import pandas as pd
 
-KEPT_IN_SILENCE = ("resist_wrong", "keep")
+KEPT_IN_SILENCE = ("resist_wrong", "keep", "refuse")
 """Quantities that are large where answers state nothing; of the others those are small that silence moves."""
 
 

@@ -13,7 +13,7 @@ from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
 from swaymeter.reports.published import Printed, of_papers, printed_of
 
-SINGLE = " There is one value, which the tables have."
+SINGLE = " It would be a single mark."
 """What is said behind the question of a figure that would be a single mark."""
 
 

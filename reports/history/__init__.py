@@ -18,7 +18,7 @@ from swaymeter.data.dataset.differences import difference
 from swaymeter.data.records import Fact, Question, of_row
 from swaymeter.data.records.row import table_of
 from swaymeter.reports.card import StudyCard
-from swaymeter.reports.changes import lines_of, short
+from swaymeter.reports.changes import lines_of, short, told_apart
 from swaymeter.reports.estimates import estimate, number
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
@@ -72,6 +72,10 @@ class Since:
         return not (self.settings or self.sources or self.flips or self.counts or self.moved)
 
 
+NOT_NOTED = "not noted"
+"""A setting of a run that has none by that name, as it was made before the name."""
+
+
 def since(changes: pd.DataFrame, numbers: pd.DataFrame) -> Since | None:
     """What changed in a run, of its rows of `changes_of_runs` and of `headline_numbers_over_time`.
 
@@ -85,8 +89,8 @@ def since(changes: pd.DataFrame, numbers: pd.DataFrame) -> Since | None:
     before, now = _both(of_kind["run"][0])
     found = Since(int(now["run"]), now["completed_at"], before.get("completed_at", ""))
     for row in of_kind.get("setting", ()):
-        texts = (json.loads(row[name]) if row[name] else "none" for name in ("state_before", "state"))
-        found.settings.append((row["item"], *(short(str(text)) for text in texts)))
+        texts = (json.loads(row[name]) if row[name] else NOT_NOTED for name in ("state_before", "state"))
+        found.settings.append((row["item"], *told_apart(*map(str, texts))))
     _sources(found, of_kind)
     for row in of_kind.get("answer", ()):
         _answer(found, row)

@@ -12,7 +12,7 @@ import pandas as pd
 from swaymeter.reports.changes import short
 from swaymeter.reports.frames import records
 from swaymeter.reports.history import Flip
-from swaymeter.reports.models import Model, of_question
+from swaymeter.reports.models import Model, models, of_question
 from swaymeter.reports.page.shell import written
 
 MOST = 400
@@ -49,8 +49,8 @@ def changed_sides(first: pd.DataFrame, second: pd.DataFrame) -> list[ChangedSide
     kept = [*texts, "model", "dtype", "answer", "verdict"]
     before, now = (rows.loc[rows["verdict"].notna(), kept] for rows in (first, second))
     both = before.merge(now, on=texts, suffixes=("_before", ""))
-    same = (both["model"] == both["model_before"]) & (both["dtype"] == both["dtype_before"])
-    both = both[same] if same.any() else both
+    if any(of_model in models(first) for of_model in models(second)):
+        both = both[(both["model"] == both["model_before"]) & (both["dtype"] == both["dtype_before"])]
     both = both[both["verdict"] != both["verdict_before"]].sort_values(["question", "condition", "model"])
     return [
         ChangedSides(

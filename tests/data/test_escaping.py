@@ -63,7 +63,7 @@ def in_a_cell(text: str) -> str:
     csv.writer(written).writerow([csv_cell(text), "end"])
     ((cell, end),) = csv.reader(io.StringIO(written.getvalue(), newline=""))
     assert end == "end"
-    assert cell.startswith("'") or not looks_like_formula(cell) or re.fullmatch("[+-][0-9.e]+", cell)
+    assert cell.startswith("'") or not looks_like_formula(cell) or re.fullmatch("-[0-9.e-]+", cell)
     return re.sub("_x([0-9A-F]{4})_", lambda code: chr(int(code[1], 16)), cell.removeprefix("'"))
 
 

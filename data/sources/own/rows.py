@@ -176,12 +176,19 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
 
 
 def _stands_as_number(form: str, text: str) -> bool:
-    """Whether an answer with a number stands in a text, in figures or in words; 1 alone is not looked for in words."""
+    """Whether an answer of a number and its unit stands in a text, in figures or in words, and not as a bound.
+
+    A number alone is not looked for in words: two firms are no answer to how many years.
+    """
     sought = words(form)
-    if not any(word.kind == "number" for word in sought) or (texts := texts_of(sought)) == ("1",):
+    if not any(word.kind == "number" for word in sought) or len(texts := texts_of(sought)) < 2:
         return False
-    found, size = texts_of(words(text)), len(texts)
-    return any(found[start : start + size] == texts for start in range(len(found) - size + 1))
+    known, size = words(text), len(texts)
+    found = texts_of(known)
+    return any(
+        found[start : start + size] == texts and not (start and known[start - 1].kind == "sign")
+        for start in range(len(found) - size + 1)
+    )
 
 
 def stands_in(answer: str, text: str) -> bool:

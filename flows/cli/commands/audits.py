@@ -257,5 +257,5 @@ def compare(
     for name, database in zip("AB", databases, strict=True):
         print_line(f"{name}: {database}")
     view.show(out, rows, apart, left_out)
-    where = f"the page {page} has them" if page else "no page: the workspace of B cannot be written; name a --page"
+    where = f"the page: {page}" if page else "no page: the workspace of B cannot be written; name a --page"
     print_line(f"greedy answers that changed sides: {len(flips)}; {where}")

@@ -96,7 +96,7 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     (folder / NOT_USED).unlink(missing_ok=True)
     if wrong:
         write_file(folder / NOT_USED, "".join(wrong))
-    if not read.questions or read.lost.kinds:
+    if not read.questions or read.lost.advice:
         raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
     conditions = options.conditions_of(read.questions)
     for threshold in thresholds:
@@ -316,12 +316,17 @@ def moved(found: Audited) -> list[str]:
         f"({Model(row['model'], row['dtype'])}, {row['evidence_set']})"
         for row in shown
     ]
+    effects = dict.fromkeys(row["effect"] for row in tested)
     if tested and not lines:
-        tests = plural(len(tested), "test")
-        lines = [f"nothing shows that a passage's place, length, date or company moves it ({tests})"]
-    placed = len(found.effects) and not (found.effects["effect"] == "position").any()
-    not_placed = ["place was not tested: add --order right_first --order wrong_first"] if placed else []
-    return [f"what moves the answer: {line}" for line in (*lines, *not_placed)]
+        named = ", ".join(MOVES[effect] for effect in effects)
+        lines = [f"nothing shows that {named} of a passage moves it ({plural(len(tested), 'test')})"]
+    if len(found.effects) and "position" not in effects:
+        lines.append("place was not tested: add --order right_first --order wrong_first")
+    return [f"what moves the answer: {line}" for line in lines]
+
+
+MOVES = {"position": "the place", "length": "the length", "date": "the date", "beside": "the company"}
+"""The effects in a word."""
 
 
 def show_variants(console: Console, found: Audited) -> None:

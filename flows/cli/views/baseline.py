@@ -1,5 +1,6 @@
 """Whether a run is worse than an earlier one: its headline numbers, paired on the items of both."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
@@ -15,7 +16,7 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.steps.history import with_change
 from swaymeter.flows.study.places import AUDIT
 from swaymeter.flows.study.thresholds import name_of
-from swaymeter.reports.changes import short
+from swaymeter.reports.changes import told_apart
 from swaymeter.reports.estimates import estimate, plural, verdict
 from swaymeter.reports.frames import where
 from swaymeter.reports.history import sentence
@@ -80,7 +81,7 @@ def against(before: LastRun, database: Path) -> tuple[list[Compared], list[str]]
 def settings_apart(before: Mapping[str, str], now: Mapping[str, str]) -> list[Apart]:
     """The settings of two runs that are not the same, by name."""
     differ = sorted(name for name in before.keys() & now.keys() if before[name] != now[name])
-    return [(name, short(before[name].strip('"')), short(now[name].strip('"'))) for name in differ]
+    return [(name, *told_apart(*(str(json.loads(of[name])) for of in (before, now)))) for name in differ]
 
 
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import product
 from pathlib import Path
@@ -25,7 +25,7 @@ from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.thresholds import name_of
-from swaymeter.reports.changes import short
+from swaymeter.reports.changes import told_apart
 from swaymeter.reports.estimates import estimate, number, verdict
 from swaymeter.reports.frames import where
 from swaymeter.reports.history import MOVED
@@ -81,8 +81,7 @@ def compared(first: Path, second: Path) -> tuple[list[Row], list[str]]:
     ]  # fmt: skip
     if not any(row["n"] for row in pairs):
         raise UsageError(f"{first} and {second} have no question or query in common that both were asked")
-    left_out = dict.fromkeys(line for part in parts for line in _left_out(part))
-    return adjusted([row for row in pairs if row["n"]]), [*_only_in_one(both), *left_out]
+    return adjusted([row for row in pairs if row["n"]]), [*_only_in_one(both), *_left_out(parts)]
 
 
 def _of_runs(frames: Frames) -> list[set[tuple[str, str]]]:
@@ -107,15 +106,26 @@ def _only_in_one(frames: Frames) -> list[str]:
     return [f"{run}: {name} ({dtype}), which only {run} has" for run, names in apart for name, dtype in names if a & b]
 
 
-def _left_out(frames: Frames) -> list[str]:
+def _left_out(parts: Iterable[Frames]) -> list[str]:
     """What only one of two models has, and why; a line for all pairs of models of which the same is to be said."""
+    pairs: dict[str, dict[str, list[str]]] = {}  # what is left out of each pair, by how much and why
+    for frames in parts:
+        _leave_out(pairs, frames)
+    alike: dict[str, list[str]] = {}
+    for pair, of_pair in pairs.items():
+        text = "; ".join(f"{counts} ({', '.join(names)})" for counts, names in of_pair.items())
+        alike.setdefault(text, []).append(pair)
+    return [f"{' and '.join(of)}: {text}" for text, of in alike.items()]
+
+
+def _leave_out(pairs: dict[str, dict[str, list[str]]], frames: Frames) -> None:
+    """Adds what one model of a pair has alone, of all pairs of both runs."""
     answers, queries = (frames[name] for name in MODEL_QUERIES)
     asked: dict[str, set[str]] = {}  # by model: items, as `tasks.statistics.models` names them, ids of questions
     for about, rows in by(answers, MODEL):
         asked[_model(about)] = {*rows["question_id"], *(rows["question_id"].astype(str) + BETWEEN + rows["context_id"])}
     for about, rows in by(queries, MODEL):
         asked.setdefault(_model(about), set()).update(rows["query_id"])
-    pairs: dict[str, dict[str, list[str]]] = {}  # what is left out of each pair, by how much and why
     for quantity, group, models in of_models(frames):
         counted = {_model(about): {*of_model["item"]} for about, of_model in models}
         no_value = NO_VALUE.get(quantity, "without a score")
@@ -128,11 +138,6 @@ def _left_out(frames: Frames) -> list[str]:
             if parts:
                 of_pair = pairs.setdefault(f"{first} against {second}", {})
                 of_pair.setdefault(", ".join(parts), []).append(_named(quantity, group))
-    alike: dict[str, list[str]] = {}
-    for pair, of_pair in pairs.items():
-        text = "; ".join(f"{counts} ({', '.join(names)})" for counts, names in of_pair.items())
-        alike.setdefault(text, []).append(pair)
-    return [f"{' and '.join(of)}: {text}" for text, of in alike.items()]
 
 
 def _why(missing: Collection[str], asked: Collection[str], no_value: str) -> Counter[str]:
@@ -165,7 +170,7 @@ def _frames(path: Path, name: str = "") -> dict[str, pd.DataFrame]:
 def settings_apart(first: Path, second: Path) -> list[Apart]:
     """What two runs were asked with, and which versions answered, that is not the same, by name."""
     a, b = _asked(first), _asked(second)
-    return sorted((name, a[name], b[name]) for name in a.keys() & b.keys() if a[name] != b[name])
+    return sorted((name, *told_apart(a[name], b[name])) for name in a.keys() & b.keys() if a[name] != b[name])
 
 
 def lines_of(apart: Sequence[Apart]) -> list[str]:
@@ -187,25 +192,35 @@ def write_page(
 
     None where no page is named and that folder cannot be written. UsageError where the page cannot be.
     """
-    first, second = (database.absolute().parent for database in databases)
-    if file is None and not os.access(second, os.W_OK):
+    folders, names = [database.absolute().parent for database in databases], _names(databases)
+    if file is None and not os.access(folders[1], os.W_OK):
         return None
-    file = file or second / f"compared-with-{slug(first.name)}.html"
-    reports = [quote(os.path.relpath(folder / "report", file.absolute().parent)) for folder in (first, second)]
+    file = file or folders[1] / f"compared-with-{slug(names[0])}.html"
+    reports = [quote(os.path.relpath(folder / "report", file.absolute().parent)) for folder in folders]
     known = [
-        report if (folder / "report" / ANSWERS_PAGE).exists() else ""
-        for report, folder in zip(reports, (first, second), strict=True)
+        report if database.name == DATABASE and (folder / "report" / ANSWERS_PAGE).exists() else ""
+        for report, folder, database in zip(reports, folders, databases, strict=True)
     ]
     try:
         with beside(file) as temporary:
             write_side_by_side(
-                temporary, (first.name, second.name), (known[0], known[1]), flips, [*_differences(rows)], apart,
+                temporary, names, (known[0], known[1]), flips, [*_differences(rows)], apart,
                 left_out, NOTE,
             )  # fmt: skip
             put(temporary, file)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror or error}; name another --page") from None
     return file
+
+
+def _names(databases: tuple[Path, Path]) -> tuple[str, str]:
+    """What two runs are called: by their folders, by their files where these are alike, else by their paths."""
+    paths = [database.absolute() for database in databases]
+    names = [
+        path.parent.name if path.name == DATABASE else f"{path.parent.name} {path.stem}" for path in paths
+    ]
+    first, second = names if names[0] != names[1] else map(str, paths)
+    return first, second
 
 
 def _asked(path: Path) -> dict[str, str]:
@@ -232,7 +247,7 @@ def _noted(settings: pd.DataFrame) -> dict[str, str]:
     """Which versions and which parameters of measures the last completed run had."""
     of_measures = "|".join(re.escape(f"{name}.") for name in MEASURES)
     named = settings[settings["item"].str.match(f"{VERSIONS}|{of_measures}")]
-    return {str(item): short(state.strip('"')) for item, state in zip(named["item"], named["state"], strict=True)}
+    return {str(item): str(json.loads(state)) for item, state in zip(named["item"], named["state"], strict=True)}
 
 
 def _object(path: Path, text: str) -> Row:

@@ -59,11 +59,8 @@ def show(console: Console, frames: Mapping[str, pd.DataFrame], found: Since | No
     else:
         for line in lines_of(found):
             print_line(line, console)
-    is_same = found is not None and not (found.flips or found.counts)
-    rows = [
-        (_named(row), str(row["n"]), estimate(row), *_change(row, is_same=is_same))
-        for row in records(where(frames[NUMBERS], run=number))
-    ]
+    of_run = records(where(frames[NUMBERS], run=number))
+    rows = [(_named(row), str(row["n"]), estimate(row), *_change(row)) for row in of_run]
     columns = ("headline number", "n", "mean [95%]", "change on the same items [95%]", "verdict")
     print_table(columns, rows, console, title=f"Run {number}")
 
@@ -93,12 +90,12 @@ def _named(row: Mapping[str, Any]) -> str:
     return f"{name_of(row['quantity'], row['group'])} of {Model(row['model'], row['dtype'])}"
 
 
-def _change(row: Mapping[str, Any], *, is_same: bool) -> tuple[str, str]:
-    """How far a number moved, and the verdict on that; is_same: whether no answer changed."""
+def _change(row: Mapping[str, Any]) -> tuple[str, str]:
+    """How far a number moved, and the verdict on that, which a model in which nothing changed has none of."""
     if pd.isna(row["change"]):
         return "", ""
-    if is_same and row["change"] == 0:
-        return "same answers", ""
+    if row["change"] == 0 and pd.isna(row["change_low"]):
+        return "nothing changed", ""
     ends = {"low": row["change_low"], "high": row["change_high"]}
     return estimate({**row, **ends}, "change", signed=True), verdict({**row, "margin": None, "untestable": None})
 

@@ -342,7 +342,7 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     ]  # fmt: skip
     assert f"{LEFT_OUT}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in ended.out
     page = second / "compared-with-a.html"
-    assert f"greedy answers that changed sides: 10; the page {page} has them" in ended.out
+    assert f"greedy answers that changed sides: 10; the page: {page}" in ended.out
     assert page.read_text(encoding="utf-8").count("<td>context</td>") == 10
     assert swaymeter("compare", str(first), str(second), "--page", str(tmp_path / "none" / "p.html")).code == 2
     assert len(json.loads(swaymeter("compare", str(first), str(second), "--json").out)["changed_sides"]) == 10
