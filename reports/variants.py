@@ -143,7 +143,7 @@ def _also(*named: Sequence[str]) -> str:
 def table(frames: Frames) -> pd.DataFrame:
     """A row for each variant: the four shares in words, tokens and seconds; those that no other beats come first.
 
-    Without a share that was measured of none. No row where there is no other variant to compare with.
+    A share that no variant has is left out. A variant alone has no row.
     """
     variants = variants_of(frames)
     if len(variants) < 2:
