@@ -96,6 +96,7 @@ def main() -> None:
         "device": asked.device,
         "entities": asked.entities,
         "rounds": asked.rounds,
+        "sample": asked.sample,
         "tokens_a_pass": shared.TOKENS_PER_PASS[torch.device(asked.device).type],
         "memory": asked.memory,
         "plain_batch": asked.plain_batch,
@@ -111,6 +112,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--contexts", type=int, nargs="+", default=list(CONTEXTS), choices=list(CONTEXTS))
     parser.add_argument("--entities", type=int, default=100, help="4 queries each; 100 are a whole relation")
     parser.add_argument("--rounds", type=int, default=4, help="parts that the queries are done in")
+    parser.add_argument("--sample", type=int, default=2, help="queries that the plain ways read in a round")
     parser.add_argument("--dtype", default="bfloat16", choices=["bfloat16", "float16", "float32"])
     parser.add_argument("--memory", type=int, help="the engine's budget in bytes")
     parser.add_argument("--tokens-a-pass", type=int, help="about how many tokens the engine reads in one pass")
@@ -158,8 +160,8 @@ def _setting(model: LanguageModel, contexts: int, ceiling: float, asked: argpars
             entity * FORMS + form for entity in range(number, asked.entities, asked.rounds) for form in range(FORMS)
         ]
 
-    def one_entity(number: int) -> list[int]:
-        return part(number)[:FORMS]
+    def some(number: int) -> list[int]:
+        return part(number)[: asked.sample]
 
     def by_engine(places: list[int]) -> ways.Scores:
         forget_peak(model.device)
@@ -175,8 +177,8 @@ def _setting(model: LanguageModel, contexts: int, ceiling: float, asked: argpars
     def best_plain(places: list[int]) -> ways.Scores:
         return ways.best_plain(model, _of_queries(prompts, places), asked.plain_batch)
 
-    fast, published = Side("engine", by_engine, part), Side("published", as_published, one_entity)
-    plain = Side("best plain", best_plain, one_entity)
+    fast, published = Side("engine", by_engine, part), Side("published", as_published, some)
+    plain = Side("best plain", best_plain, some)
     interleaved([fast, published, plain], asked.rounds)
     in_round = [len(part(number)) * seconds for number, seconds in enumerate(fast.seconds)]
     # The first count is of the query that was not timed.

@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 Read = Callable[["Probe"], torch.Tensor]
 """Reads all prompts of a probe in some way, perhaps several times: the logits after each, (times x n, V)."""
 
-TOKENS_PER_PASS = {"cpu": 4096, "cuda": 16384}
+TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 """Most tokens of a pass, unless a single prompt has more."""
 
 _LIKELY = -10.0  # log-probabilities above this matter to draws

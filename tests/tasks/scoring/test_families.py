@@ -3,8 +3,7 @@
 All families that can be made small are in tests/tasks/models/families.py, and docs/benchmarks.md has a table of them.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -136,12 +135,6 @@ SCORES: dict[str, Callable[[LanguageModel], Any]] = {
 }
 
 
-@contextmanager
-def _on_a_gpu(model: LanguageModel) -> Iterator[LanguageModel]:
-    network = model.model.to("cuda:0")
-    yield LanguageModel(network, model.tokenizer, model.name, model.revision, model.dtype, "cuda:0")
-
-
 def _leaves(value: Any) -> list[Any]:
     """The texts and numbers of a nested value, the numbers to be compared approximately."""
     value = list(vars(value).values()) if is_dataclass(value) else value
@@ -153,19 +146,18 @@ def _leaves(value: Any) -> list[Any]:
 @pytest.mark.parametrize("score", SCORES.values(), ids=list(SCORES))
 # gpt2's first and last weights are one tensor; mistral has a window; bloom is read prompt by prompt.
 @pytest.mark.parametrize("family", ["llama", "gpt2", "gpt_neox", "mistral", "bloom"])
-@pytest.mark.parametrize(
-    "placed",
-    [
-        pytest.param(spread, id="two devices"),
-        pytest.param(
-            _on_a_gpu, id="a GPU", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-        ),
-    ],
-)
-def test_scores_do_not_depend_on_the_device(
-    placed: Callable[[LanguageModel], Any], family: str, score: Callable[[LanguageModel], Any]
-) -> None:
+def test_scores_do_not_depend_on_the_device(family: str, score: Callable[[LanguageModel], Any]) -> None:
     alone = score(tiny_language_model(family))
-    with placed(tiny_language_model(family)) as model:
+    with spread(tiny_language_model(family)) as model:
         found = score(model)
     assert _leaves(found) == _leaves(alone)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("score", SCORES.values(), ids=list(SCORES))
+@pytest.mark.parametrize("family", ["gpt2", "bloom", *EXPECTED])
+def test_scores_on_a_gpu_are_those_of_the_processor(family: str, score: Callable[[LanguageModel], Any]) -> None:
+    make = family_model if family in EXPECTED else tiny_language_model
+    alone, model = score(make(family)), make(family)
+    on_gpu = LanguageModel(model.model.to("cuda:0"), model.tokenizer, model.name, model.revision, model.dtype, "cuda:0")
+    assert _leaves(score(on_gpu)) == _leaves(alone)
