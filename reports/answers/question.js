@@ -38,7 +38,7 @@ function factsOf(question, texts, models) {
   const facts = [
     ...(models.length > 1 ? [] : [["Model", foreign(models[0].name)]]),
     ...(question.subject ? [["Subject", foreign(question.subject), linkTo(texts.subject_id)]] : []),
-    ["Relation", foreign(question.relation), linkTo(texts.property_id)],
+    ...(index.own ? [] : [["Relation", foreign(question.relation), linkTo(texts.property_id)]]),
     [index.own ? "Group" : "Partition", key(question.partition)],
     [index.own ? "Right answer" : "Original answer", marked(question.object, "original"), linkTo(texts.object_id)],
     ["Counts as right", folding(texts.accepted ?? question.object, "a long list")],
@@ -77,7 +77,7 @@ function scoresOf(model, cases, at) {
     ["States", ({scores}, {condition}) => [stating(scores.verdict, condition), scores.reason ? ` (${scores.reason})` : ""].join("")],
     ...(index.judges.length ? [["States, by the judge", ({scores}) => opinionOf(scores)]] : []),
     ["Outcome", ({scores}) => outcomeOf(scores.outcome)],
-    ["Samples that state the context's", ({scores}) => percent(scores.samples_that_follow)],
+    [`Samples that state the ${index.own ? "passage" : "context"}'s`, ({scores}) => percent(scores.samples_that_follow)],
     ["Accurate, as published", ({scores}) => yesOrNo(scores.accurate)],
     ["Persuaded, as published", ({scores}) => yesOrNo(scores.persuaded_as_published)],
     ["Stubborn, as published", ({scores}) => yesOrNo(scores.stubborn_as_published)],

@@ -1,6 +1,7 @@
 /* The list in a window: only the rows that can be seen, and some before and behind them, are in the document. The others
    are room of their height: measured once they were seen, estimated before. */
 
+const MOST_PRINTED = 500;
 const BESIDE = 700;
 const ESTIMATE = 150;
 const feed = document.getElementById("rows");
@@ -123,4 +124,17 @@ addEventListener("scroll", drawSoon, {passive: true});
 addEventListener("resize", () => {
   windowed.heights.fill(0);
   drawSoon();
+});
+
+/* What is printed has all rows, or as many as a browser prints in a moment. */
+addEventListener("beforeprint", () => {
+  if (!feed.offsetParent) return;
+  const {count} = windowed;
+  put(0, Math.min(count, MOST_PRINTED));
+  feed.style.padding = "0";
+  feed.dataset.more = count > MOST_PRINTED ? `The first ${MOST_PRINTED} of ${count} questions; search or choose fewer to print others.` : "";
+});
+addEventListener("afterprint", () => {
+  feed.style.padding = "";
+  drawRows();
 });

@@ -80,7 +80,8 @@ def _tokens(rows: pd.DataFrame) -> dict[Key, str]:
     found: dict[Key, list[str]] = defaultdict(list)
     for row in records(rows):
         key = (row["relation"], row["query_id"], row["context_id"], Model(row["model"], row["dtype"]))
-        found[key].append(f"“{row['token'].replace(chr(10), '↵')}” {row['probability']:.2f}")
+        token = row["token"].replace("\n", "↵").replace(" ", "\N{NO-BREAK SPACE}")
+        found[key].append(f"“{token}” {row['probability']:.2f}")
     return {key: ", ".join(parts) for key, parts in found.items()}
 
 

@@ -147,6 +147,17 @@ def test_only_what_can_be_seen_is_in_the_document(browser: Browser, tmp_path: Pa
     assert browser.trouble() == []
 
 
+def test_a_print_has_every_row(browser: Browser, answers: Path) -> None:
+    browser.look(1400, "light")
+    browser.open(answers)
+    here = "document.querySelectorAll('#rows article').length"
+    browser.ask("dispatchEvent(new Event('beforeprint'))")
+    assert browser.ask(here) == 120
+    assert browser.ask("document.getElementById('rows').style.padding") == "0px"
+    browser.ask("dispatchEvent(new Event('afterprint'))")
+    assert browser.ask(here) < 40
+
+
 @pytest.mark.parametrize("under", ["", "original", "counter_memory"])
 @pytest.mark.parametrize("outcome", ["persuaded", "agreed", "stubborn", "other"])
 def test_filters_leave_the_questions_with_an_outcome(
@@ -383,7 +394,7 @@ def test_own_contexts_are_listed_and_read(
     sections = browser.ask("[...document.querySelectorAll('.conditions h3')].map(one => one.textContent)")
     assert sections[:3] == ["Without a context", "With the right passage", "With the wrong passage · forum"]
     facts = "[...document.querySelectorAll('dt')].map(one => one.textContent)"
-    assert browser.ask(facts) == ["Model", "Relation", "Group", "Right answer", "Counts as right", "chapter"]
+    assert browser.ask(facts) == ["Model", "Group", "Right answer", "Counts as right", "chapter"]
     browser.ask("[...document.querySelectorAll('#models a')].at(-1).click()")
     browser.wait("document.querySelectorAll('.models h4').length === 12")
     assert browser.ask("document.documentElement.scrollWidth <= innerWidth")
