@@ -15,6 +15,7 @@ import pandas as pd
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import MOST_NAMED, estimate, plural
+from swaymeter.reports.figures.labels import compared
 from swaymeter.reports.figures.panels import query_types
 from swaymeter.reports.findings import UNCHANGED
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where
@@ -98,21 +99,29 @@ STATED = (
 )  # fmt: skip
 """What is said of a replication where its paper's rule was not measured."""
 _LESS = "(below 0: what is known better is harder to sway)"
+_FISHER = (
+    "Rank correlation of susceptibility with Fisher susceptibility, which needs no context (1: both order the queries "
+    "alike):"
+)
 CORRELATED = (
     ("log_entity_count", "entity",
      f"Rank correlation of how easily entities are swayed with how often the corpus names them {_LESS}:"),
     ("log_pair_count", "entity",
      f"Rank correlation of how easily entities are swayed with how often they stand near their answer {_LESS}:"),
-    ("log_degree", "entity",
-     f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:"),
-    ("fisher", "query", "Rank correlation of susceptibility with Fisher susceptibility, which needs no context "
-     "(1: both order the queries alike):"),
+    ("fisher", "query", _FISHER),
+    ("fisher_top_k", "query", _FISHER),
 )  # fmt: skip
-"""What susceptibility is correlated with: the measure, of what, and the sentence up to the number."""
+"""What susceptibility is correlated with where a study asks for it: the measure, of what, and the sentence up to the
+number."""
+KNOWN = (
+    "log_degree", "entity",
+    f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:",
+)  # fmt: skip
+"""The same of every study of a graph's facts."""
 HEADLINE_QUERIES = (
-    _MEANS, _PARTITIONS, "outcomes", "susceptibility_by_label", "susceptibility_in_short", "persuasion_in_short",
-    "statistics_in_short", "correlations", "runtime_of_susceptibilities", "unfinished_greedy_answers", "setup",
-    variants.DIFFERENCES, variants.SPENT, _PASSAGES,
+    _MEANS, _PARTITIONS, "outcomes", "susceptibility_by_label", "group_comparisons", "susceptibility_in_short",
+    "persuasion_in_short", "statistics_in_short", "correlations", "runtime_of_susceptibilities",
+    "unfinished_greedy_answers", "setup", variants.DIFFERENCES, variants.SPENT, _PASSAGES,
 )  # fmt: skip
 
 
@@ -229,16 +238,25 @@ def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
 
 
 def _of_queries(frames: Frames) -> list[Claim]:
+    labels = _labels(frames)
+    alone = "" if labels else "Contexts moved queries by"
     made = [
+        labels,
+        _compared(frames, "context", "How far contexts about the queried entity moved queries, by what they say:"),
+        _compared(frames, "set", "How far contexts moved queries, by their set:"),
+        *(_correlated(frames, *of) for of in CORRELATED), _faster(frames),
         _moved(frames, "susceptibility_in_short", "invented", "familiarity",
                "Relations in which contexts sway queries about invented entities significantly further than others:",
-               "Contexts moved queries by"),
+               alone),
         _moved(frames, "persuasion_in_short", "relevant", "relevance",
                "Relations in which contexts that mention the entity sway queries significantly further than others:",
-               "Contexts moved queries by"),
+               alone),
+        _correlated(frames, *KNOWN),
     ]  # fmt: skip
-    further = [_correlated(frames, *of) for of in CORRELATED]
-    return [claim for claim in (_labels(frames), *made, *further, _faster(frames)) if claim]
+    known: dict[str, Claim] = {}
+    for claim in filter(None, made):  # some have the same sentence: of one kind of entities, or of Fisher's two forms
+        known.setdefault(claim.sentence, claim)
+    return [*known.values()]
 
 
 def _correlated(frames: Frames, measure: str, level: str, sentence: str) -> Claim | None:
@@ -278,13 +296,28 @@ def _labels(frames: Frames) -> Claim | None:
     if rows.empty or not rows["type"].isna().any():
         return None
     rows = where(rows[rows["type"].isna()], query_type=query_types(rows)[0])
-    several, numbers = len(models(rows)) > 1, []
+    kind, several, numbers = query_types(rows)[0], len(models(rows)) > 1, []
+    sets = rows["relation"].nunique() > 1
+    tests = where(frames["group_comparisons"], comparison="label", within="all", query_type=kind)
     for (name, dtype, relation), of in rows.groupby(["model", "dtype", "relation"], sort=False):
+        model = Model(str(name), str(dtype))
         means = " against ".join(f"{estimate(row)} nats ({row['label']})" for row in records(of.sort_values("label")))
-        about = f"{Model(str(name), str(dtype))}, {relation}" if several else str(relation)
-        numbers.append(Number(means, about))
-    kind = query_types(rows)[0]
-    return Claim(f"Contexts moved {kind} queries about labelled entities by", tuple(numbers[:MOST_CLAIMS]))
+        tested = "".join(map(_p, records(where(rows_of(tests, model), relation=relation))[: len(of) == 2]))
+        about = (f"{model}" * several, f"contexts of the set {relation}" * sets)
+        numbers.append(Number(f"{means}{tested}", ", ".join(filter(None, about))))
+    return Claim(f"Contexts moved {kind} queries by", tuple(numbers[:MOST_CLAIMS]))
+
+
+def _p(test: Mapping[str, Any]) -> str:
+    """The p of a test, if there is one."""
+    return ", not tested" if pd.isna(test["p_adjusted"]) else f", p = {test['p_adjusted']:.3f}"
+
+
+def _compared(frames: Frames, comparison: str, sentence: str) -> Claim | None:
+    """The means of groups that are compared pair by pair; of several models none."""
+    tests = frames["group_comparisons"]
+    numbers = [Number(words, of) for of, words in compared(tests, comparison).items()] * (len(models(tests)) == 1)
+    return Claim(sentence, tuple(numbers[:MOST_CLAIMS])) if numbers else None
 
 
 def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: str, alone: str) -> Claim | None:
@@ -304,7 +337,8 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
             of = f"{model}, {kind} queries" if len(known) > 1 else f"{kind} queries"
             text = f"{tested} ({said})" if both else said
             numbers.append(Number(text, of, value=float(next(filter(None, means))["mean"])))
-    return Claim(sentence if both else alone, _few(numbers)) if numbers else None
+    said = sentence if both else alone
+    return Claim(said, _few(numbers)) if numbers and said else None
 
 
 def _significant(row: Mapping[str, Any]) -> str:

@@ -213,23 +213,28 @@ def _draw_strength(model: Model, frames: Frames) -> Drawing | None:
 
 
 def tones(tests: pd.DataFrame) -> str:
-    """The mean persuasion by each label of contexts, and how many differences are significant, set by set.
+    """The mean persuasion by each label of contexts, and how many differences are significant, set by set."""
+    return "; ".join(f"{of} by {words}" for of, words in compared(tests, "context").items())
 
-    A label has a mean in each of its tests, over the entities that have both labels: that of the most entities is said.
+
+def compared(tests: pd.DataFrame, comparison: str) -> dict[str, str]:
+    """The means of groups that are compared pair by pair, by set and type of queries, in words each.
+
+    A group has a mean in each of its tests, over the entities that have both: that of the most entities is said.
     """
-    known = where(tests, comparison="context")
-    sets, words = list(dict.fromkeys(known["relation"])) if len(known) else [], []
+    known = where(tests, comparison=comparison, within=EVERY)
+    sets, words = list(dict.fromkeys(known["relation"])) if len(known) else [], dict[str, str]()
     for relation, kind in product(sets, query_types(known)):
         rows = where(known, relation=relation, query_type=kind)
         means: dict[str, float] = {}
         for row, side in product(sorted(records(rows), key=lambda row: -row["n_a"]), "ab"):  # as many in b
             if pd.notna(row[f"mean_{side}"]):
                 means.setdefault(row[f"group_{side}"], row[f"mean_{side}"])
-        order = sorted(means, key=lambda label: (_rank(label), label))
-        of_labels = ", ".join(f"{means[label]:.3f} ({label})" for label in order)
+        order = sorted(means, key=lambda name: (_rank(name), name))
+        of_groups = ", ".join(f"{means[name]:.3f} ({name})" for name in order)
         of_set = f"{relation}, " if len(sets) > 1 else ""
-        words.append(f"{of_set}{kind} queries by {of_labels} nats, {_tested(rows, 'difference')}")
-    return "; ".join(words)
+        words[f"{of_set}{kind} queries"] = f"{of_groups} nats, {_tested(rows, 'difference')}"
+    return words
 
 
 BY_STRENGTH = Figure(

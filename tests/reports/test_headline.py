@@ -26,10 +26,11 @@ def test_an_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> 
 
 
 def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame]) -> None:
-    said = [claim.sentence for claim in claims(known)]
-    assert len(said) <= MOST_CLAIMS
+    assert len(claims(known)) <= MOST_CLAIMS
+    asked = ("susceptibility_by_label", "group_comparisons", "correlations")  # said first, where a study has them
+    said = [claim.sentence for claim in claims({**known, **{name: known[name].iloc[:0] for name in asked}})]
     assert any("(persuaded, by the paper's rule" in sentence for sentence in said)
-    of_queries = ("susceptibility_in_short", "persuasion_in_short", "susceptibility_by_label", "correlations")
+    of_queries = ("susceptibility_in_short", "persuasion_in_short", *asked)
     alone = {**known, **{name: known[name].iloc[:0] for name in of_queries}}
     means = known["partition_means"]
     same = means[means["quantity"] == "coherent_persuasion"].assign(quantity=UNCHANGED, mean=0.5, low=None)
@@ -60,6 +61,36 @@ def test_a_share_without_an_interval_has_no_bar(own: dict[str, pd.DataFrame]) ->
     assert {number.ends for number in said} == {None}
     assert said[0].text == "50.0% of 12 questions"
     assert said[0].head == "50.0%"
+
+
+def test_groups_are_told_with_their_tests() -> None:
+    of = {"model": MODEL, "dtype": "float32", "relation": "pair", "query_type": "open", "unit": "nats"}
+    means = [{**of, "label": label, "type": None, "mean": mean, "low": math.nan, "high": math.nan}
+             for label, mean in (("enemy", 0.188), ("friend", 0.193))]  # fmt: skip
+    test = {**of, "within": "all", "n_a": 4, "n_b": 4, "untestable": None}
+    tests = [
+        {**test, "comparison": "label", "group_a": "enemy", "group_b": "friend", "mean_a": 0.188, "mean_b": 0.193,
+         "p_adjusted": 0.686},
+        {**test, "comparison": "context", "group_a": "negative", "group_b": "positive", "mean_a": 0.169,
+         "mean_b": 0.156, "p_adjusted": 0.03},
+    ]  # fmt: skip
+    alone = {**of, "mean": 0.19, "low": math.nan, "high": math.nan, "invented": False}
+    frames = {
+        **with_empty({}, queries()), "susceptibility_by_label": pd.DataFrame(means), "group_comparisons":
+        pd.DataFrame(tests), "susceptibility_in_short": pd.DataFrame([alone]),
+    }  # fmt: skip
+    labels, tones = claims(frames)
+    assert labels.sentence == "Contexts moved open queries by"
+    assert [number.text for number in labels.numbers] == ["0.188 nats (enemy) against 0.193 nats (friend), p = 0.686"]
+    assert tones.numbers[0].text == "0.169 (negative), 0.156 (positive) nats, 1 of 1 difference significant"
+
+
+def test_what_a_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame]) -> None:
+    rows = known["correlations"]
+    top = rows[rows["measure_a"] == "fisher"].assign(measure_a="fisher_top_k", relation="all", query_type="all")
+    first = claims({**with_empty({}, queries()), "correlations": top, "susceptibility_in_short":
+                    known["susceptibility_in_short"]})[0]  # fmt: skip
+    assert first.sentence.startswith("Rank correlation of susceptibility with Fisher susceptibility")
 
 
 def test_what_to_distrust(known: dict[str, pd.DataFrame]) -> None:
