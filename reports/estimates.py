@@ -39,8 +39,8 @@ def estimate(row: Mapping[str, Any], name: str = "mean", *, unit: str | None = N
     number, low, high = ((100 if is_share else 1) * _number(row, key) for key in (name, "low", "high"))
     decimals = 1 if is_share and not signed else _decimals(number, low, high, least=int(is_share))
     sign = (" points" if signed else "%") if is_share else ""
-    text = f"{number:{'+' if signed else ''}.{decimals}f}{sign}"
-    return text if math.isnan(low) else f"{text} [{low:.{decimals}f}, {high:.{decimals}f}]"
+    text = f"{number:{'+' if signed else ''}z.{decimals}f}{sign}"  # z: what rounds to 0 has no minus
+    return text if math.isnan(low) else f"{text} [{low:z.{decimals}f}, {high:z.{decimals}f}]"
 
 
 def number(value: float, unit: str) -> str:
@@ -60,7 +60,7 @@ def told_apart(one: float, other: float, unit: str) -> tuple[str, str]:
 
 def too_few_for_r(n: int) -> str:
     """Why a figure shows no correlation of n points; empty where it shows one."""
-    return f"n = {n}: no r" if n < FEWEST_FOR_R else ""
+    return f"n = {n}, too few for r" if n < FEWEST_FOR_R else ""
 
 
 def plural(number: int, thing: str) -> str:

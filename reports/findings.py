@@ -127,7 +127,7 @@ def _labels(model: Model, frames: Frames) -> str:
         if len(tests) == 1 and pd.isna(tests[0]["p_adjusted"]):
             of_test = f" (untestable: {tests[0]['untestable']})"
         elif len(tests) == 1:
-            of_test = f" (p = {tests[0]['p_adjusted']:.3f} adjusted, d = {tests[0]['effect_size']:.2f})"
+            of_test = f" (p = {tests[0]['p_adjusted']:.3f} adjusted, d = {tests[0]['effect_size']:z.2f})"
         words.append(f"{relation}, {kind} queries {of_labels}{of_test}")
     return f"Mean susceptibility of labelled entities: {'; '.join(words)}; intervals over entities."
 
@@ -289,7 +289,7 @@ def _significant(row: Mapping[str, Any]) -> str:
     tested, untestable = int(row["tested"]), int(row["untestable"])
     if not tested:
         return f"untestable in {plural(untestable, 'relation')}: {row['reasons']}"
-    mean = f", mean d {row['mean_effect_size']:.2f}" if row["finite_effects"] else ""
+    mean = f", mean d {row['mean_effect_size']:z.2f}" if row["finite_effects"] else ""
     rest = f", {untestable} untestable: {row['reasons']}" if untestable else ""
     return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
 

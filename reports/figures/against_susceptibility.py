@@ -55,7 +55,7 @@ def correlation(correlations: pd.DataFrame, level: str, query_type: str) -> str:
             return f"no correlation {over}"
         if few := too_few_for_r(int(row["n"])):
             return few if level == "query" else f"{few}, each a {LEVELS[level]}"
-        return f"Pearson {row['pearson']:.2f}, Spearman {row['spearman']:.2f} {over}"
+        return f"Pearson {row['pearson']:z.2f}, Spearman {row['spearman']:z.2f} {over}"
     return ""
 
 

@@ -1,7 +1,7 @@
 """How scores of answers are spread: by partition (as [M] Figs 8-13), with the most edited and viewed marked (Fig 4),
 and against each other, some of them told apart (Figs 14, 15)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -32,6 +32,7 @@ from swaymeter.reports.style import (
     INK,
     MUTED,
     PARTITION_HUES,
+    WIDTH,
     blank,
     dots,
     legend_above,
@@ -89,9 +90,14 @@ def values_of_partitions(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) ->
             axes.plot([across], [row["mean"]], "D", color=hue, markersize=5.5, markeredgecolor=INK, markeredgewidth=0.8)
     counts = data["partition"].value_counts()
     labels = [f"{plain(name, 18)}\nn = {counts.get(name, 0)}" for name in names]
-    axes.set_xticks(range(len(names)), labels, rotation=0 if len(names) <= 3 else 90)
+    axes.set_xticks(range(len(names)), labels, fontsize=7.5, rotation=90 * (not _fit(names)))
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.grid(axis="x", visible=False)
+
+
+def _fit(names: Sequence[str]) -> bool:
+    """Whether names of groups have room beside each other under a panel, at about 0.064 inches a character."""
+    return len(names) * (max(len(plain(name, 18)) for name in names) + 1) * 0.064 <= 0.46 * WIDTH
 
 
 def _draw_partitions(score: Score, model: Model, frames: Frames) -> Drawing | None:
@@ -131,7 +137,7 @@ def _paint_partitions(rows: pd.DataFrame, means: pd.DataFrame, score: Score) -> 
     data = rows.assign(partition=pd.Categorical(rows["partition"], categories=names, ordered=True))
     across = min(PANELS, len(shown))
     down = -(-len(shown) // across)
-    canvas, grid = blank(down, across, 3.6 * down, share_y=True)
+    canvas, grid = blank(down, across, (3.1 if _fit(names) else 3.6) * down, share_y=True)
     panels = [axes for line in grid for axes in line]
     for axes in panels[len(shown) :]:
         axes.remove()

@@ -67,8 +67,8 @@ def correlation_in_words(rows: pd.DataFrame, **group: str) -> str:
             return f"no r: {row['untestable']}"
         if few := too_few_for_r(int(row["n"])):
             return few
-        ends = "" if pd.isna(row["low"]) else f" [{row['low']:.2f}, {row['high']:.2f}]"
-        return f"r = {row['pearson']:.2f}{ends}"
+        ends = "" if pd.isna(row["low"]) else f" [{row['low']:z.2f}, {row['high']:z.2f}]"
+        return f"r = {row['pearson']:z.2f}{ends}"
     return ""
 
 
@@ -136,7 +136,7 @@ def _pooled(known: pd.DataFrame) -> str:
     if not words:
         return ""
     row = where(known, partition="all", condition="all").iloc[0]
-    both = "" if pd.isna(row["subject_low"]) else f"; [{row['subject_low']:.2f}, {row['subject_high']:.2f}] " \
+    both = "" if pd.isna(row["subject_low"]) else f"; [{row['subject_low']:z.2f}, {row['subject_high']:z.2f}] " \
         "where subjects are drawn whole"  # fmt: skip
     return (
         f" Pearson's {words} over all of them, its interval as published, which takes instances as independent{both}."
@@ -222,7 +222,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
         f"stays, and is not the context's ({stubborn}). Filled: by whose answer is stated; hollow: by the paper's "
         "rule, ROUGE-L. "
         f"The numbers at the right count instances. {model}; n = {row['n']} instances of {row['subjects']} subjects, "
-        f"mean change {row['mean']:.2f} nats."
+        f"mean change {row['mean']:z.2f} nats."
     )
     shown = in_order(
         without_unit(rows).drop(columns="quantity"), partition=groups, condition=("all", *CONDITIONS), outcome=OUTCOMES
@@ -282,7 +282,7 @@ def _draw_edits(model: Model, frames: Frames) -> Drawing | None:
         f"published, which takes instances as independent: {'; '.join(words)}. {model}; n = "
         f"{rows.loc[rows['condition'] != 'all', 'instances'].sum()} instances."
     )
-    shown = in_order(without_unit(rows), condition=contexts, edits=EDITS)
+    shown = in_order(without_unit(rows), condition=contexts, edits=EDITS).replace({"condition": dict(CONDITION_NAMES)})
 
     def panel(axes: Axes, _: object, condition: str) -> None:
         persuasion_by_edits(axes, where(rows, condition=condition))

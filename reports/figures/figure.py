@@ -100,7 +100,11 @@ def as_in(items: Sequence[str]) -> str:
     if unknown := [item for item in items if item not in known]:
         known_one = next(iter(known))
         raise InputError(f"`items` names {unknown[0]!r}, which papers.yaml lacks; its keys are such as {known_one}")
-    return f" As in {'; '.join(known[item].name for item in items)}." if items else ""
+    of_papers: dict[str, list[str]] = {}
+    for item in items:
+        of_papers.setdefault(known[item].paper.short, []).append(known[item].label)
+    words = [f"{short}, {', '.join(some)}" for short, some in of_papers.items()]
+    return f" As in {'; '.join(words)}." if items else ""
 
 
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:

@@ -119,8 +119,8 @@ def spearman(correlations: pd.DataFrame, count: str, query_type: str, level: str
             return f"no correlation (n = {int(row['n'])})"
         if few := too_few_for_r(int(row["n"])):
             return few
-        ends = "" if pd.isna(row["spearman_low"]) else f" [{row['spearman_low']:.2f}, {row['spearman_high']:.2f}]"
-        return f"Spearman's rho {row['spearman']:.2f}{ends} (n = {int(row['n'])}, p = {row['spearman_p']:.2g})"
+        ends = "" if pd.isna(row["spearman_low"]) else f" [{row['spearman_low']:z.2f}, {row['spearman_high']:z.2f}]"
+        return f"Spearman's rho {row['spearman']:z.2f}{ends} (n = {int(row['n'])}, p = {row['spearman_p']:.2g})"
     return ""
 
 

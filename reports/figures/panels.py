@@ -98,6 +98,7 @@ def by_relation(
         axes.set_yticks(range(len(names)), [plain(name, 30) for name in names])
         axes.set_ylim(len(relations) - 0.4, -0.6)
         axes.grid(axis="y", visible=False)
+        axes.locator_params(axis="x", nbins=6)
         axes.yaxis.set_label_coords(0, 0.5)  # no label: its place would be looked for among all ticks
         draw(axes, *(where(rows, query_type=kind) for rows in frames), relations)
     if left is not None:

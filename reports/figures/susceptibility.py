@@ -45,16 +45,17 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
     relations = relations_by(means.groupby(["relation", "query_type"], as_index=False)[["mean"]].mean(), "mean")
     means = in_order(means, relation=relations, query_type=QUERY_HUES, invented=(False, True))
     known = records(frames["coverage_of_susceptibility"])[0]
+    there = [invented for invented in _GROUPS if (means["invented"] == invented).any()]
     contexts, most = span(known["fewest_contexts"], known["most_contexts"]), int(known["most_contexts"])
     unequal = "" if contexts == str(most) else " Values from different numbers of contexts are not to be compared."
     caption = (
         "Each mark is the mean over a relation's entities (each entity's forms averaged first), filled for real "
         f"and hollow for invented ones, with its {interval_over('entities')}; further right is more easily swayed. "
-        f"{model}; n = {known['queries']} queries, {known['entities']} entities, {known['relations']} relations; "
-        f"{contexts} contexts a query, so no value can pass ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by "
-        "the open queries' mean of both groups, largest first."
+        f"{model}; n = {known['queries']} queries, {plural(int(known['entities']), 'entity')}, "
+        f"{plural(int(known['relations']), 'relation')}; {contexts} contexts a query, so no value can pass "
+        f"ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by the {query_types(means)[0]} queries' mean"
+        f"{' of both groups' if len(there) > 1 else ''}, largest first."
     )
-    there = [invented for invented in _GROUPS if (means["invented"] == invented).any()]
     marks = [mark("o", f"{_GROUPS[invented]} entities", filled=not invented) for invented in there]
     paint = partial(
         by_relation, susceptibility_by_relation, [means], relations, (0.24, 0.18), "susceptibility (nats)", marks

@@ -21,6 +21,7 @@ from swaymeter.reports.distrust import distrust
 from swaymeter.reports.estimates import EQUIVALENCE, MOST_NAMED, stood_in
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
+from swaymeter.reports.figures.susceptibility import BY_RELATION
 from swaymeter.reports.frames import Frames, are_own, records
 from swaymeter.reports.headline import basis, claims
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, asked_model, of_query, of_question, of_relation, rows_of
@@ -53,10 +54,13 @@ def page(
 
     example, since: parts of the page, as Markup. answers, queries: the files to read them in, where there are any.
     """
-    filters = {"cell": cell, "heading": heading, "linked": linked, "numeric": numeric, "of_relation": of_relation}
     overview = next(iter(records(frames["overview"])), {})
     relations = frozenset(frames["chosen_queries"].get("relation", ()))
-    kinds = _kinds(frames)
+    kinds, (runs_alike, runs) = _kinds(frames), _apart(frames[RUNS])
+    filters = {
+        "cell": cell, "linked": linked, "numeric": numeric, "of_relation": of_relation, "without_empty": _without_empty,
+        "heading": _users_heading if kinds["own"] else heading, "outcome": partial(outcome, own=kinds["own"]),
+    }  # fmt: skip
     known, (shown, folded) = claims(frames), _arranged(pictures, own=kinds["own"])
     several = len({drawn.model for drawn, _ in pictures} - {EVERY_MODEL}) > 1
     of_marks = {drawn.name: some for drawn, picture in pictures if (some := told(drawn, picture))}
@@ -64,10 +68,10 @@ def page(
     pieces = written(
         "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings,
         models=[*findings], asked=[*dict.fromkeys(map(asked_model, findings))], shown=shown, papers=folded,
-        omitted=omitted, tables=tables, overview=overview, runs=frames[RUNS], readings=frames["readings"],
-        stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries, relations=relations,
-        most_rows=MOST_ROWS, most_named=MOST_NAMED, claims=known, several=several, basis=basis(frames),
-        distrust=distrust(card, frames, known),
+        omitted=omitted, tables=tables, overview=overview, runs=runs, runs_alike=runs_alike,
+        readings=frames["readings"], stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries,
+        relations=relations, most_rows=MOST_ROWS, most_named=MOST_NAMED, claims=known, several=several,
+        basis=basis(frames), distrust=distrust(card, frames, known),
         kinds=kinds, told=of_marks, names=names(frames), script=Markup(script), script_hash=integrity(script),
         since=since,
     )  # fmt: skip
@@ -79,8 +83,29 @@ def _kinds(frames: Frames) -> dict[str, bool]:
     of_queries = "susceptibility_in_short", "persuasion_in_short", "fisher_of_queries", "memorization_in_short"
     return {
         "queries": any(len(frames[name]) for name in of_queries), "questions": len(frames["outcomes"]) > 0,
-        "own": are_own(frames["outcomes"]),
+        "own": are_own(frames["outcomes"]), "labels": len(frames["susceptibility_by_label"]) > 0,
     }  # fmt: skip
+
+
+_USERS_GROUPS = {"partition": "group", "relation": "group", "relations": "groups"}
+
+
+def _users_heading(column: str, unit: str = "") -> str:
+    """A heading where the questions are a user's, who has groups of them."""
+    return heading(_USERS_GROUPS.get(column, column), unit)
+
+
+def _without_empty(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows without columns in which nothing stands."""
+    return rows.loc[:, ~rows.isna().all()] if len(rows) else rows
+
+
+def _apart(rows: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """What all rows have in common, in words, and the rows without it, where there are several."""
+    rows = _without_empty(rows)
+    alike = [str(name) for name in rows if len(rows) > 1 and rows[name].nunique(dropna=False) == 1]
+    words = [f"{heading(name)} {cell(rows[name].iloc[0])}" for name in alike]
+    return ", ".join(words), rows.drop(columns=alike)
 
 
 def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
@@ -93,13 +118,14 @@ def in_common(captions: Sequence[str]) -> tuple[str, list[str]]:
 
 
 FIRST = (
-    "front-of-variants", "susceptibility-by-label", "persuasion-by-strength", "susceptibility-by-frequency",
-    "fisher-against-susceptibility", "susceptibility-by-relation", "coherent-persuasion", "persuasion-by-kind",
-    "entropy-without-against-persuasion",
+    "front-of-variants", "susceptibility-by-label", "susceptibility-by-label-and-set", "persuasion-by-strength",
+    "susceptibility-by-frequency", "fisher-against-susceptibility", "susceptibility-by-relation", "coherent-persuasion",
+    "persuasion-by-kind", "entropy-without-against-persuasion",
 )  # fmt: skip
 """The figures that answer most of a study's question, in the order in which they are preferred."""
+_OF_LABELS = "susceptibility-by-label"
 MOST_OPEN = 3
-"""How many figures a page shows; it folds the others."""
+"""How many figures a page shows, in that order; it folds the others."""
 Part = tuple[str, list[Question]]
 """A heading with the questions that are its."""
 
@@ -109,7 +135,11 @@ def _arranged(pictures: Sequence[tuple[Drawn, Pictures]], *, own: bool) -> tuple
     titles = {key: f"{paper.short}: {paper.title}" for key, paper in papers().items()}
     titles[""] = "More figures" if own else "Beyond the papers"
     names = list(dict.fromkeys(drawn.figure.name for drawn, _ in pictures))
-    preferred = [name for name in FIRST if name in names] + [name for name in names if name not in FIRST]
+    preferred = [name for name in FIRST if name in names]
+    if not any(name.startswith(_OF_LABELS) for name in preferred):  # which say more than the others would
+        preferred += [name for name in names if name not in FIRST]
+    elif BY_RELATION.name in preferred:
+        preferred.remove(BY_RELATION.name)
     shown: list[Question] = []
     of_papers: dict[str, list[Question]] = {key: [] for key in titles}
     for figure, same in groupby(pictures, key=lambda picture: picture[0].figure):
@@ -117,6 +147,7 @@ def _arranged(pictures: Sequence[tuple[Drawn, Pictures]], *, own: bool) -> tuple
         question = Question(figure.question, of_figure, *in_common([drawn.caption for drawn, _ in of_figure]))
         paper = paper_items()[figure.items[0]].paper.key if figure.items and not own else ""
         (shown if figure.name in preferred[:MOST_OPEN] else of_papers[paper]).append(question)
+    shown.sort(key=lambda question: preferred.index(question.pictures[0][0].figure.name))
     return shown, [(titles[key], questions) for key, questions in of_papers.items() if questions]
 
 

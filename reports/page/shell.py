@@ -105,7 +105,7 @@ def _digits(number: float) -> str:
     size = abs(number)
     if _ROUNDING < size < 0.001:
         return f"{number:.1e}"
-    return f"{number:,.0f}" if size >= 1000 else f"{number:.3f}"
+    return f"{number:,.0f}" if size >= 1000 else f"{number:z.3f}"
 
 
 def numeric(value: object) -> bool:

@@ -75,8 +75,11 @@ def _at_a_glance(frames: Frames) -> pd.DataFrame:
             for name, row in zip(names, of_models, strict=True)
         }
         differs = {"verdict": differ.get((quantity, group), "")} if len(names) == 2 else {}
-        rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(of_models), **differs})
+        unit = next(row["unit"] for row in of_models if row)
+        rows.append({"quantity": quantity, "group": group, **cells, "n": _counts(of_models), **differs, "unit": unit})
     shown = _in_words(pd.DataFrame(rows), "group")
+    units = shown.pop("unit")
+    shown["quantity"] += [f" ({unit})" * (unit != SHARE) for unit in units]
     narrow = shown["group"].str.removesuffix(" context").str.removesuffix(" passage")  # the caption says so
     return shown.assign(group=narrow)
 
@@ -92,7 +95,7 @@ def _counts(of_models: Iterable[Mapping[str, Any] | None]) -> str:
 
 AT_A_GLANCE = Table(
     "models-at-a-glance", "The models at a glance",
-    "Shares of greedy answers, and means in nats, with 95% intervals over what n names last; a group is the context "
+    "Shares of greedy answers, and means, with 95% intervals over what n names last; a group is the context "
     "before the question, or the type of a query. Where nothing changes: between two halves of the answers without a "
     "context. An answer counts once, so that a question counts as often as it has "
     f"contexts of the group. Of fewer than {FEWEST_FOR_INTERVAL} there is no interval, and of so few answers no share "
@@ -193,10 +196,10 @@ def _of(one: PublishedValue) -> str:
 
 SETUP = Table(
     "what-was-asked-with", "What was asked with",
-    "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in total; "
-    "and how many the papers had. Contexts of a query are counted for each query; those that "
-    "mention its entity are relevant. Every model was asked the same.",
-    ("setup",), _rows, items=ITEMS,
+    "Entities, queries, contexts and questions: in how many relations, of each of them (fewest to most), and in "
+    "total. Contexts of a query are counted for each query; those that mention its entity are relevant. Every model "
+    "was asked the same.",
+    ("setup", "partition_means"), _rows, items=ITEMS,
 )
 
 

@@ -151,7 +151,7 @@ SHARES = Table(
     items=("marjanovic-table-1",),
 )
 NUMBERS = Table(
-    "means-of-partitions", "Every mean of a partition, with its interval",
+    "means-of-partitions", "Every mean of a group, with its interval",
     "n counts questions under a condition; intervals are over subjects, which these are about.", ("partition_means",),
     _numbers, items=("marjanovic-table-2",),
 )

@@ -333,7 +333,7 @@ def test_a_panel_of_few_points_has_no_r(known: dict[str, pd.DataFrame], n: int) 
     rows = correlations.set_index(["measure_a", "partition", "condition"])
     single, pooled = (rows.loc[("semantic_entropy_with", *group)] for group in (("static", "original"), ("all", "all")))
     words = [f"r = {one['pearson']:.2f} [{one['low']:.2f}, {one['high']:.2f}]" for one in (single, pooled)]
-    few = "n = 19: no r"
+    few = "n = 19, too few for r"
     assert (words[0] if n == 20 else few) in drawing.paint().axes[0].get_title()
     assert (f"Pearson's {words[1]} over all of them" in drawing.caption) == (n == 20)
     of_fisher = where(queries, measure_a="fisher")
