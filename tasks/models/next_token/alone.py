@@ -36,6 +36,7 @@ _LIKELY = -10.0  # log-probabilities above this matter to draws
 _AHEAD = 2048  # most tokens to come that a comparison looks ahead: it reads some five prompts so long
 _SHORT = 64  # tokens, at most, of a short prompt beside a long one where all are as long
 FAR = {"cpu": 1280, "cuda": 18432}  # tokens, so many that each way reads them in several passes
+_MANY = 100  # so many prompts beyond that cost several times what a comparison of their whole length costs
 _NO_LENGTHS = re.compile("vocab|hidden|intermediate|inner|embd|ffn|dim|rank|theta|_id$")
 
 
@@ -118,7 +119,7 @@ def way_of(
     known = model.engine.verdicts
     lengths = sorted(map(len, prompts)) or [0]
     long = long_positions(model, lengths[-1] + (to_come if in_parts else 0))
-    reached = _reached(model, lengths[-1], to_come, long)
+    reached = _reached(model, lengths, to_come, long)
     shortest, longest = min(lengths[0], reached), reached if in_parts else min(lengths[-1], reached)
     probe: Probe | None = None
     for way, read in ways.items():
@@ -153,13 +154,16 @@ def _read_alone(model: Network, prompts: Sequence[Tokens]) -> torch.Tensor:
     return torch.cat(rows)
 
 
-def _reached(model: Network, tokens: int, to_come: int, long: bool) -> int:
-    """How long a prompt of so many tokens becomes, as far as a comparison looks, on its side of the switch."""
+def _reached(model: Network, lengths: Sequence[int], to_come: int, long: bool) -> int:
+    """How long prompts become, on their side of the switch, as far as a comparison looks; lengths: in rising order."""
+    tokens = lengths[-1]
     limits = (model.context_window or sys.maxsize, sys.maxsize if long else _switch(model))
     reached = max(tokens, min(tokens + min(to_come, _AHEAD), *limits))
     far = FAR[torch.device(model.device).type]
+    if far >= reached or (len(lengths) >= _MANY and lengths[-_MANY] > far):
+        return reached
     turns = any(far <= number < reached for number in _lengths(model.model.config.get_text_config().to_dict()))
-    return reached if turns else min(reached, far)
+    return reached if turns else far
 
 
 def _lengths(config: Mapping[str, Any]) -> Iterator[int]:

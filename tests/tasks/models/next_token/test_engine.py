@@ -96,11 +96,16 @@ def test_a_comparison_is_as_long_as_prompts_become() -> None:
         assert len(model.engine.verdicts[PREFIX_TREE, False].compared[1]) == reached
 
 
-@pytest.mark.parametrize(("window", "turns"), [(64, False), (24, True)], ids=["no window", "a window between"])
+@pytest.mark.parametrize(
+    ("window", "many", "whole"),
+    [(64, 3, False), (24, 3, True), (64, 2, True)],
+    ids=["no window", "a window between", "many prompts"],
+)
 def test_far_prompts_are_compared_by_their_beginnings(
-    window: int, turns: bool, monkeypatch: pytest.MonkeyPatch
+    window: int, many: int, whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(alone.FAR, "cpu", 20)
+    monkeypatch.setattr(alone, "_MANY", many)
     model = tiny_language_model("mistral")
     model.model.config.sliding_window = window
     passes, longest = [], 0
@@ -109,7 +114,7 @@ def test_far_prompts_are_compared_by_their_beginnings(
         assert engine(model, tokenized_prompts(model, ["x" * (length - 4)], ["Who?", "What"])) == PREFIX_TREE
         passes.append(model.forward_passes > before)
         longest = len(model.engine.verdicts[PREFIX_TREE, False].compared[1])
-    assert (passes, longest) == (([True, False, True], 34) if turns else ([True, False, False], 20))
+    assert (passes, longest) == (([True, False, True], 34) if whole else ([True, False, False], 20))
 
 
 @pytest.mark.parametrize("family", ["llama", "mistral", "gpt2", "olmo3"])
