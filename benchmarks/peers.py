@@ -17,7 +17,6 @@ above 1.
 
 import argparse
 import importlib.util
-import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -83,7 +82,7 @@ def main() -> None:
         ],
     )
     with ExitStack() as stack:
-        servers = _servers(stack, max(asked.tokens), skipped)
+        servers = _servers(stack, asked.dtype, max(asked.tokens), skipped)
         for tokens in asked.tokens:
             texts = _texts(one, tokens, asked.entities)
             for work in asked.work:
@@ -114,17 +113,19 @@ def _asked() -> argparse.Namespace:
     return asked
 
 
-def _servers(stack: ExitStack, tokens: int, skipped: list[str]) -> dict[str, str]:
+def _servers(stack: ExitStack, dtypes: Sequence[str], tokens: int, skipped: list[str]) -> dict[tuple[str, str], str]:
+    """The addresses of the servers that there are, by the side's name and the number format."""
     found = {}
     if importlib.util.find_spec("xllamacpp"):
         room, threads = 2 * max(2048, tokens + 512), torch.get_num_threads()
-        found["llama.cpp"] = stack.enter_context(llama_server(slots=2, tokens=room, threads=threads))
+        found["llama.cpp", "Q4_1"] = stack.enter_context(llama_server(slots=2, tokens=room, threads=threads))
     else:
         skipped.append("llama.cpp: xllamacpp is not installed")
     if (PLACE / ".set-up").exists():
         options = ["--max-logprobs", "-1", "--enable-prefix-caching"]
-        server = stack.enter_context(vllm_server(tokens=max(2048, tokens + 512), cache_gib=2, options=options))
-        found["vLLM"] = server.address
+        for dtype in dtypes:
+            server = vllm_server(tokens=max(2048, tokens + 512), cache_gib=2, dtype=dtype, options=options)
+            found["vLLM", dtype] = stack.enter_context(server).address
     else:
         skipped.append("vLLM: not installed; make test-servers installs it (3.5 GB)")
     return found
@@ -145,7 +146,7 @@ def _texts(model: LanguageModel, tokens: int, entities: int) -> Asked:
 
 
 def _sides(
-    work: str, models: dict[str, LanguageModel], texts: Asked, servers: dict[str, str], every: int
+    work: str, models: dict[str, LanguageModel], texts: Asked, servers: dict[tuple[str, str], str], every: int
 ) -> dict[str, Side]:
     everything = list(range(len(texts.flat)))
 
@@ -163,10 +164,10 @@ def _sides(
         add("transformers", dtype, plain, some)
     if work == "next tokens" and "float32" in models:
         add("measureLM", "float32", lambda of: _published(models["float32"], [texts.flat[at] for at in of]), some)
-    for name, address in servers.items():
+    for (name, dtype), address in servers.items():
         if name == "vLLM" or work != "given answers":
             ask = _of_server(work, name, address, next(iter(models.values())), texts)
-            add(name, "float32" if name == "vLLM" else "Q4_1", ask, some)
+            add(name, dtype, ask, some)
     return sides
 
 
@@ -254,7 +255,7 @@ def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: 
         return len(reply.json())
 
     def compute(of: list[int]) -> NDArray[Any]:
-        with ThreadPoolExecutor(2 if name == "llama.cpp" else os.cpu_count()) as pool:
+        with ThreadPoolExecutor(2 if name == "llama.cpp" else 64) as pool:  # of its slots; vLLM batches what is there
             return _ones(sum(pool.map(ask, [body for at in of for body in bodies(list(texts.flat[at]))])), of)
 
     return compute

@@ -54,7 +54,9 @@ def install() -> Path:
 
 
 @contextmanager
-def vllm_server(*, tokens: int = 2048, cache_gib: int = 1, options: Sequence[str] = ()) -> Iterator[Server]:
+def vllm_server(
+    *, tokens: int = 2048, cache_gib: int = 1, dtype: str = "float32", options: Sequence[str] = ()
+) -> Iterator[Server]:
     """It with the embedded model, called smol; tokens: of the longest text; cache_gib: memory for keys and values.
 
     SystemExit where it does not start.
@@ -68,9 +70,9 @@ def vllm_server(*, tokens: int = 2048, cache_gib: int = 1, options: Sequence[str
         "VLLM_CPU_NUM_OF_RESERVED_CPU": "0",  # by default one core is its web server's alone
         "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "DO_NOT_TRACK": "1",
     }  # fmt: skip
-    named = ["--served-model-name", "smol", "--host", "127.0.0.1", "--port", port, "--dtype", "float32"]
+    named = ["--served-model-name", "smol", "--host", "127.0.0.1", "--port", port, "--dtype", dtype]
     command = [programs / "vllm", "serve", folder, *named, "--max-model-len", str(tokens), *options]
-    log = PLACE / "server.log"
+    log = PLACE / f"server-{dtype}.log"
     with log.open("wb") as said, subprocess.Popen(
         command, env={**os.environ, **settings}, stdout=said, stderr=said
     ) as process:  # fmt: skip
