@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from swaymeter.flows.execution.threads import usable_processors
+from swaymeter.flows.execution.threads import limit_threads, usable_processors
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,12 @@ def test_processors_are_the_least_of_all_limits(
     for name, content in files.items():
         (tmp_path / name).write_text(f"{content}\n")
     assert usable_processors(tmp_path) == processors
+
+
+def test_openblas_has_one_thread_unless_it_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "environ", {"OMP_WAIT_POLICY": "ACTIVE"})
+    limit_threads()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    os.environ["OPENBLAS_NUM_THREADS"] = "3"
+    limit_threads()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
