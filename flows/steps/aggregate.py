@@ -105,7 +105,7 @@ def compute_statistics(step: Step, run: Run) -> None:
 def _planned(statistic: Statistic, table: TableArtifact, done: Sequence[Done], *, anew: bool) -> _Planned:
     if not statistic.of_relations:
         return _Planned(statistic, table, {}, table.table.of([]), set())
-    digests = digests_of(table, done)
+    digests = digests_of({**table.made_from, "inputs": ()}, done)
     return _Planned(statistic, table, digests, *kept_rows(table, digests, anew=anew))
 
 
@@ -225,9 +225,12 @@ def _has_relations(artifact: Done) -> bool:
     return any(column.name == "relation" for column in artifact[0].table.columns)
 
 
-def digests_of(table: TableArtifact, done: Iterable[Done]) -> dict[str, str]:
-    """What the rows of each relation in a table are made from, as a digest; what names no relation is of every one."""
-    common, inputs = {**table.made_from, "inputs": ()}, dict[str, list[str]]()
+def digests_of(common: Mapping[str, object], done: Iterable[Done]) -> dict[str, str]:
+    """What something about each relation is made from, as a digest; what names no relation is of every one.
+
+    common: what it is made from beside the rows.
+    """
+    done, inputs = [*done], dict[str, list[str]]()
     of_all = [artifact[1].digest_of_all for artifact in done if not _has_relations(artifact)]
     for artifact in filter(_has_relations, done):
         inputs.setdefault(relation_of(artifact), [*of_all]).append(artifact[1].digest_of_all)

@@ -14,20 +14,22 @@ from typing import Any
 from swaymeter.data.digests import identity
 from swaymeter.data.records.history import ItemKind
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import FACTS, HISTORY, HISTORY_ITEMS, QUESTIONS
+from swaymeter.data.records.tables import FACTS, HISTORY, HISTORY_ITEMS, QUERIES, QUESTIONS
 from swaymeter.data.storage.artifact import write_manifest
-from swaymeter.data.storage.files import write_parquet
+from swaymeter.data.storage.files import metadata_of, write_parquet
 from swaymeter.data.storage.history import STEMS, Key, history_files, state_of
-from swaymeter.data.warehouse.queries import NAMED_QUERIES
+from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
+from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.steps.aggregate import done_of, files_of, runs_of, schema
+from swaymeter.flows.steps.aggregate import Done, digests_of, done_of, files_of, relation_of, runs_of, schema
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
-from swaymeter.tasks.statistics.history import KEPT, as_state, frames_of, group_of, moved, states
-from swaymeter.tasks.statistics.models import MODEL_QUERIES
+from swaymeter.tasks.statistics.history import DIGITS, KEPT, as_state, frames_of, group_of, moved, states
+from swaymeter.tasks.statistics.models import BETWEEN, MODEL_QUERIES
 
 NUMBERS = "models_side_by_side"
-READ = (*MODEL_QUERIES, "question_contexts", NUMBERS)
+OF_ITEMS = (*MODEL_QUERIES, "question_contexts")
+"""The named queries that answers and queries follow from, those about a relation from the files of that alone."""
 SOURCES: Mapping[ItemKind, Table] = {"fact": FACTS, "question": QUESTIONS}
 """The items that come from a source, and their tables."""
 RUN: Key = ("run", "", "", "run")
@@ -81,8 +83,10 @@ def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> 
     snapshot: Snapshot = step.arguments
     last, before = state_of(files[HISTORY_ITEMS])
     number, at = last + 1, datetime.now(UTC).isoformat(timespec="seconds")
-    frames, numbers = _frames(step, snapshot)
-    now = states(frames) | _sources(step) | _settings(step, run, snapshot)
+    digests = _digests(step, snapshot)
+    same = _same(files[HISTORY_ITEMS], last, digests)
+    frames, numbers = _frames(step, snapshot, same)
+    now = _items_of(step, same, before) | states(frames) | _sources(step) | _settings(step, run, snapshot)
     changed: dict[Key, str | None] = {key: state for key, state in now.items() if before.get(key) != state}
     changed |= dict.fromkeys(before.keys() - now.keys() - {RUN})
     if last and not changed and _asked_at(step, run) <= json.loads(before[RUN])["completed_at"]:
@@ -100,7 +104,32 @@ def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> 
     }  # fmt: skip
     for table, of_table in rows.items():
         stem = f"{STEMS[table]}-{number:06d}"
-        files[table].append(write_parquet(folder, stem, table.of(of_table), {"columns": table.schema.names}))
+        about = {"columns": table.schema.names, "relations": digests}
+        files[table].append(write_parquet(folder, stem, table.of(of_table), about))
+
+
+def _digests(step: Step, snapshot: Snapshot) -> dict[str, str]:
+    """What the answers and queries of each relation are made from."""
+    common = {"queries": queries_digest(OF_ITEMS), "kept": KEPT, "digits": DIGITS, "variants": snapshot.variants}
+    return digests_of(common, _read_by(step, OF_ITEMS))
+
+
+def _same(files: Sequence[Path], last: int, digests: Mapping[str, str]) -> set[str]:
+    """The relations whose answers and queries are as in the last run; none where the file of a run is missing."""
+    if not files or len(files) < last:
+        return set()
+    noted = metadata_of(files[-1]).get("relations", {})
+    return {relation for relation, digest in digests.items() if noted.get(relation) == digest}
+
+
+def _items_of(step: Step, relations: Collection[str], before: Mapping[Key, str]) -> dict[Key, str]:
+    """The answers and queries about these relations among the items of the run before."""
+    asked = [artifact for table in (QUERIES, QUESTIONS) for artifact in step.inputs_of(table)]
+    ids = {
+        item for artifact in asked if artifact.made_from["subject"][0] in relations
+        for item in artifact.read()[artifact.table.key[-1]].to_pylist()
+    }  # fmt: skip
+    return {key: state for key, state in before.items() if key[0] in KEPT and key[3].partition(BETWEEN)[0] in ids}
 
 
 def _asked_at(step: Step, run: Run) -> str:
@@ -108,12 +137,24 @@ def _asked_at(step: Step, run: Run) -> str:
     return max((str(row["finished_at"]) for row in runs_of(done_of(step), run)), default="")
 
 
-def _frames(step: Step, snapshot: Snapshot) -> tuple[dict[str, Any], Any]:
-    """The answers and queries, and the headline numbers, with the labels of models that have one."""
+def _read_by(step: Step, queries: Sequence[str]) -> list[Done]:
+    """What these named queries read."""
+    named = Schema(schema()).named_in(NAMED_QUERIES[name] for name in queries)
+    return [artifact for artifact in done_of(step) if artifact[0].table.name in named]
+
+
+def _frames(step: Step, snapshot: Snapshot, same: Collection[str]) -> tuple[dict[str, Any], Any]:
+    """The answers and queries but those about the same relations, and the headline numbers.
+
+    Models that have a label are called by it.
+    """
     from swaymeter.data.warehouse.warehouse import over  # here, as pandas takes long to import
 
-    with over(files_of(done_of(step)), schema(), [NAMED_QUERIES[name] for name in READ]) as warehouse:
-        frames = {name: warehouse.frame(name) for name in READ}
+    frames = dict[str, Any]()
+    for names, relations in ((OF_ITEMS, same), ((NUMBERS,), ())):
+        read = [one for one in _read_by(step, names) if relation_of(one) not in relations]
+        with over(files_of(read), schema(), [NAMED_QUERIES[name] for name in names]) as warehouse:
+            frames |= {name: warehouse.frame(name) for name in names}
     for name in (*MODEL_QUERIES, NUMBERS):
         of_rows = frames[name]["model"].astype(object)
         for variant in snapshot.variants:

@@ -7,14 +7,17 @@ from typing import Any
 
 import pytest
 
-from swaymeter.data.storage.history import history_files
+from swaymeter.data.storage.history import Key, history_files
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views import history as view
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.steps import history
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.reports.history import HISTORY_QUERIES, Since, section
+from swaymeter.tasks.statistics.history import FRAMES, states
+from swaymeter.tasks.statistics.statistic import Frames
 from tests.flows.small_study import run, write_study
 from tests.tasks.models.tiny import save_language_model
 
@@ -35,12 +38,14 @@ class Nights:
             "measures": {"answers": {"samples": 1, "max_new_tokens": 3}, "whose_answer": {}},
         }  # fmt: skip
         self.contexts = {country: f"The capital of {country} is Bern." for country in CAPITALS}
+        self.groups = dict[str, str]()
 
     def run(self) -> Path:
         """Runs what is not done but for the report; gives the database."""
         rows = (
             {"question": f"What is the capital of {country}?", "answer": capital, "context": self.contexts[country],
              "context_answer": "Bern", "kind": "conflicting"}
+            | ({"group": self.groups[country]} if country in self.groups else {})
             for country, capital in CAPITALS.items()
         )  # fmt: skip
         (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
@@ -49,6 +54,11 @@ class Nights:
         graph = run(lambda: graph_of(selected.plan, memory), stages)
         assert {node.state for node in graph if node.id.stage != "report"} == {"done"}
         return selected.workspace.database
+
+    def states(self) -> dict[tuple[str, str], str]:
+        with opened(self.folder / "workspace" / "study.duckdb", schema()) as warehouse:
+            last = warehouse.frame("states_of_last_run").query("kind != 'run'")
+        return dict(zip(zip(last["kind"], last["item"], strict=True), last["state"], strict=True))
 
     def since(self, run: int | None = None) -> Since | None:
         return view.changes_of(view.read(self.folder / "workspace" / "study.duckdb"), run)
@@ -101,11 +111,9 @@ def test_a_changed_revision_is_named_as_that(nights: Nights) -> None:
 
 
 def test_a_night_keeps_the_parameters_of_measures(nights: Nights) -> None:
-    with opened(nights.folder / "workspace" / "study.duckdb", schema()) as warehouse:
-        last = warehouse.frame("states_of_last_run")
-    kept = dict(zip(last["item"], last["state"], strict=True))
-    assert kept["answers.max_new_tokens"] == "3"
-    assert kept["whose_answer.entailment"] == '"none"'
+    kept = nights.states()
+    assert kept["setting", "answers.max_new_tokens"] == "3"
+    assert kept["setting", "whose_answer.entailment"] == '"none"'
 
 
 def test_the_page_names_it_and_obeys_nothing(nights: Nights) -> None:
@@ -125,3 +133,29 @@ def test_a_damaged_snapshot_is_left_out(nights: Nights, tmp_path: Path) -> None:
     assert len(files) == 2 * 4
     files[0].write_bytes(files[0].read_bytes()[:-1])
     assert len([path for of_table in history_files(tmp_path / "history").values() for path in of_table]) == 7
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_one_relation_changes_what_all_would(damaged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    nights, read = Nights(tmp_path), list[int]()
+    nights.groups = {country: "north" if country == "Norway" else "others" for country in CAPITALS}
+    nights.run()
+    nights.contexts["Peru"] = "Peru's capital is Bern."
+    nights.run()
+    folder = tmp_path / "workspace" / "history"
+    if damaged:  # what it says of the others is not known any more
+        (path,) = folder.glob("items-000001-*")
+        path.write_bytes(path.read_bytes()[:-1])
+
+    def counted(frames: Frames) -> dict[Key, str]:
+        read.append(len(frames[FRAMES["answer"]]))
+        return states(frames)
+
+    monkeypatch.setattr(history, "states", counted)
+    nights.contexts["Norway"] = "Norway's capital is Bern."
+    nights.run()
+    assert read == [len(CAPITALS) * 2 if damaged else 2]
+    step_by_step = nights.states()
+    shutil.rmtree(folder)
+    nights.run()
+    assert nights.states() == step_by_step
