@@ -14,7 +14,7 @@ from types import FrameType
 
 from swaymeter.data.sources.access import close_sessions
 
-SECONDS = 4.0
+SECONDS = 3.0
 """From the signal to the end, where a thread does not stop by itself."""
 SECONDS_TO_SAY = 1.0
 """For so long the end waits for somebody who does not read what is said."""
