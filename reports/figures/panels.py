@@ -109,7 +109,7 @@ def by_relation(
 
 def relation_lines(
     axes: Axes, single: pd.DataFrame, means: Iterable[Row], column: str, hue: str, labels: Mapping[str, str],
-    alpha: float = 0.45,
+    alpha: float = 0.6,
 ) -> None:  # fmt: skip
     """Draws a thin line per relation across the values of a column, and a diamond with its interval for their mean.
 

@@ -92,7 +92,7 @@ def persuasion_by_followed(axes: Axes, data: pd.DataFrame, means: pd.DataFrame) 
     single = data.pivot(index="relation", columns="follows", values="persuasion")
     shares = {row["follows"]: row["share_answers"] for row in records(means)}
     labels = {name: f"{words}\n{percent(shares.get(name, 0.0))}" for name, words in FOLLOWS.items()}
-    alpha = 0.45 if len(single) <= FEW_RELATIONS else 0.2
+    alpha = 0.6 if len(single) <= FEW_RELATIONS else 0.2
     relation_lines(axes, single, records(means), "follows", hue, labels, alpha)
 
 
@@ -241,6 +241,7 @@ def _draw_templates(model: Model, frames: Frames) -> Drawing | None:
         "mean, largest first. The CSV file has 95% intervals over contexts, and the wordings."
     )
     shown = without_unit(forms).rename(columns={"mean": "gamma"})
+    shown.attrs["units"]["gamma"] = shown.attrs["units"]["mean"]
     marks = [*_KINDS, mark("|", "mean of all contexts", INK)]
     paint = partial(by_relation, persuasion_of_templates, [forms, templates], relations, (0.34, 0.2), _KAPPA, marks)
     return Drawing(caption, templates, shown, paint)
