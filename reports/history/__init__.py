@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.differences import difference
-from swaymeter.data.records import Fact, Question, of_row
+from swaymeter.data.records import OWN_CONDITIONS, Fact, Question, of_row
 from swaymeter.data.records.row import table_of
 from swaymeter.reports.card import StudyCard
 from swaymeter.reports.changes import lines_of, short, told_apart
@@ -25,7 +25,7 @@ from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.models import HISTORY_PAGE, Model
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written
-from swaymeter.reports.words import CONDITION_NAMES, QUANTITIES
+from swaymeter.reports.words import CONDITION_NAMES, quantities
 
 CHANGES, NUMBERS, RUNS = "changes_since_last_run", "headline_numbers_over_time", "runs_over_time"
 HISTORY_QUERIES = (CHANGES, NUMBERS, RUNS)
@@ -155,7 +155,8 @@ def sentence(row: dict[str, Any], name: str) -> str:
 
 
 def _in_words(row: dict[str, Any]) -> str:
-    quantity, group = QUANTITIES.get(row["quantity"], row["quantity"]), CONDITION_NAMES.get(row["group"], row["group"])
+    names = quantities(own=row["group"] in OWN_CONDITIONS)
+    quantity, group = names.get(row["quantity"], row["quantity"]), CONDITION_NAMES.get(row["group"], row["group"])
     return sentence(row, f"{Model(row['model'], row['dtype'])} {quantity} ({group})")
 
 
