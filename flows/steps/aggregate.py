@@ -1,8 +1,8 @@
 """The steps that aggregate: statistics from the score files in place, and the database, loaded by file."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from importlib import import_module
 from typing import Any
@@ -19,8 +19,8 @@ from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.flows.graph.step import Run, Step, in_way
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
-from swaymeter.tasks.statistics.frames import categorical
-from swaymeter.tasks.statistics.statistic import Statistic
+from swaymeter.tasks.statistics.frames import ALL, categorical
+from swaymeter.tasks.statistics.statistic import NOTHING, Kept, Statistic
 
 Done = tuple[Any, Check]
 """An artifact that is done, and how it stands."""
@@ -52,48 +52,44 @@ def schema() -> tuple[Table, ...]:
 
 @dataclass(frozen=True)
 class _Planned:
-    """A statistic that will be computed, with its rows that are kept and the relations that these are about.
+    """A statistic that will be computed, with what its rows of each relation, and of each model, are made from.
 
-    digests: what its rows of each relation are made from.
+    relations, models: their rows that are kept.
     """
 
     statistic: Statistic
     table: TableArtifact
-    digests: Mapping[str, str]
-    kept: Any
-    known: set[str]
+    of_relations: Mapping[str, str]
+    relations: Kept
+    of_models: Mapping[str, str]
+    models: Kept
+
+    @property
+    def reads_all(self) -> bool:
+        """Whether all rows of its queries are read."""
+        return self.statistic.compute is not None and not self.statistic.by_model
+
+    def reads(self, artifact: Done) -> bool:
+        """Whether rows that are not kept may follow from a table's."""
+        is_new = self.statistic.of_relations is not None and relation_of(artifact) not in self.relations.names
+        return is_new or (self.statistic.compute is not None and model_of(artifact) not in self.models.names)
 
 
 def compute_statistics(step: Step, run: Run) -> None:
-    """Computes the statistics that are missing, from the score files in place; each named query is asked once.
-
-    The queries are asked in a thread of their own: DuckDB answers one while Python computes with those before it.
-    """
-    from swaymeter.data.warehouse.warehouse import over  # here, as pandas takes long to import
-
+    """Computes the statistics that are missing, from the score files in place; each named query is asked once."""
     seed, classes = step.arguments
-    done, answers, failed = done_of(step), dict[str, Any](), list[str]()
-    again = bool(step.forced)
+    done, failed, again = done_of(step), list[str](), bool(step.forced)
     declared = statistics_of(classes)
     missing = [declared[name] for name, output in step.outputs.items() if again or output.check().state != "done"]
     planned = [_planned(statistic, step.table(statistic.name), done, anew=again) for statistic in missing]
-    names = dict.fromkeys(name for statistic in missing for name in statistic.queries)
-    queries = [NAMED_QUERIES[name] for name in names if not NAMED_QUERIES[name].by_relation]
-    with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
-        opened = thread.submit(lambda: stack.enter_context(over(files_of(done), schema(), queries, answers)))
-
-        def frame(name: str) -> Any:
-            if NAMED_QUERIES[name].by_relation:
-                answers[name] = _of_every_prompt(NAMED_QUERIES[name], done, _read_again(name, planned))
-            return categorical(opened.result().frame(name))
-
-        frames = {name: thread.submit(frame, name) for name in names}
+    with _asked(planned, done) as frames:
         import_module("scipy.stats")  # meanwhile, as it takes most of a second
         for plan in planned:
             of_statistic = {name: frames[name].result() for name in plan.statistic.queries}
             try:
-                rows = plan.statistic.rows(of_statistic, seed, plan.kept.to_pylist(), plan.known)
-                plan.table.write(plan.statistic.table.of(rows), {"relations": plan.digests})
+                rows = plan.statistic.rows(of_statistic, seed, plan.relations, plan.models)
+                notes = {"relations": plan.of_relations, "models": plan.of_models}
+                plan.table.write(plan.statistic.table.of(rows), notes)
                 plan.table.discard_others()
             except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # the others are computed all the same
                 reason = str(error) if isinstance(error, SwaymeterError) else repr(error)
@@ -102,19 +98,55 @@ def compute_statistics(step: Step, run: Run) -> None:
         raise ScoreError("; ".join(failed))
 
 
+@contextmanager
+def _asked(planned: Sequence[_Planned], done: Sequence[Done]) -> Iterator[Mapping[str, "Future[Any]"]]:
+    """The frames of all named queries that the statistics read; of what no statistic needs, rows may be missing.
+
+    They are asked in a thread of their own: DuckDB answers one while Python computes with those before it.
+    """
+    from swaymeter.data.warehouse.warehouse import over  # here, as pandas takes long to import
+
+    names = dict.fromkeys(name for plan in planned for name in plan.statistic.queries)
+    readers = {name: [plan for plan in planned if name in plan.statistic.queries] for name in names}
+    whole = {name for name, plans in readers.items() if any(plan.reads_all for plan in plans)}
+    some = [artifact for artifact in done if any(plan.reads(artifact) for plan in planned if not plan.reads_all)]
+    answers = dict[str, Any]()
+    with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
+
+        def opened(of: Iterable[str], read: Sequence[Done]) -> Any:
+            queries = [NAMED_QUERIES[name] for name in of if not NAMED_QUERIES[name].by_relation]
+            return thread.submit(lambda: stack.enter_context(over(files_of(read), schema(), queries, answers)))
+
+        of_all, of_some = opened(whole, done), opened(names.keys() - whole, some)
+
+        def frame(name: str) -> Any:
+            if NAMED_QUERIES[name].by_relation:
+                answers[name] = _of_every_prompt(NAMED_QUERIES[name], done, _read_again(readers[name]))
+            return categorical((of_all if name in whole else of_some).result().frame(name))
+
+        yield {name: thread.submit(frame, name) for name in names}
+
+
 def _planned(statistic: Statistic, table: TableArtifact, done: Sequence[Done], *, anew: bool) -> _Planned:
-    if not statistic.of_relations:
-        return _Planned(statistic, table, {}, table.table.of([]), set())
-    digests = digests_of({**table.made_from, "inputs": ()}, done)
-    return _Planned(statistic, table, digests, *kept_rows(table, digests, anew=anew))
+    common, of_relations, of_models = {**table.made_from, "inputs": ()}, dict[str, str](), dict[str, str]()
+    relations = models = NOTHING
+    if statistic.of_relations:
+        of_relations = digests_of(common, done)
+        rows, known = kept_rows(table, of_relations, anew=anew)
+        relations = Kept(rows.to_pylist(), known)
+    if statistic.by_model:
+        of_models = digests_of(common, done, model_of)
+        rows, known = kept_rows(table, of_models, anew=anew, of="model")
+        of_compute = (row for row in rows.to_pylist() if not statistic.of_relations or row["relation"] == ALL)
+        models = Kept([*of_compute], known)
+    return _Planned(statistic, table, of_relations, relations, of_models, models)
 
 
-def _read_again(query: str, planned: Iterable[_Planned]) -> set[str] | None:
+def _read_again(readers: Sequence[_Planned]) -> set[str] | None:
     """The relations of which a query's rows are read; None for all, where a statistic computes over all."""
-    readers = [plan for plan in planned if query in plan.statistic.queries]
     if any(plan.statistic.compute for plan in readers):
         return None
-    return {relation for plan in readers for relation in plan.digests.keys() - plan.known}
+    return {relation for plan in readers for relation in plan.of_relations.keys() - plan.relations.names}
 
 
 def _of_every_prompt(query: NamedQuery, done: Sequence[Done], relations: set[str] | None) -> Any:
@@ -217,37 +249,45 @@ _NOTED = (
 
 
 def relation_of(artifact: Done) -> str:
-    """The relation that the rows of an artifact are about."""
-    return str(artifact[0].made_from["subject"][0])
+    """The relation that the rows of an artifact are about; empty where they name none."""
+    has_relations = any(column.name == "relation" for column in artifact[0].table.columns)
+    return str(artifact[0].made_from["subject"][0]) if has_relations else ""
 
 
-def _has_relations(artifact: Done) -> bool:
-    return any(column.name == "relation" for column in artifact[0].table.columns)
+def model_of(artifact: Done) -> str:
+    """The model whose scores an artifact has, as its rows name it; empty where these are no scores of a measure."""
+    parameters = artifact[0].made_from.get("parameters", {})
+    return in_way(parameters["model"], parameters.get("way", "")) if artifact[0].table.name in MEASURES else ""
 
 
-def digests_of(common: Mapping[str, object], done: Iterable[Done]) -> dict[str, str]:
-    """What something about each relation is made from, as a digest; what names no relation is of every one.
+def digests_of(
+    common: Mapping[str, object], done: Sequence[Done], about: Callable[[Done], str] = relation_of
+) -> dict[str, str]:
+    """What something about each relation is made from, as a digest; what names none is of every one.
 
-    common: what it is made from beside the rows.
+    common: what it is made from beside the rows; about: gives what a table is about, if not its relation.
     """
-    done, inputs = [*done], dict[str, list[str]]()
-    of_all = [artifact[1].digest_of_all for artifact in done if not _has_relations(artifact)]
-    for artifact in filter(_has_relations, done):
-        inputs.setdefault(relation_of(artifact), [*of_all]).append(artifact[1].digest_of_all)
-    return {relation: content_key({**common, "inputs": sorted(read)}) for relation, read in inputs.items()}
+    inputs = dict[str, list[str]]()
+    of_all = [artifact[1].digest_of_all for artifact in done if not about(artifact)]
+    for artifact in done:
+        if name := about(artifact):
+            inputs.setdefault(name, [*of_all]).append(artifact[1].digest_of_all)
+    return {name: content_key({**common, "inputs": sorted(read)}) for name, read in inputs.items()}
 
 
-def kept_rows(table: TableArtifact, digests: Mapping[str, str], *, anew: bool) -> tuple[Any, set[str]]:
+def kept_rows(
+    table: TableArtifact, digests: Mapping[str, str], *, anew: bool, of: str = "relation"
+) -> tuple[Any, set[str]]:
     """The rows of the relations with these digests, in whichever file they stand, and which relations these are.
 
-    anew: whether the table is asked for anew; then nothing is kept.
+    anew: whether the table is asked for anew; then nothing is kept. of: what the digests are of, if not relations.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     kept, known = [table.table.of([])], set[str]()
     for rows, about in () if anew else table.versions():
-        same = {name for name, digest in about.get("relations", {}).items() if digests.get(name) == digest} - known
-        kept.append(rows.filter(pc.is_in(rows["relation"], pa.array([*same], pa.string()))))
+        same = {name for name, digest in about.get(f"{of}s", {}).items() if digests.get(name) == digest} - known
+        kept.append(rows.filter(pc.is_in(rows[of], pa.array([*same], pa.string()))))
         known |= same
     return pa.concat_tables(kept), known

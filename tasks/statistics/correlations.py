@@ -104,7 +104,7 @@ def correlated(pairs: Frame, first: str, second: str) -> Row:
 
 STATISTIC = Statistic(
     "correlations", 5, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), partial(_correlations, of_relations=False),
-    partial(_correlations, of_relations=True), _sorted,
+    partial(_correlations, of_relations=True), by_model=True, finish=_sorted,
 )  # fmt: skip
 
 COUNTS = ("log_entity_count", "log_pair_count")
@@ -132,7 +132,7 @@ def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
 
 EFFECTS_BY_FREQUENCY = Statistic(
     "effects_by_frequency", 2, CorrelationRow, ("frequency_of_queries", "susceptibility_of_queries"),
-    _effects_by_frequency,
+    _effects_by_frequency, by_model=True,
 )  # fmt: skip
 """Is the effect of familiarity larger in relations whose real entities a corpus names more often?
 
@@ -174,7 +174,7 @@ def envelope(degrees: NDArray[np.float64], swayed: NDArray[np.float64]) -> Itera
 
 
 OF_DEGREES, OF_COUNTS = (
-    Statistic(name, 1, EnvelopePoint, (query,), partial(_envelopes, query, quantities))
+    Statistic(name, 1, EnvelopePoint, (query,), partial(_envelopes, query, quantities), by_model=True)
     for name, query, quantities in (
         ("degree_envelope", "degree_of_entities", ("degree", "relation_degree")),
         ("count_envelope", "frequency_of_entities", ("entity_count", "pair_count")),

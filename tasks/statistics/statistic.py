@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.table import Table
@@ -14,6 +14,16 @@ Row = dict[str, Any]
 Frame: TypeAlias = "pd.DataFrame"
 Frames = Mapping[str, Frame]
 """Frames by the named query that they answer. One may be empty, and then has its columns."""
+
+
+class Kept(NamedTuple):
+    """Rows that stay as they are, and what they are about: relations, or models."""
+
+    rows: Sequence[Row] = ()
+    names: Collection[str] = frozenset()
+
+
+NOTHING = Kept()
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,9 @@ class Statistic:
             which every prompt is read again. Rows that are kept were finished before: it leaves none out, adds none of
             a single relation, and completes a row that is complete in the same way.
         parameters: what a study set of it, as JSON: its rows are made again when they change.
+        by_model: whether each row of `compute` follows from its own model's rows in the frames, and these from prompts
+            and from that model's scores: it is kept as long as nothing of them changes. Rows and frames have a column
+            model then. A model has all of its dtypes.
     """
 
     name: str
@@ -48,6 +61,7 @@ class Statistic:
     of_relations: Callable[[Frames, int], list[Row]] | None = None
     finish: Callable[[list[Row]], list[Row]] = list
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    by_model: bool = False
 
     def __post_init__(self) -> None:
         """TypeError for one that would have no rows."""
@@ -59,19 +73,24 @@ class Statistic:
         """The table of its rows."""
         return table_of(self.row)
 
-    def rows(
-        self, frames: Frames, seed: int, kept: Sequence[Row] = (), known: Collection[str] = frozenset()
-    ) -> list[Row]:
-        """All of its rows, in the same order whatever was kept; kept: those of the relations that are known."""
-        rows = list(kept)
-        if self.of_relations:
-            new = {name: frame[~frame["relation"].isin(known)] if known else frame for name, frame in frames.items()}
-            rows += [] if _is_empty(new) else self.of_relations(new, seed)
-            texts = [column.name for column in self.table.columns if column.type == "VARCHAR"]
-            rows.sort(key=lambda row: [str(row[name]) for name in texts])
-        if self.compute and not _is_empty(frames):
-            rows += self.compute(frames, seed)
+    def rows(self, frames: Frames, seed: int, relations: Kept = NOTHING, models: Kept = NOTHING) -> list[Row]:
+        """All of its rows, in the same order whatever was kept: of relations, and, of `compute`, of models."""
+        rows: list[Row] = []
+        for compute, column, kept in ((self.of_relations, "relation", relations), (self.compute, "model", models)):
+            if compute is None:
+                continue
+            new = {name: _without(frame, column, kept.names) for name, frame in frames.items()}
+            computed = [*kept.rows, *([] if _is_empty(new) else compute(new, seed))]
+            rows += self._in_order(computed) if compute is self.of_relations or self.by_model else computed
         return self.finish(rows) if rows else []
+
+    def _in_order(self, rows: list[Row]) -> list[Row]:
+        texts = [column.name for column in self.table.columns if column.type == "VARCHAR"]
+        return sorted(rows, key=lambda row: [str(row[name]) for name in texts])
+
+
+def _without(frame: Frame, column: str, names: Collection[str]) -> Frame:
+    return frame[~frame[column].isin(names)] if names else frame
 
 
 def _is_empty(frames: Frames) -> bool:

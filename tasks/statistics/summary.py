@@ -119,7 +119,8 @@ def statistic_of(
     """A table of means as a statistic.
 
     of_relations: the rows of single relations, where they are kept apart; prepare: gives the frames that the table
-    names, from those of the queries; where a row of the table names none, it is the first.
+    names, from those of the queries, each row from those of its model; where a row of the table names none, it is the
+    first.
     """
 
     def computed(table: Sequence[Mean]) -> Callable[[Frames, int], list[Row]]:
@@ -130,4 +131,5 @@ def statistic_of(
         return compute
 
     kept = computed(of_relations) if of_relations else None
-    return Statistic(name, version, Summary, queries, computed(table), kept)
+    by_model = all({*MODEL} <= {*mean.by} for mean in table)
+    return Statistic(name, version, Summary, queries, computed(table), kept, by_model=by_model)

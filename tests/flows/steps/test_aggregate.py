@@ -20,9 +20,10 @@ from swaymeter.tasks.statistics import STATISTICS
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
 from swaymeter.tasks.statistics.means_of_contexts import persuasion_of_relations as of_relations
 from swaymeter.tasks.statistics.statistic import Statistic
-from tests.data.warehouse.small_study import PERSUASION, row
-from tests.flows.small_study import NOTED, again, labelled_models, prepare, score, selected
+from tests.data.warehouse.small_study import PERSUASION, SUSCEPTIBILITY, row
+from tests.flows.small_study import NOTED, again, labelled_models, prepare, score, selected, small_study
 from tests.registered import added, only
+from tests.tasks.models.tiny import save_language_model
 
 FACTS = {"real_entities": 2, "invented_entities": 1}
 
@@ -139,6 +140,48 @@ def test_prompts_of_changed_relations_alone_are_read_again(tmp_path: Path, monke
         for rows in (before, after)
     )
     assert second == [pytest.approx(mean + 1.0) for mean in first]
+
+
+def test_rows_of_unchanged_models_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names, read = (str(tmp_path / "a"), str(tmp_path / "b")), dict[str, set[tuple[str, str]]]()
+    models = [{**model, "name": name} for name in names for model in small_study(tmp_path)["models"]]
+    for seed, name in enumerate(names):
+        save_language_model(Path(name), seed=seed)
+    study = score(prepare(selected(tmp_path, questions=None, measures=["susceptibility"], models=models)))
+
+    def scored(model: str, relation: str, value: float) -> None:
+        step = again(study).graph.nodes[StepId("score", relation, "susceptibility", "", model, "float32")].step
+        assert step is not None
+        rows = [
+            row(SUSCEPTIBILITY, relation=relation, model=model, query_id=query, susceptibility=value + place)
+            for place, query in enumerate(step.table("queries").read()["query_id"].to_pylist())
+        ]
+        step.table("susceptibility").write(SUSCEPTIBILITY.of(rows), {**NOTED, "seconds": 1.0, "prompts": len(rows)})
+
+    def computed(*forced: str) -> dict[str, list[dict[str, Any]]]:
+        step = again(study).graph.nodes[StepId("aggregate", "study", "statistics")].step
+        assert step is not None
+        compute_statistics(replace(step, forced=frozenset(forced)), Run(study.workspace.root))
+        return {name: step.table(name).read().to_pylist() for name in step.outputs}
+
+    def spied(statistic: Statistic, frames: Any, *others: Any) -> Any:
+        (frame, *_) = frames.values()
+        read[statistic.name] = {*zip(frame["model"], frame["relation"], strict=True)}
+        return rows(statistic, frames, *others)
+
+    rows = Statistic.rows
+    monkeypatch.setattr(Statistic, "rows", spied)
+    with only(STATISTICS, ("susceptibility_means", "name_lengths")):
+        for relation in ("capital", "father"):
+            for name in names:
+                scored(name, relation, 1.0)
+        computed()
+        scored(names[0], "capital", 3.0)
+        after = computed()
+        assert read["name_lengths"] == {(names[0], "capital"), (names[0], "father"), (names[1], "capital")}
+        assert after == computed("of today")
+    assert len(read["name_lengths"]) == 2 * 2
+    assert {one["model"] for one in after["susceptibility_means"] if one["relation"] == "all"} == {*names}
 
 
 @pytest.mark.usefixtures("few_statistics")
