@@ -1,8 +1,10 @@
 """The models of a study, by name and precision, size and label, and where what they answered is read in full."""
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -42,6 +44,28 @@ class Model:
 
 EVERY_MODEL = Model("all models", "")
 """What a figure is about that has all models of a study in one picture."""
+
+
+class InShort(NamedTuple):
+    """Names such as "model · prompt (float32)": what all of them have, and of each the rest, all of it of one alone."""
+
+    shared: str
+    names: Mapping[str, str]
+
+    def titled(self, title: str) -> str:
+        """The title of a table, with what all of its names have."""
+        return f"{title} · {self.shared}" if self.shared else title
+
+
+def in_short(names: Iterable[str]) -> InShort:
+    """The names, each without the parts that all of them have."""
+    parts = {name: re.sub(r" \((\w+)\)$", r" · \1", name).split(" · ") for name in names}
+    every = set[str]().union(*parts.values()).intersection(*parts.values()) if len(parts) > 1 else set[str]()
+    first = next(iter(parts.values()), [])
+    rest = {name: " · ".join(part for part in of if part not in every) for name, of in parts.items()}
+    return InShort(
+        " · ".join(part for part in first if part in every), {name: (every and rest[name]) or name for name in rest}
+    )
 
 
 def asked_model(name: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Table
@@ -26,6 +26,8 @@ class PlainConsole(Console):
 out = PlainConsole()
 err = PlainConsole(stderr=True)
 
+MOST_WHOLE = 24
+"""Letters of what a row of a table is about that are not folded."""
 NAMED = 3
 """Steps that are named beside a reason."""
 
@@ -40,9 +42,12 @@ def print_table(
     title: str = "", numbers: Collection[str] = (),
 ) -> None:  # fmt: skip
     """Print a table whose cells are shown as they are, and folded; numbers: columns of these. None: a line between."""
+    rows = list(rows)
     table = Table(title=Text(title) if title else None, title_justify="left")
     for column in columns:
-        table.add_column(Text(column), overflow="fold", justify="right" if column in numbers else "left")
+        whole = column == columns[0] and all(len(str(row[0])) <= MOST_WHOLE for row in rows if row)
+        justify: JustifyMethod = "right" if column in numbers else "left"
+        table.add_column(Text(column), overflow="fold", justify=justify, no_wrap=whole)
     for row in rows:
         if row is None:
             table.add_section()

@@ -41,7 +41,7 @@ from swaymeter.reports.estimates import MOST_NAMED, cut_off, estimate, not_answe
 from swaymeter.reports.estimates import by_hand as by_hand_of
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.frames import records
-from swaymeter.reports.models import Model
+from swaymeter.reports.models import Model, in_short
 from swaymeter.reports.tables.of_passages import SAID
 from swaymeter.reports.words import OWN_QUANTITIES as IN_WORDS
 from swaymeter.tasks.statistics.models import CHOSEN_BY
@@ -338,7 +338,9 @@ def show_variants(console: Console, found: Audited) -> None:
         [f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in row]
         for row in rows.itertuples(index=False)
     ]  # fmt: skip
-    print_table(tuple(map(str, rows.columns)), cells, console, title="What makes it follow")
+    short = in_short(str(row[0]) for row in cells)
+    cells = [[short.names[name], *rest] for name, *rest in cells]
+    print_table(tuple(map(str, rows.columns)), cells, console, title=short.titled("What makes it follow"))
     console.print(found.advice, highlight=False, markup=False)
 
 
@@ -357,7 +359,8 @@ def show(console: Console, measured: Sequence[Measured]) -> None:
             of = {row.model: row for row in measured if (row.quantity, row.group) == (quantity, group)}
             cells = [of[model].words if model in of else "" for model in models]
             rows.append((f"{quantity}.{group}", *cells, " / ".join(dict.fromkeys(row.counts for row in of.values()))))
-    print_table(("quantity", *models, "over"), rows, console)
+    short = in_short(models)
+    print_table(("quantity", *(short.names[model] for model in models), "over"), rows, console, title=short.shared)
     shown = dict.fromkeys(row.quantity for row in measured)
     meanings = "; ".join(f"{name}: {IN_WORDS[QUANTITIES[name]]}" for name in QUANTITIES if name in shown)
     over = " or ".join(sorted({f"{row.over}s" for row in measured}))

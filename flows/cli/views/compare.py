@@ -30,7 +30,7 @@ from swaymeter.reports.estimates import estimate, number, verdict
 from swaymeter.reports.frames import where
 from swaymeter.reports.history import MOVED
 from swaymeter.reports.history.side_by_side import Apart, ChangedSides, Differences, changed_sides, write_side_by_side
-from swaymeter.reports.models import ANSWERS_PAGE, RUNS, labelled
+from swaymeter.reports.models import ANSWERS_PAGE, RUNS, in_short, labelled
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics.frames import by
 from swaymeter.tasks.statistics.history import group_of
@@ -216,9 +216,7 @@ def write_page(
 def _names(databases: tuple[Path, Path]) -> tuple[str, str]:
     """What two runs are called: by their folders, by their files where these are alike, else by their paths."""
     paths = [database.absolute() for database in databases]
-    names = [
-        path.parent.name if path.name == DATABASE else f"{path.parent.name} {path.stem}" for path in paths
-    ]
+    names = [path.parent.name if path.name == DATABASE else f"{path.parent.name} {path.stem}" for path in paths]
     first, second = names if names[0] != names[1] else map(str, paths)
     return first, second
 
@@ -283,8 +281,10 @@ def _differences(rows: Sequence[Row]) -> Iterator[Differences]:
             )
             for row in of_pair
         ]  # fmt: skip
-        columns = ("quantity", "n", *pair, "difference [95%]", "verdict")
-        yield Differences(" against ".join(pair), columns, cells, sum(row["verdict"] in MOVED for row in of_pair))
+        short = in_short(pair)
+        columns = ("quantity", "n", *(short.names[name] for name in pair), "difference [95%]", "verdict")
+        moved = sum(row["verdict"] in MOVED for row in of_pair)
+        yield Differences(short.titled(" against ".join(columns[2:4])), columns, cells, moved)
 
 
 def _pair(row: Row) -> tuple[str, str]:
@@ -295,9 +295,7 @@ def _model(row: Row) -> str:
     return f"{row['model']} ({row['dtype']})"
 
 
-def as_json(
-    rows: Sequence[Row], apart: Sequence[Apart], left_out: Sequence[str], flips: Sequence[ChangedSides]
-) -> str:
+def as_json(rows: Sequence[Row], apart: Sequence[Apart], left_out: Sequence[str], flips: Sequence[ChangedSides]) -> str:
     """The differences, and what changed sides, for a program."""
     content = {
         "not_the_same": lines_of(apart), "left_out": list(left_out), "differences": rows,

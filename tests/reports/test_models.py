@@ -1,0 +1,20 @@
+"""How models are called where a reader has little room."""
+
+import pytest
+
+from swaymeter.reports.models import in_short
+
+
+@pytest.mark.parametrize(
+    ("names", "shared", "short"),
+    [
+        (["smol (float32)"], "", ["smol (float32)"]),
+        (["smol · a (float32)", "smol · b (float32)"], "smol · float32", ["a", "b"]),
+        (["smol · a (float32)", "smol · a (bfloat16)"], "smol · a", ["float32", "bfloat16"]),
+        (["smol (float32)", "big · a (served)"], "", ["smol (float32)", "big · a (served)"]),
+        (["smol · a (float32)", "smol (float32)"], "smol · float32", ["a", "smol (float32)"]),
+    ],
+)
+def test_names_in_short_have_what_differs(names: list[str], shared: str, short: list[str]) -> None:
+    found = in_short(names)
+    assert (found.shared, list(found.names.values())) == (shared, short)
