@@ -1,7 +1,7 @@
 """Every digest of the project. Keys, file names, caches and published folders hold them: none may ever change.
 
-SHA-256 wherever people or other programs compare it; BLAKE3 for large files, by all processors; BLAKE2 for short ids
-and for large files that are remembered. Imports swaymeter.data.errors alone.
+SHA-256 wherever people or other programs compare it; BLAKE3 for large files; BLAKE2 for short ids and for large files
+that are remembered. Imports swaymeter.data.errors alone.
 """
 
 import base64
@@ -21,7 +21,7 @@ from typing import Any
 from swaymeter.data.errors import MissingFile
 
 _SEPARATOR = "\x1f"
-_PIECE = 1 << 20  # what stays in the processor's cache between reading, digesting and writing
+_PIECE = 1 << 16  # in the processor's cache; larger ones are written to large pages, for which Linux may look long
 
 
 def sha256(*parts: str | bytes | memoryview) -> str:
@@ -118,13 +118,13 @@ def digest_once(path: Path, algorithm: str, state: tuple[int, ...]) -> str:
 
 
 def digest_of_large(path: Path, copy: Path | None = None) -> str:
-    """The BLAKE3 (hex) of a file, by all processors: SHA-256 takes one, and several times as long for a large one.
+    """The BLAKE3 (hex) of a file: SHA-256 takes several times as long for a large one.
 
     copy: where to write the bytes that are digested, too: what is copied is what was verified, and read once.
     """
     from blake3 import blake3  # here, as scoring alone does without it
 
-    digest, piece = blake3(max_threads=blake3.AUTO), memoryview(bytearray(_PIECE))
+    digest, piece = blake3(), memoryview(bytearray(_PIECE))
     with open_file(path) as file, copy.open("wb", buffering=0) if copy else nullcontext() as target:
         while count := file.readinto(piece):
             digest.update(piece[:count])
