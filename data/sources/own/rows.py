@@ -102,11 +102,15 @@ class ReadQuestions(NamedTuple):
 
     def about_kinds(self, file: str) -> str:
         """What became of contexts without a kind; empty where all have one. file: with the options that map columns."""
-        if not self.derived + self.unknown:
+        if not (without := self.derived + self.unknown):
             return ""
+        asks = f"`swaymeter label {file}` asks for the kind"
+        if without == 1:
+            counts = "supporting, since the right answer stands in it" if self.derived else "unknown"
+            return f"1 context has no kind, and counts as {counts}; {asks}"
         return (
-            f"{self.derived + self.unknown} contexts have no kind: {self.derived} count as supporting, since the right "
-            f"answer stands in them, and {self.unknown} as unknown; `swaymeter label {file}` asks for the kinds"
+            f"{without} contexts have no kind: {self.derived} counted as supporting, since the right answer stands "
+            f"there, and {self.unknown} as unknown; {asks}s"
         )
 
 
