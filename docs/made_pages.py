@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from inspect import cleandoc
 from typing import Any
 
+import duckdb
 from pydantic import BaseModel
 
 from docs.made_commands import commands
@@ -19,6 +20,7 @@ from swaymeter.data.sources.registry import DATA_SETS, FACT_SOURCES, QUESTION_SO
 from swaymeter.data.sources.source import FactsOptions, QuestionsOptions, QuestionSource
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
 from swaymeter.data.warehouse.schema import Schema
+from swaymeter.data.warehouse.warehouse import Warehouse
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.prompt import PromptPart
 from swaymeter.flows.study.sections import ContextsPart, ExecutionPart, ModelPart, ServiceOptions, ServicesPart
@@ -37,6 +39,11 @@ WAREHOUSE_HEAD = """\
 and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`, the
 others a column `file_id`: each row leads to its file.
 
+"""
+QUERIES_HEAD = """\
+A column that a query takes from a table above has the name and the meaning that it has there; what a query counts or
+computes, its sentence says. Units stand in brackets. Python asks a query by its name,
+`swaymeter.open("workspaces/quickstart").frame("outcomes")`; a view can be asked in [SQL](sql.md), too.
 """
 
 RELATIONS_HEAD = """\
@@ -149,9 +156,22 @@ def warehouse() -> str:
         lines += [f"## {declared.name}", "", f"A row is {declared.row}.{key}", ""]
         rows = [(f"`{c.name}`", c.type, c.meaning, c.unit, "yes" if c.nullable else "") for c in declared.columns]
         lines += _table(("column", "type", "meaning", "unit", "may be NULL"), rows)
-    lines += ["## Views and named queries", ""]
-    queries = [(f"`{query.name}`", query.sentence, "yes" if query.view else "") for query in NAMED_QUERIES.values()]
-    return WAREHOUSE_HEAD + "\n".join([*lines, *_table(("name", "what it returns", "view"), queries)])
+    lines += ["## Views and named queries", "", QUERIES_HEAD]
+    columns = ("name", "what it returns", "its columns", "view")
+    return WAREHOUSE_HEAD + "\n".join([*lines, *_table(columns, _queries())])
+
+
+def _queries() -> Iterator[tuple[str, ...]]:
+    tables = Schema(schema())
+    with duckdb.connect() as connection:
+        for statement in tables.definitions():
+            connection.execute(statement)
+        empty = Warehouse(connection, tables, views=tables.views)
+        for name, query in NAMED_QUERIES.items():
+            frame = empty.frame(name)
+            units = frame.attrs["units"]
+            columns = (f"`{column}` ({units[column]})" if column in units else f"`{column}`" for column in frame)
+            yield f"`{name}`", query.sentence, ", ".join(columns), "yes" if query.view else ""
 
 
 def study_file() -> str:

@@ -47,6 +47,10 @@ def test_the_site_is_built_without_a_warning(site: Path) -> None:
     assert {Path(page).with_suffix(".html").name for page in MADE} <= {page.name for page in site.glob("*.html")}
 
 
+def test_the_page_of_the_database_has_the_columns_of_queries() -> None:
+    assert "`share_persuaded` (share), `share_stubborn` (share)" in MADE["warehouse.md"]()
+
+
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
     pages = [*site.rglob("*.html"), *site.rglob("*.css")]
     assert {page.name: found for page in pages if (found := LOADED.findall(written(page)))} == {}

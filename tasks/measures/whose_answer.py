@@ -93,10 +93,20 @@ class Persuaded(QuestionScore):
     answer_without: Annotated[str, Meaning("greedy answer without the context")]
     answer_with: Annotated[str, Meaning("greedy answer with the context")]
     context_answer: Annotated[str, Meaning("the answer that the context states")]
-    persuaded: Annotated[bool, Meaning("without it another answer, with it the context's")]
-    stubborn: Annotated[bool, Meaning("with and without it the same answer, not the context's")]
-    context_correct: Annotated[bool, Meaning("with it the context's answer, whatever it was without")]
-    stubborn_released: Annotated[bool, Meaning("with it not the context's answer, and the one from without")]
+    persuaded: Annotated[bool, Meaning(
+        "the answer with it is like the context's, and the one without it is not; like: F of ROUGE-L over the threshold"
+    )]
+    stubborn: Annotated[bool, Meaning(
+        "the answers with and without it are alike, and the one without it is not like the context's; may be true "
+        "together with persuaded"
+    )]
+    context_correct: Annotated[bool, Meaning(
+        "the answer with it is like the context's, whatever the one without it is"
+    )]
+    stubborn_released: Annotated[bool, Meaning(
+        "the answers with and without it are alike, and the one with it (in stubborn: the one without it) is not like "
+        "the context's, as the released code counts; never true together with persuaded"
+    )]
 
 
 def _persuaded(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
@@ -117,7 +127,7 @@ ACCURACY = Measure(
 )  # fmt: skip
 PERSUADED = Measure(
     row=Persuaded, version=1, about="questions", needs=("answers",), compute=_persuaded, parameters=AccuracyParameters,
-    meaning="whether the context changed the greedy answer to its own, or not at all",
+    meaning="whether the context changed the greedy answer to its own, or not at all, by ROUGE-L",
 )  # fmt: skip
 
 
