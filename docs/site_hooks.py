@@ -46,6 +46,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
     def relinked(link: re.Match[str]) -> str:
         path = normpath(str(home / link["path"]))
+        if path.startswith("notebooks/"):  # their pages
+            path = f"docs/{PurePosixPath(path).with_suffix('.md')}"
         path = next((f"docs/{name}" for name, source in FROM_THE_TOP.items() if source == path), path)
         if not path.startswith("docs/"):
             if (ROOT / path).is_dir():

@@ -75,6 +75,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "my-paper" / "data").mkdir(parents=True)
     database = folder / "workspaces" / "quickstart" / "study.duckdb"
     database.parent.mkdir(parents=True)
+    (database.parents[1] / "replicate-marjanovic-small").symlink_to("quickstart")
     files, statistics = stored(folder / "files", study), {table(name): study.get(name, ()) for name in MADE_TABLES}
     update(database, "key", schema(), files, computed=statistics)
     with opened(database, schema(), exports=folder / "my-paper") as warehouse:
