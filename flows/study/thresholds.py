@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from swaymeter.data.errors import UsageError, WorkFailed, nearest
@@ -180,6 +180,8 @@ def _of_passages(conditions: Set[str]) -> Mapping[str, Set[str]]:
 
 Judged = Sequence[tuple[Threshold, Measured, str]]
 """A threshold, what it was held against, and why it is not met; empty where it is."""
+Case = tuple[str, str, str, str]
+"""A test case of JUnit: what it is of, its name, the element that it has (failure, ...), and its text, or empty."""
 
 
 def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> Judged:
@@ -198,12 +200,9 @@ def measured_of(means: "pd.DataFrame") -> list[Measured]:
     return measured
 
 
-def refuse_unmet(outcome: Judged, compared: Iterable[tuple[Any, ...]] = ()) -> None:
-    """WorkFailed, in one line, where a threshold is not met, or a number is worse than that of an earlier run.
-
-    compared: begins with a model and a number of it, and ends with how it is worse; empty where it is not.
-    """
-    if lines := [why for *_, why in (*outcome, *compared) if why]:
+def refuse_unmet(outcome: Judged, failure: str = "") -> None:
+    """WorkFailed, in one line, where a threshold is not met, or there is another failure."""
+    if lines := [why for why in (*(why for *_, why in outcome), failure) if why]:
         raise WorkFailed("; ".join(lines))
 
 
@@ -231,20 +230,20 @@ def watched(bounds: Mapping[str, str]) -> list[Threshold]:
 
 def write_junit(
     file: Path, name: str, outcome: Judged, *, notes: Sequence[str] = (), unused: Sequence[Wrong] = (),
-    compared: Iterable[tuple[Any, ...]] = (), error: str = "",
+    compared: Iterable[Case] = (), error: str = "",
 ) -> None:  # fmt: skip
     """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
 
     notes: what to know of each threshold that is met; empty where nothing. unused: what is wrong with rows of the file
-    that are not used, each a case that was skipped. compared: as in `refuse_unmet`, each a case. error: why the audit
-    did not come to its end; it is a case of its own.
+    that are not used, each a case that was skipped. compared: the cases of a comparison with an earlier run. error: why
+    the audit did not come to its end; it is a case of its own.
     """
     cases = [("swaymeter", "audit", "error", error)] if error else []
     cases += [
         (row.model, f"{row.name}: {threshold}", "system-out" if note else "failure", note or unmet)
         for (threshold, row, unmet), note in zip(outcome, notes or [""] * len(outcome), strict=True)
     ]
-    cases += [(model, f"{name}: not worse than before", "failure", worse) for model, name, *_, worse in compared]
+    cases += compared
     cases += [("rows that are not used", place, "skipped", why) for place, why in unused]
     kinds = [kind for *_, kind, message in cases if message]
     counts = {"failures": "failure", "errors": "error", "skipped": "skipped"}

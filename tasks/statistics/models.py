@@ -143,11 +143,16 @@ def _sorted(frame: Frame) -> Frame:
     return sorted_by(frame[[*columns, "value"]].dropna(subset=["value"]), columns)
 
 
-def means(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary`: the mean of each quantity and its interval."""
+def over_what(frames: Frames) -> str:
+    """What intervals of answers are over: subjects, or questions where none names another one than itself."""
     answers = frames["answers_of_questions"]
     differ = answers["subject_key"].astype(object) != answers["question_id"].astype(object)
-    of_answers = "subject" if differ.any() else "question"
+    return "subject" if differ.any() else "question"
+
+
+def means(frames: Frames, seed: int) -> list[Row]:
+    """The rows of `Summary`: the mean of each quantity and its interval."""
+    of_answers = over_what(frames)
     rows = []
     for quantity, frame in items(frames):
         unit, of = ("query", "entity") if quantity == "susceptibility" else ("answer", of_answers)

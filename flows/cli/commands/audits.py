@@ -36,6 +36,10 @@ Over = Annotated[
         "--fail-over", help="Such as follow.conflicting=0.3, or .high=0.3 for its whole interval; may be repeated."
     ),
 ]
+Workspace = Annotated[
+    str | None,
+    typer.Option("--workspace", help="The folder of the audit's files; default: workspaces/audit-NAME, of NAME.csv."),
+]
 Samples = Annotated[
     int,
     typer.Option("--samples", min=1, max=1000, help="Sampled answers beside the greedy one; persuasion needs 5."),
@@ -107,8 +111,10 @@ WorseThan = Annotated[
     str | None,
     typer.Option(
         "--fail-if-worse-than", metavar="WORKSPACE|FILE",
-        help="The workspace, database or study of an earlier run: fail where a headline number is worse than in it by "
-        "more than its interval, on the questions of both.",
+        help="The workspace, database or study of an earlier run; not this run's own workspace. Fail where a number is "
+        "worse on the questions of both: the interval of the change is on the wrong side of 0, and p at most 0.05 "
+        "after Benjamini-Hochberg over all numbers; and where there are fewer than 6 questions, so that nothing can be "
+        "tested.",
     ),
 ]
 Verdicts = Annotated[
@@ -122,7 +128,7 @@ JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the threshold
 def audit(
     file: OwnFile,
     model: Model,
-    workspace: options.Folder = None,
+    workspace: Workspace = None,
     fail_under: Under = None,
     fail_over: Over = None,
     fail_if_worse_than: WorseThan = None,
@@ -150,6 +156,7 @@ def audit(
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
     from swaymeter.data.sources.own.named_file import wrong_rows
+    from swaymeter.data.storage.workspace import DATABASE
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
     from swaymeter.flows.cli.views import audit as view
@@ -160,6 +167,8 @@ def audit(
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
+    database = folder / DATABASE
+    before = earlier.baseline(fail_if_worse_than, database) if fail_if_worse_than else None
     forgotten = earlier.forgotten_verdicts(folder, verdicts)
     study = view.write_study(
         file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
@@ -170,7 +179,6 @@ def audit(
     selected = Selected.of(str(study))
     selected.check_models("run")
     read = view.read_rows(selected.study, thresholds, folder)
-    before = earlier.baseline(fail_if_worse_than) if fail_if_worse_than else None
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
@@ -178,34 +186,35 @@ def audit(
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
     outcome: checks.Judged = []
     notes: list[str] = []
-    compared: list[earlier.Compared] = []
-    of_both: list[str] = []
+    compared = earlier.Comparison()
     error = WorkFailed(message) if message else None
     if not error:
-        found = view.found_in(selected.workspace.database)
+        found = view.found_in(database)
         try:
             outcome = checks.judged(thresholds, found.measured)
             notes = notes_on(outcome, found.silent)
             if before:
-                compared, of_both = earlier.against(before, selected.workspace.database)
+                compared = earlier.against(before, database)
         except WorkFailed as why:
             error = why
     if junit is not None:
         name, unused = selected.study.name, wrong_rows(read.rejected)
-        checks.write_junit(junit, name, outcome, notes=notes, unused=unused, compared=compared, error=str(error or ""))
+        checks.write_junit(
+            junit, name, outcome, notes=notes, unused=unused, compared=compared.cases(), error=str(error or "")
+        )
     if error:
         raise typer.Exit(WorkFailed.exit_code) if progress.failures else error
     if as_json:
-        print_product(view.as_json(selected, found, read, outcome, compared))
+        print_product(view.as_json(selected, found, read, outcome, compared.numbers))
     else:
         view.show_found(out, found)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked, *of_both, forgotten)):
+    for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked, *compared.lines, forgotten)):
         print_line(line, console)
-    for line in lines_on(outcome, notes):
+    for line in (*lines_on(outcome, notes), *compared.warnings):
         warn(line)
-    checks.refuse_unmet(outcome, compared)
+    checks.refuse_unmet(outcome, compared.failure)
 
 
 @audits.command()

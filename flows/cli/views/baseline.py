@@ -9,20 +9,24 @@ from typing import Any, NamedTuple
 from yaml import YAMLError
 
 from swaymeter.data.errors import UsageError
+from swaymeter.data.records.statistics import UNDECIDED
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.views.compare import database_of
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.steps.history import with_change
 from swaymeter.flows.study.places import AUDIT
-from swaymeter.flows.study.thresholds import name_of
+from swaymeter.flows.study.thresholds import Case, name_of
 from swaymeter.reports.changes import told_apart
-from swaymeter.reports.estimates import estimate, plural, verdict
+from swaymeter.reports.estimates import estimate, number, plural, verdict
 from swaymeter.reports.frames import where
 from swaymeter.reports.history import sentence
 from swaymeter.reports.history.side_by_side import Apart
 from swaymeter.reports.models import Model
+from swaymeter.reports.words import OWN_QUANTITIES
+from swaymeter.tasks.statistics.formulas.paired import FEWEST_TO_TEST
 from swaymeter.tasks.statistics.history import frames_of, models_of, moved
+from swaymeter.tasks.statistics.models import over_what
 from swaymeter.tasks.statistics.statistic import Frames
 
 UP, DOWN = "larger", "smaller"
@@ -38,44 +42,94 @@ BETTER: Mapping[tuple[str, str], str] = {
 class Compared(NamedTuple):
     """A headline number that was compared with that of a baseline.
 
-    change: the difference with its interval. gain: how far it moved for the better, below 0 for the worse. worse: how
-    it is, where it is; else empty.
+    before, now: what it was and is. change: the difference with its interval. gain: how far it moved for the better,
+    below 0 for the worse. clusters: how many `over` there are, which are questions or subjects. p: after
+    Benjamini-Hochberg over all that were compared; None where these are too few for a test. worse: how it is, where it
+    is; else empty.
     """
 
     model: str
     name: str
+    before: str
+    now: str
     change: str
     gain: float
+    clusters: int
+    over: str
+    p: float | None
     verdict: str
     worse: str
 
+    @property
+    def in_short(self) -> str:
+        """What it was and is, and what is known of that."""
+        return f"{self.name} of {self.model} {self.before} → {self.now} ({self.verdict})"
+
+
+class Comparison(NamedTuple):
+    """A run beside its baseline: each number, lines to print and to warn of, and why it fails; empty where not."""
+
+    numbers: Sequence[Compared] = ()
+    lines: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    failure: str = ""
+
+    def cases(self) -> list[Case]:
+        """A test case for each number, and one for all of them where none could be tested."""
+        cases = list(map(_case, self.numbers))
+        if self.failure and not any(row.worse for row in self.numbers):
+            cases.append(("swaymeter", "compared with before", "failure", self.failure))
+        return cases
+
 
 class LastRun(NamedTuple):
-    """The last completed run: its name, its answers and queries, and what it was asked with, as JSON."""
+    """The last completed run: its name, its answers and queries, what it was asked with, as JSON, and what was cut off.
+
+    unfinished: how many of its greedy answers ended at the limit of tokens.
+    """
 
     name: str
     frames: Frames
     settings: Mapping[str, str]
+    unfinished: int
+
+    @property
+    def cut_off(self) -> str:
+        """How many of how many."""
+        return f"{self.unfinished} of {len(self.frames['answers_of_questions'])}"
 
 
-def baseline(run: str) -> LastRun:
-    """The last completed run of a study, workspace or database; UsageError without one.
+def baseline(run: str, database: Path) -> LastRun:
+    """The last completed run of a study, workspace or database; UsageError without one, or where it is `database`.
 
-    It is read now: a run in the same workspace will be another one's baseline.
+    database: where the run goes that is compared with it.
     """
-    return _last_run(database_of(run), run)
+    before = database_of(run)
+    if before.resolve() == database.resolve():
+        raise UsageError(
+            f"--fail-if-worse-than {run}: this run goes to the same workspace, and would be the next one's baseline, "
+            f"also where it fails; name another --workspace, or a copy of {before}"
+        )
+    return _last_run(before, run)
 
 
-def against(before: LastRun, database: Path) -> tuple[list[Compared], list[str]]:
-    """The headline numbers of the last run of a database, each compared with before; and lines on both runs.
+def against(before: LastRun, database: Path) -> Comparison:
+    """The headline numbers of the last run of a database, each compared with before.
 
-    The lines: settings and versions that are not the same; and, where no number is worse, how many were compared.
+    It fails where one is worse, and where none could be tested. The lines: settings and versions that are not the
+    same; and, where it does not fail, how many were compared.
     """
     now = _last_run(database, str(database))
     numbers = compared(before.frames, now.frames)
     apart = settings_apart(before.settings, now.settings)
     lines = [f"not the same: {name}: {first} before, {second} now" for name, first, second in apart]
-    return numbers, lines if any(row.worse for row in numbers) else [*lines, not_worse(before.name, numbers)]
+    cut_off = f"{now.cut_off} greedy answers were cut off at the limit of tokens; before {before.cut_off}"
+    worse = [row.worse for row in numbers if row.worse]
+    tested = any(row.p is not None for row in numbers)
+    if worse or not tested:
+        why = [*worse, *also_worse(numbers)] if worse else [nothing_tested(before.name, numbers)]
+        return Comparison(numbers, lines, (), "; ".join(why + [cut_off] * (now.unfinished > before.unfinished)))
+    return Comparison(numbers, [*lines, not_worse(before.name, numbers)], not_tested(numbers))
 
 
 def settings_apart(before: Mapping[str, str], now: Mapping[str, str]) -> list[Apart]:
@@ -90,6 +144,30 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
     furthest = f"largest change for the worse: {last.name} of {last.model} {last.change}, {last.verdict}"
     changed = furthest if last.gain < 0 else "none of them changed for the worse"
     return f"not shown to be worse than {run}: {plural(len(numbers), 'number')} compared; {changed}"
+
+
+def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
+    """That the questions are too few for any test, how many it takes, and what moved furthest for the worse."""
+    most, last = max(numbers, key=lambda row: row.clusters), min(numbers, key=lambda row: row.gain)
+    changed = f"largest change for the worse: {last.in_short}" if last.gain < 0 else "no number changed for the worse"
+    return (
+        f"{plural(most.clusters, most.over)} cannot show a change, and nothing was tested against {run}: ask at least "
+        f"{plural(FEWEST_TO_TEST, most.over)} that both runs have; {changed}"
+    )
+
+
+def not_tested(numbers: Sequence[Compared]) -> list[str]:
+    """That numbers changed for the worse of which there are too few questions for a test; empty where none did."""
+    rows = [row for row in numbers if row.p is None and row.gain < 0]
+    named = ", ".join(row.in_short for row in rows)
+    few = f"fewer than {plural(FEWEST_TO_TEST, rows[0].over)}" if rows else ""
+    return [f"changed for the worse, on {few}: {named}"] if rows else []
+
+
+def also_worse(numbers: Sequence[Compared]) -> list[str]:
+    """The numbers that changed for the worse, too, but are not shown to be worse; empty where none did."""
+    rows = [row.in_short for row in numbers if row.gain < 0 and not row.worse]
+    return [f"also changed for the worse, but not shown: {', '.join(rows)}"] if rows else []
 
 
 def forgotten_verdicts(folder: Path, verdicts: str | None) -> str:
@@ -117,24 +195,42 @@ def compared(before: Frames, now: Frames) -> list[Compared]:
     known = [row for row in rows if row["same"] and (row["quantity"], row["group"]) in BETTER]
     if not known:
         raise UsageError("--fail-if-worse-than: no question of it was asked with the same texts now; name another run")
-    return list(map(_compared, known))
+    over = over_what(now)
+    return [_compared({**row, "over": over}) for row in known]
 
 
 def _compared(row: Mapping[str, Any]) -> Compared:
     better, model = BETTER[row["quantity"], row["group"]], str(Model(row["model"], row["dtype"]))
     name, is_worse = name_of(row["quantity"], row["group"]), row["verdict"] in {UP, DOWN} - {better}
     change = estimate({**row, "low": row["change_low"], "high": row["change_high"]}, "change", signed=True)
-    worse = f"worse than before: {sentence(dict(row), f'{name} of {model}')}" if is_worse else ""
-    gain = float(row["change"]) * (1 if better == UP else -1)
-    return Compared(model, name, change, gain, verdict({**row, "untestable": None}), worse)
+    called = f"{OWN_QUANTITIES[row['quantity']]} ({name}) of {model}"
+    worse = f"worse than before: {sentence(dict(row), called)}" if is_worse else ""
+    before, now = (number(value, row["unit"]) for value in (row["mean_before"], row["mean_before"] + row["change"]))
+    gain, of = float(row["change"]) * (1 if better == UP else -1), (int(row["clusters"]), row["over"])
+    return Compared(model, name, before, now, change, gain, *of, row["p_adjusted"], _verdict(row), worse)
+
+
+def _verdict(row: Mapping[str, Any]) -> str:
+    """How a number changed, in words; of one that is undecided with p, as its interval alone can be beside 0."""
+    if row["p_adjusted"] is None:
+        return f"not tested: {plural(int(row['clusters']), row['over'])}"
+    return verdict(row) + (f", p = {row['p_adjusted']:.2g}" if row["verdict"] == UNDECIDED else "")
+
+
+def _case(row: Compared) -> Case:
+    """The test case of a number: it failed, or was skipped as it was not tested, or what it was and is."""
+    kind = "failure" if row.worse else "skipped" if row.p is None else "system-out"
+    note = f"{row.before} → {row.now}, {row.verdict}"
+    return row.model, f"{row.name}: not shown to be worse than before", kind, row.worse or note
 
 
 def _last_run(database: Path, run: str) -> LastRun:
     with opened(database, schema()) as warehouse:
-        rows = warehouse.frame("states_of_last_run")
+        rows, unfinished = (warehouse.frame(name) for name in ("states_of_last_run", "unfinished_greedy_answers"))
     if rows.empty:
         raise UsageError(f"{run} has no completed run to compare with; run it to its end")
     keys = rows[["kind", "model", "dtype", "item"]].itertuples(index=False, name=None)
     asked_with = where(rows, kind="setting")
     settings = dict(zip(asked_with["item"], asked_with["state"], strict=True))
-    return LastRun(run, frames_of(dict(zip(keys, rows["state"], strict=True))), settings)
+    frames = frames_of(dict(zip(keys, rows["state"], strict=True)))
+    return LastRun(run, frames, settings, int(unfinished["unfinished"].sum()))

@@ -16,6 +16,7 @@ Bootstrap Tests of Hypotheses, chapter 3; Phipson and Smyth 2010 for the observe
 """
 
 from collections.abc import Iterable
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +30,8 @@ from swaymeter.tasks.statistics.formulas.permutation import every_sign, p_values
 
 WAYS = 10_000
 BATCH = 1_000
+FEWEST_TO_TEST = next(k for k in count(FEWEST_FOR_INTERVAL) if not unreachable(2**k, exchangeable=True))
+"""The fewest clusters of which p can be 0.05: fewer have no test."""
 
 
 class Paired(NamedTuple):

@@ -6,19 +6,20 @@ import pandas as pd
 import pytest
 
 from swaymeter.data.errors import UsageError
-from swaymeter.flows.cli.views.baseline import compared, forgotten_verdicts, not_worse, settings_apart
+from swaymeter.flows.cli.views import baseline
+from swaymeter.flows.cli.views.baseline import Comparison, compared, forgotten_verdicts, not_worse, settings_apart
 from swaymeter.flows.study.thresholds import watched
 from swaymeter.tasks.statistics.history import frames_of, states
 from swaymeter.tasks.statistics.statistic import Frames
 from tests.tasks.statistics.test_models import answer
 
 
-def run(model: str, verdict: str, *, text: str = "It is Oslo.") -> Frames:
-    """A run of twenty questions with a right passage, to half of which the model gives another verdict."""
+def run(model: str, verdict: str, *, text: str = "It is Oslo.", questions: int = 20) -> Frames:
+    """A run of questions with a right passage, to half of which the model gives another verdict."""
     rows = [
         answer(model, f"q{number}", "supporting", "context" if number % 2 else verdict)
         | {"question": f"Which {number}?", "text": text, "answer": ""}
-        for number in range(20)
+        for number in range(questions)
     ]
     queries = pd.DataFrame(columns=["model", "dtype", "query_id", "entity", "query_type", "susceptibility"])
     return frames_of(states({"answers_of_questions": pd.DataFrame(rows), "susceptibility_of_queries": queries}))
@@ -42,9 +43,59 @@ def test_what_is_not_worse_is_said_with_its_largest_fall() -> None:
     before, now = run("m", "context"), run("m", "context")
     answers = now["answers_of_questions"]
     answers.loc[answers["question_id"] == "q0", "verdict"] = "neither"
-    fall = "largest change for the worse: follow.supporting of m (float32) -5.0 points [-19.9, 10.8], undecided"
+    fall = "largest change for the worse: follow.supporting of m (float32) -5.0 points [-19.9, 10.8], undecided, p = 1"
     assert not_worse("ws", compared(before, now)) == f"not shown to be worse than ws: 3 numbers compared; {fall}"
     assert not_worse("ws", compared(before, before)).endswith("none of them changed for the worse")
+
+
+def against(before: Frames, now: Frames, cut_off: int, monkeypatch: pytest.MonkeyPatch) -> Comparison:
+    """How a run compares with one of which no answer was cut off."""
+    runs = [baseline.LastRun("ws", frames, {}, unfinished) for frames, unfinished in ((before, 0), (now, cut_off))]
+    monkeypatch.setattr(baseline, "_last_run", lambda *_: runs[1])
+    return baseline.against(runs[0], Path("now.duckdb"))
+
+
+def test_too_few_questions_for_a_test_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [run("m", verdict, questions=3) for verdict in ("context", "neither")]
+    found = against(*few, 3, monkeypatch)
+    assert found.failure.startswith("3 questions cannot show a change, and nothing was tested against ws: ")
+    assert "ask at least 6 questions" in found.failure
+    assert found.failure.endswith("3 of 3 greedy answers were cut off at the limit of tokens; before 0 of 3")
+    kinds = [kind for *_, kind, _ in found.cases()]
+    assert kinds == ["skipped"] * len(found.numbers) + ["failure"]
+
+
+def test_a_fall_that_is_not_shown_is_said_beside_one_that_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, now = run("m", "context"), run("m", "neither")
+    answers = now["answers_of_questions"]
+    answers.loc[answers["question_id"] == "q1", "verdict"] = "refusal"
+    found = against(before, now, 0, monkeypatch)
+    assert found.failure.startswith("worse than before: follows the passage: gives its answer (follow.supporting) of m")
+    assert found.failure.endswith(
+        "also changed for the worse, but not shown: refuse.supporting of m (float32) 0.0% → 5.0% (undecided, p = 1)"
+    )
+    said = {name: (kind, text) for _, name, kind, text in found.cases()}
+    assert said["refuse.supporting: not shown to be worse than before"] == (
+        "system-out", "0.0% → 5.0%, undecided, p = 1"
+    )  # fmt: skip
+
+
+def test_a_number_of_few_questions_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, now = run("m", "context"), run("m", "context")
+    for frames, verdict in ((before, "refusal"), (now, "neither")):
+        answers = frames["answers_of_questions"]
+        few = answers.head(3).assign(condition="conflicting", verdict=verdict, outcome="other")
+        frames["answers_of_questions"] = pd.concat([answers, few], ignore_index=True)
+    now["answers_of_questions"].loc[lambda rows: rows["condition"] == "conflicting", "verdict"] = "context"
+    found = against(before, now, 0, monkeypatch)
+    assert not found.failure
+    assert "fewer than 6 questions: follow.conflicting of m (float32) 0.0% → 100.0%" in found.warnings[0]
+
+
+def test_a_run_is_not_its_own_baseline(tmp_path: Path) -> None:
+    (tmp_path / "study.duckdb").touch()
+    with pytest.raises(UsageError, match="the same workspace"):
+        baseline.baseline(str(tmp_path), tmp_path / "study.duckdb")
 
 
 def test_settings_that_are_not_the_same_are_named() -> None:
