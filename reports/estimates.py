@@ -117,15 +117,16 @@ def served_beside(servers: pd.DataFrame, means: pd.DataFrame) -> str:
 
 def cut_off(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model reached the limit of tokens, as a sentence; empty where none did."""
-    words = _counted(unfinished, "unfinished", _limit)
-    return f" Judged as they are: {words}." if words else ""
+    words = _counted(unfinished, "unfinished", _cut)
+    if not words:
+        return ""
+    limits = unfinished.loc[unfinished["unfinished"] > 0, "tokens"].unique()
+    limit = f"{limits[0]} tokens" if len(limits) == 1 and pd.notna(limits[0]) else "the limit of tokens"
+    return f" Cut off at {limit}: {words}. They count as they stand, and may state nothing yet."
 
 
-def _limit(rows: pd.DataFrame) -> str:
-    limits = [*rows["tokens"].dropna().unique()]
-    if len(limits) == 1 and rows["tokens"].notna().all():
-        return f" ended at the limit of {limits[0]} tokens"
-    return f" ended at {'their limit' if len(rows) == 1 else 'the limit'} of tokens"
+def _cut(rows: pd.DataFrame) -> str:
+    return f" ({percent(rows['unfinished'].sum() / rows['greedy_answers'].sum())})"
 
 
 MISSING = {
@@ -216,7 +217,8 @@ def stating_neither(answers: pd.DataFrame) -> str:
 def _neither(rows: pd.DataFrame, total: int, of: str) -> str:
     counts = rows.groupby("reason", sort=False)["answers"].sum().sort_values(ascending=False, kind="stable")
     reasons = ", ".join(f"{reason} {count}" for reason, count in counts.items())
-    return f" Neither answer is stated by {counts.sum()} of {total} greedy answers with a context, of {of} ({reasons})."
+    why = "" if [*counts.index] == ["another answer or none"] else f" ({reasons})"
+    return f" Neither answer is stated by {counts.sum()} of {total} greedy answers with a context, of {of}{why}."
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

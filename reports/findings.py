@@ -181,8 +181,8 @@ def _of_answers(model: Model, rows: pd.DataFrame, frames: Frames) -> str:
         )  # fmt: skip
         printed = printed and f"{printed} by ROUGE-L"
         words.append(
-            f"{_share(of.get('following'))} of {count} ({_share(of.get('persuaded'))} persuaded, "
-            f"{_share(of['stubborn'])} stubborn{moved}{printed})"
+            f"{of_answers(of.get('following'))} of {count} ({of_answers(of.get('persuaded'))} persuaded, "
+            f"{of_answers(of['stubborn'])} stubborn{moved}{printed})"
         )
     context = "a counter-memory context" if condition == "counter_memory" else "the original context"
     shares = f"{'; '.join(words)}; intervals over subjects"
@@ -195,7 +195,7 @@ def _own_answers(means: pd.DataFrame) -> str:
     sentences, over = [], ""
     for quantity, said in SAID.items():
         rows = records(in_order(where(means, quantity=quantity), group=OWN_CONDITIONS))
-        shares = [f"{_share(row)} of {plural(int(row['n']), CONDITION_NAMES[row['group']])}" for row in rows]
+        shares = [f"{of_answers(row)} of {plural(int(row['n']), CONDITION_NAMES[row['group']])}" for row in rows]
         sentences += [f"{said} with {' and '.join(shares)}"] if shares else []
         over = str(rows[-1]["interval_over"]) if rows else over
     return f"The greedy answer {'; it '.join(sentences)}; intervals over {over}s." if sentences else NOT_JUDGED
@@ -294,7 +294,7 @@ def _significant(row: Mapping[str, Any]) -> str:
     return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
 
 
-def _share(row: Mapping[str, Any] | None) -> str:
+def of_answers(row: Mapping[str, Any] | None) -> str:
     """A share with its interval; of fewer answers than have one their number."""
     if row is None:
         return "an unmeasured share"

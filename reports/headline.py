@@ -14,10 +14,10 @@ import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
-from swaymeter.reports.estimates import MOST_NAMED, estimate, plural
+from swaymeter.reports.estimates import FEWEST_FOR_R, MOST_NAMED, estimate, plural
 from swaymeter.reports.figures.labels import compared
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.findings import UNCHANGED
+from swaymeter.reports.findings import UNCHANGED, of_answers
 from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where
 from swaymeter.reports.models import Model, models, rows_of
 
@@ -52,14 +52,15 @@ class Claim:
 class Share:
     """Where a claim's number stands, the sentence up to it, and what it counts where that is not questions.
 
-    floor: the quantity that says what the number is where nothing changes.
+    beside: the quantity whose number is told after it, and in which words: its number is {0}, the difference {1}, and
+    of the answers that are stubborn by ROUGE-L, {3}, those that state the context's answer are {2}.
     """
 
     query: str
     where: Mapping[str, str]
     sentence: str
     things: str = "answers"
-    floor: str = ""
+    beside: tuple[str, str] = ("", "")
 
 
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_in_short"
@@ -82,22 +83,18 @@ OWN = (
     Share(_MEANS, {"quantity": "abstains", "group": "all"},
           "Where no passage supports an answer it declined in", "such passages"),
 )  # fmt: skip
-PAPER = (
-    Share(_PARTITIONS, {"quantity": "persuaded_as_published"},
-          "the greedy answer was like the context's (persuaded, by the paper's rule of ROUGE-L) in", "questions"),
-    Share(_PARTITIONS, {"quantity": "stubborn_as_published"},
-          "it was like the one without a context (stubborn, by the same rule) in", "questions"),
-    Share(_PARTITIONS, {"quantity": "following"}, "it stated the context's answer, newly or as before, in",
-          "questions"),
-    Share(_PARTITIONS, {"quantity": "coherent_persuasion"},
-          "the sampled answers moved (coherent persuasion) by", "questions", UNCHANGED),
+_FOLLOWING = Share(
+    _PARTITIONS, {"quantity": "following"}, "the greedy answer stated the context's answer in", "questions",
+    ("stubborn", ", and kept its own in {0}"),
 )  # fmt: skip
-STATED = (
-    Share(_PARTITIONS, {"quantity": "persuaded"}, "the greedy answer newly stated the context's (persuaded) in",
-          "questions"),
-    Share(_PARTITIONS, {"quantity": "stubborn"}, "it kept its own answer (stubborn) in", "questions"),
+_BY_RULE = Share(
+    _PARTITIONS, {"quantity": "persuaded_as_published"}, "By the paper's rule (ROUGE-L)", "questions",
+    ("stubborn_as_published", " are persuaded, {0} stubborn; {2} of these {3} state the context's answer"),
 )  # fmt: skip
-"""What is said of a replication where its paper's rule was not measured."""
+_SAMPLED = Share(
+    _PARTITIONS, {"quantity": "coherent_persuasion"}, "sampled answers moved (coherent persuasion) by", "questions",
+    (UNCHANGED, "; {0} where nothing changes, between two halves of those without: about {1:+.1g}"),
+)  # fmt: skip
 _LESS = "(below 0: what is known better is harder to sway)"
 _FISHER = (
     "Rank correlation of susceptibility with Fisher susceptibility, which needs no context (1: both order the queries "
@@ -118,8 +115,11 @@ KNOWN = (
     f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:",
 )  # fmt: skip
 """The same of every study of a graph's facts."""
+_UNCERTAINTY = ("semantic_entropy_without", "semantic_entropy_length_normalised_without")
+_TESTS = ("statistics_in_short", "statistics")
 HEADLINE_QUERIES = (
-    _MEANS, _PARTITIONS, "outcomes", "susceptibility_by_label", "group_comparisons", "susceptibility_in_short",
+    _MEANS, _PARTITIONS, "outcomes", "instance_correlations", "statistics",
+    "susceptibility_by_label", "group_comparisons", "susceptibility_in_short",
     "persuasion_in_short", "statistics_in_short", "correlations", "runtime_of_susceptibilities",
     "unfinished_greedy_answers", "setup", variants.DIFFERENCES, variants.SPENT, _PASSAGES,
 )  # fmt: skip
@@ -137,12 +137,11 @@ def claims(frames: Frames) -> list[Claim]:
 
 
 def basis(frames: Frames) -> str:
-    """What the claims rest on: how much was asked, and of which models."""
+    """What the claims rest on: how much was asked. The models stand above."""
     rows = frames["setup"]
     counts = rows.groupby("quantity")["total"].sum() if len(rows) else pd.Series(dtype=int)
     answers = frames["unfinished_greedy_answers"]
     rows = frames["outcomes"]
-    known = next(filter(None, (models(frame) for frame in (answers, rows, frames["susceptibility_in_short"]))), [])
     contexts = int(rows_of(rows, models(rows)[0])["instances"].sum()) if len(rows) else 0
     things = [
         plural(contexts, "passage" if are_own(rows) and frames[_PASSAGES].empty else "context") if contexts else "",
@@ -152,8 +151,7 @@ def basis(frames: Frames) -> str:
     names = {"queries": "query", "contexts": "context"}
     of_queries = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
     parts = [", ".join(filter(None, some)) for some in (of_queries, questions) if some]
-    asked = ", ".join(map(str, known)) if len(known) <= MOST_NAMED else f"{len(known)} variants"
-    return f"{'; '.join(parts)}{f'; asked of {asked}' if known else ''}." if parts else ""
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 def _of_questions(frames: Frames) -> list[Claim]:
@@ -164,41 +162,84 @@ def _of_questions(frames: Frames) -> list[Claim]:
         return [claim for share in OWN if (claim := _claim(share, frames))]
     condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
     before = f"With {'a counter-memory' if condition == 'counter_memory' else 'the original'} context"
-    groups = [name for name in partitions(rows) if name != "all"]
-    made: list[Claim] = []
-    by_rule = len(where(frames[_PARTITIONS], condition=condition, **PAPER[0].where))
-    for share in PAPER if by_rule else (*STATED, *PAPER[2:]):
-        of = replace(share, where={**share.where, "condition": condition}, sentence=f"{before} {share.sentence}")
-        by_group = groups if share is PAPER[-1] and len(models(rows)) == 1 else []
-        claim = _claim(of, frames, by_group)
-        if claim and claim.numbers not in [other.numbers for other in made]:  # such as all that follow, newly
-            made.append(claim)
-    return made
-
-
-def _claim(share: Share, frames: Frames, groups: Sequence[str] = ()) -> Claim | None:
-    """The claim with a number for each model, or for each of the groups; None where nothing was measured."""
-    rows = where(frames[share.query], **share.where)
-    if share.query == _PARTITIONS and len(rows):
-        names = [name for name in partitions(rows) if name != "all"]
-        rows = where(rows, partition=[*groups] if groups else "all" if len(names) > 1 else names[0])
-        rows = in_order(rows, partition=groups)
-    known = models(rows)
-    named = len(known) > 1 or bool(groups)
-    floors = where(frames[share.query], **{**share.where, "quantity": share.floor})
-    numbers = [
-        _above(_number(row, share.things, (str(row["partition"]) if groups else str(model)) if named else ""),
-               row, rows_of(floors, model))
-        for model in known
-        for row in records(rows_of(rows, model))
+    following, by_rule, sampled = (
+        replace(share, where={**share.where, "condition": condition}) for share in (_FOLLOWING, _BY_RULE, _SAMPLED)
+    )
+    made = [
+        _claim(replace(following, sentence=f"{before} {following.sentence}"), frames), _claim(by_rule, frames),
+        _by_kind(where(frames[_PARTITIONS], **following.where)), _uncertain(frames["instance_correlations"]),
+        _claim(replace(sampled, sentence=f"{before} {sampled.sentence}"), frames),
     ]  # fmt: skip
-    return Claim(share.sentence, tuple(numbers) if groups else _few(numbers)) if numbers else None
+    return [claim for claim in made if claim]
 
 
-def _above(number: Number, row: Mapping[str, Any], floors: pd.DataFrame) -> Number:
-    """The number with what it is where nothing changes, if that was measured."""
-    same = records(where(floors, partition=row.get("partition"))) if len(floors) else []
-    return replace(number, text=f"{number.text}, against {estimate(same[0])} where nothing changes") if same else number
+def _claim(share: Share, frames: Frames) -> Claim | None:
+    """The claim with a number for each model; None where nothing was measured."""
+    rows = _pooled(where(frames[share.query], **share.where))
+    known, (quantity, words) = models(rows), share.beside
+    others = _pooled(where(frames[share.query], **{**share.where, "quantity": quantity}))
+    counts = where(frames["outcomes"], condition=share.where.get("condition", ""))
+    numbers = []
+    for model in known:
+        number = _number(_row(rows, model), share.things, str(model) if len(known) > 1 else "")
+        if other := _row(others, model):
+            more = _row(rows, model)["mean"] - other["mean"]
+            alike = rows_of(counts, model)[["following_stubborn", "stubborn_by_rule"]].sum()
+            number = replace(number, text=number.text + words.format(of_answers(other), more, *alike))
+        numbers.append(number)
+    return Claim(share.sentence, _few(numbers)) if numbers else None
+
+
+def _row(rows: pd.DataFrame, model: Model) -> dict[str, Any]:
+    """The first row of a model; empty where it has none."""
+    return next(iter(records(rows_of(rows, model))), {})
+
+
+def _pooled(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all partitions together, or of the only one."""
+    names = [name for name in partitions(rows) if name != "all"] if "partition" in rows else []
+    return where(rows, partition="all" if len(names) > 1 else names[0]) if names else rows
+
+
+def _by_kind(following: pd.DataFrame) -> Claim | None:
+    """How many questions of each kind of fact follow, and which kind is shown to more than another; of one model."""
+    names = [name for name in partitions(following) if name != "all"]
+    if len(names) < 2 or len(models(following)) > 1:
+        return None
+    kinds = records(in_order(where(following, partition=names), partition=names))
+    told = ", ".join(f"{of_answers(row)} of {row['n']} {row['partition']}" for row in kinds)
+    easier = [f"{one['partition']} than {other['partition']}" for one in kinds for other in kinds if _more(one, other)]
+    verdict = f"shown easier to sway: {', '.join(easier)}" if easier else "none is shown easier to sway than another"
+    return Claim("By kind of fact it stated the context's answer in", (Number(f"{told} questions; {verdict}"),))
+
+
+def _more(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether the 95% interval of the difference of two shares, made of their own, is above 0.
+
+    Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
+    """
+    below, above = one["mean"] - one["low"], other["high"] - other["mean"]
+    return bool(one["mean"] - other["mean"] > math.hypot(below, above))
+
+
+def _uncertain(correlations: pd.DataFrame) -> Claim | None:
+    """How far contexts move the answers of a model that is uncertain without one; of one model."""
+    rows = _pooled(where(correlations, measure_b="coherent_persuasion", condition="all"))
+    rows = rows[rows["n"] >= FEWEST_FOR_R] if len(rows) else rows
+    entropy, per_token = (next(iter(records(where(rows, measure_a=name))), {}) for name in _UNCERTAINTY)
+    if not entropy or len(models(rows)) > 1:
+        return None
+    over = plural(int(entropy["n"]), "context")
+    more = f"; {_r(per_token)} by entropy normalised by length" if per_token else ""
+    sentence = "Semantic entropy without a context against how far contexts move answers: r ="
+    return Claim(sentence, (Number(f"{_r(entropy)}, over {over}{more}"),))
+
+
+def _r(row: Mapping[str, Any]) -> str:
+    """A correlation with its interval over subjects, and whether that leaves 0 out."""
+    low, high = row["subject_low"], row["subject_high"]
+    shown = "shown" if low > 0 or high < 0 else "not shown"
+    return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({shown})"
 
 
 def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
@@ -246,11 +287,10 @@ def _of_queries(frames: Frames) -> list[Claim]:
         _compared(frames, "set", "How far contexts moved queries, by their set:"),
         *(_correlated(frames, *of) for of in CORRELATED), _faster(frames),
         _moved(frames, "susceptibility_in_short", "invented", "familiarity",
-               "Relations in which contexts sway queries about invented entities significantly further than others:",
+               "Queries about invented entities are swayed significantly further than about real ones in",
                alone),
         _moved(frames, "persuasion_in_short", "relevant", "relevance",
-               "Relations in which contexts that mention the entity sway queries significantly further than others:",
-               alone),
+               "Contexts that mention the entity sway significantly further than others in", alone),
         _correlated(frames, *KNOWN),
     ]  # fmt: skip
     known: dict[str, Claim] = {}
@@ -332,19 +372,23 @@ def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: s
             of_kind = where(of_model, query_type=kind)
             means = [next(iter(records(where(of_kind, **{column: group}))), None) for group in (True, False)]
             said = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
-            tests = where(rows_of(frames["statistics_in_short"], model), comparison=comparison, query_type=kind)
-            tested = next((_significant(row) for row in records(by_entity(tests))), "an untested number of relations")
+            group = {"comparison": comparison, "query_type": kind}
+            short, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
+            tested = next((_significant(row, tests) for row in records(short)), "an untested number of relations")
             of = f"{model}, {kind} queries" if len(known) > 1 else f"{kind} queries"
-            text = f"{tested} ({said})" if both else said
+            text = f"{tested}; over all {said}" if both else said
             numbers.append(Number(text, of, value=float(next(filter(None, means))["mean"])))
     said = sentence if both else alone
     return Claim(said, _few(numbers)) if numbers and said else None
 
 
-def _significant(row: Mapping[str, Any]) -> str:
+def _significant(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
+    """In how many relations tests are significant, and in which, where these are few."""
     if not row["tested"]:
         return "none: too few entities for any test"
-    return f"{row['significant'] or 'none'} of {row['tested']}"
+    names = sorted(tests.loc[tests["p_adjusted"] <= 0.05, "relation"]) if len(tests) else []
+    named = f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
+    return f"{row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}{named}"
 
 
 def widest(some: Iterable[Claim]) -> float:

@@ -237,7 +237,7 @@ def _draw_change(model: Model, frames: Frames) -> Drawing | None:
     def paint() -> Canvas:
         lines = len(groups) * (len(OUTCOMES) + 1) - 1
         key = [mark(shape, name) for shape, name in (("o", "all"), ("^", persuaded), ("s", stubborn))]
-        key.append(mark("s", "by the paper's rule", filled=False))
+        key.append(mark("s", "by the paper's ROUGE-L", filled=False))
         canvas = grid("-", contexts, 1.4 + 0.19 * lines, panel, key, share_x=True)
         middles = [at * (len(OUTCOMES) + 1) + (len(OUTCOMES) - 1) / 2 for at in range(len(groups))]
         kinds = f"all {grouping(rows)}s"

@@ -48,9 +48,12 @@ def _draw_relations(model: Model, frames: Frames) -> Drawing:
     there = [invented for invented in _GROUPS if (means["invented"] == invented).any()]
     contexts, most = span(known["fewest_contexts"], known["most_contexts"]), int(known["most_contexts"])
     unequal = "" if contexts == str(most) else " Values from different numbers of contexts are not to be compared."
+    sizes = span(means["entities"].min(), means["entities"].max())
+    none = f"without a 95% interval over entities, of which a group has {sizes}"
+    interval = none if means["low"].isna().all() else f"with its {interval_over('entities')}"
     caption = (
         "Each mark is the mean over a relation's entities (each entity's forms averaged first), filled for real "
-        f"and hollow for invented ones, with its {interval_over('entities')}; further right is more easily swayed. "
+        f"and hollow for invented ones, {interval}; further right is more easily swayed. "
         f"{model}; n = {known['queries']} queries, {plural(int(known['entities']), 'entity')}, "
         f"{plural(int(known['relations']), 'relation')}; {contexts} contexts a query, so no value can pass "
         f"ln {most} = {np.log(most):.2f} nats.{unequal} Sorted by the {query_types(means)[0]} queries' mean"

@@ -127,7 +127,7 @@ def _shares(frames: Frames) -> pd.DataFrame:
     if own:
         stated = {"following": "follows the passage", **{name: outcome(name, own=own) for name in (*stated,)[1:]}}
         return side_by_side(frames, stated, "instances", "marjanovic-table-1")
-    by_rule = {f"{name}_as_published": f"{name}, by the paper's rule" for name in ("persuaded", "stubborn")}
+    by_rule = {f"{name}_as_published": f"{name} (ROUGE-L)" for name in ("persuaded", "stubborn")}
     published = {name: f"share_{name.removesuffix('_as_published')}" for name in by_rule}
     return side_by_side(frames, {**stated, **by_rule}, "instances", "marjanovic-table-1", **published)
 
@@ -145,7 +145,7 @@ SHARES = Table(
     "How many answers follow the context, how many stay",
     "An instance is a question with a context. Shares with 95% intervals over "
     "subjects (Wilson's, by cluster): instances about one subject depend on each other. By whose answer: what the "
-    "greedy answer states; by the paper's rule: by ROUGE-L over 0.3, which was made for answers of a word and may call "
+    "greedy answer states. ROUGE-L, over 0.3, is the paper's rule, which was made for answers of a word and may call "
     "one answer both.",
     ("partition_means",), _shares,
     items=("marjanovic-table-1",),

@@ -6,6 +6,7 @@ import math
 import pandas as pd
 import pytest
 
+from swaymeter.reports import headline
 from swaymeter.reports.distrust import distrust
 from swaymeter.reports.findings import UNCHANGED
 from swaymeter.reports.frames import with_empty
@@ -22,21 +23,37 @@ def test_an_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> 
     assert wrong.numbers[0].text == "50.0% [29.0, 71.0] of 24 wrong passages, of 12 questions"
     assert wrong.numbers[0].ends == pytest.approx((50.0, 28.97, 71.03), abs=0.01)
     assert not any("persuaded" in claim.sentence or "entropy" in claim.sentence for claim in said)
-    assert basis(own).startswith("12 questions, 60 passages, 144 greedy answers; asked of other (float32), ")
+    assert basis(own) == "12 questions, 60 passages, 144 greedy answers."
 
 
 def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame]) -> None:
     assert len(claims(known)) <= MOST_CLAIMS
     asked = ("susceptibility_by_label", "group_comparisons", "correlations")  # said first, where a study has them
     said = [claim.sentence for claim in claims({**known, **{name: known[name].iloc[:0] for name in asked}})]
-    assert any("(persuaded, by the paper's rule" in sentence for sentence in said)
+    assert any("significantly further than about real ones" in sentence for sentence in said)
     of_queries = ("susceptibility_in_short", "persuasion_in_short", *asked)
     alone = {**known, **{name: known[name].iloc[:0] for name in of_queries}}
     means = known["partition_means"]
     same = means[means["quantity"] == "coherent_persuasion"].assign(quantity=UNCHANGED, mean=0.5, low=None)
-    moved = claims({**alone, "partition_means": pd.concat([means, same])})[-1]
-    assert all(number.text.endswith("against 0.500 where nothing changes") for number in moved.numbers)
-    assert any("invented entities" in sentence for sentence in said)
+    following, by_rule, by_kind, uncertain, moved = claims({**alone, "partition_means": pd.concat([means, same])})
+    assert following.sentence.endswith("the greedy answer stated the context's answer in")
+    assert ", and kept its own in " in following.numbers[0].text
+    of_context = known["outcomes"].query("condition == 'counter_memory'")
+    counts = of_context["following_stubborn"].sum(), of_context["stubborn_by_rule"].sum()
+    assert by_rule.numbers[0].text.endswith("{} of these {} state the context's answer".format(*counts))
+    assert by_kind.numbers[0].text.endswith("none is shown easier to sway than another")
+    assert uncertain.numbers[0].text.startswith("0.05 [-0.19, 0.28] (not shown), over 60 contexts; ")
+    assert "; 0.500 where nothing changes, between two halves of those without: about +" in moved.numbers[0].text
+
+
+@pytest.mark.parametrize(("high", "verdict"), [(0.3, "shown easier to sway: static than temporal"), (0.6, "none is")])
+def test_kinds_differ_where_the_interval_of_their_difference_does(high: float, verdict: str) -> None:
+    of = {"model": MODEL, "dtype": "float32", "condition": "counter_memory", "quantity": "following", "unit": "share"}
+    means = [{**of, "partition": "static", "n": 20, "mean": 0.6, "low": 0.4, "high": 0.8},
+             {**of, "partition": "temporal", "n": 20, "mean": 0.2, "low": 0.1, "high": high}]  # fmt: skip
+    claim = headline._by_kind(pd.DataFrame(means))
+    assert claim
+    assert verdict in claim.numbers[0].text
 
 
 def test_of_many_models_the_least_and_the_most_are_said(own: dict[str, pd.DataFrame]) -> None:
@@ -95,9 +112,25 @@ def test_what_a_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame
 
 def test_what_to_distrust(known: dict[str, pd.DataFrame]) -> None:
     said = distrust(CARD, known, claims(known))
-    starts = ("Parts of the study are missing: 1 piece", "Few items", "Few entities", "A stand-in", "Neither answer",
-              "The judge large agrees")  # fmt: skip
+    starts = ("Parts of the study are missing: 1 piece", "Few items", "Few entities", "Not to be compared",
+              "Neither answer", "The judge large agrees")  # fmt: skip
     assert [sentence.startswith(start) for sentence, start in zip(said, starts, strict=True)] == [True] * len(starts)
+
+
+def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame]) -> None:
+    knows = {"model": MODEL, "dtype": "float32", "quantity": "correct", "group": "none", "unit": "share", "n": 40,
+             "mean": 0.025, "low": 0.004, "high": 0.129}  # fmt: skip
+    known = {
+        **known, "models_side_by_side": pd.DataFrame([knows]),
+        "outcomes": known["outcomes"].assign(following_stubborn=3),
+        "setup": pd.DataFrame([{"quantity": "questions", "total": 2}]),
+        "statistics_in_short": known["statistics_in_short"].assign(untestable=0),
+    }  # fmt: skip
+    said = distrust(CARD, known, [])
+    assert "Few items: 2 questions: no share or mean here can be relied on." in said
+    assert any(text.startswith("Few entities: a relation is tested with ") for text in said)
+    assert any(text.startswith("Without a context 2.5% [0.4, 12.9] of 40 answers are right: ") for text in said)
+    assert any(text.startswith("Stubborn by ROUGE-L is not resistance") for text in said)
 
 
 def test_share_of_verdicts_by_hand_is_said(known: dict[str, pd.DataFrame]) -> None:

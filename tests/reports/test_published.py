@@ -61,7 +61,7 @@ def test_tables_of_questions_have_values_in_our_units(llama: dict[str, pd.DataFr
     assert rows.loc[("disputable", "no context"), "published accuracy"] == ""
     assert rows.loc[("static", "original context"), "published coherent persuasion"] == ""
     shares = filled(TABLES["shares-persuaded-and-stubborn"], llama)
-    persuaded = shares.rows.set_index(["partition", "context"])["published persuaded, by the paper's rule"]
+    persuaded = shares.rows.set_index(["partition", "context"])["published persuaded (ROUGE-L)"]
     assert dict(persuaded[persuaded != ""]) == {
         ("static", "counter-memory context"): "78.44%", ("temporal", "counter-memory context"): "60.96%",
         ("disputable", "counter-memory context"): "63.83%",

@@ -202,14 +202,15 @@ def test_thoughts_that_do_not_end_are_why_nothing_is_judged(own: dict[str, pd.Da
 def test_a_limit_that_nobody_knows_is_not_called_zero() -> None:
     cut = {"model": MODEL, "dtype": "served", "greedy_answers": 9, "unfinished": 2}
     words = [cut_off(pd.DataFrame([{**cut, "tokens": tokens}])) for tokens in (20, None)]
-    assert [text.partition("ended at ")[2] for text in words] == ["the limit of 20 tokens.", "their limit of tokens."]
+    assert [text.partition(":")[0] for text in words] == [" Cut off at 20 tokens", " Cut off at the limit of tokens"]
 
 
 def test_many_variants_are_counted_together() -> None:
     names = [{"model": f"m · {number}", "dtype": "float32"} for number in range(5)]
     cut = [{**name, "greedy_answers": 9, "unfinished": 2 + number, "tokens": 20} for number, name in enumerate(names)]
     assert cut_off(pd.DataFrame(cut)) == (
-        " Judged as they are: 20 of 45 greedy answers of 5 variants (2 to 6 of each) ended at the limit of 20 tokens."
+        " Cut off at 20 tokens: 20 of 45 greedy answers of 5 variants (2 to 6 of each) (44.4%). They count as they "
+        "stand, and may state nothing yet."
     )
     reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
                for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip

@@ -19,6 +19,8 @@ SELECT
     (persuaded + agreed) / nullif(stating, 0) AS share_following,
     persuaded / nullif(stating, 0) AS share_persuaded,
     stubborn / nullif(measured, 0) AS share_stubborn,
+    count(*) FILTER (WHERE stubborn_as_published) AS stubborn_by_rule,
+    count(*) FILTER (WHERE stubborn_as_published AND outcome IN ('persuaded', 'agreed')) AS following_stubborn,
     avg(persuaded_as_published::DOUBLE) AS share_persuaded_as_published,
     avg(stubborn_as_published::DOUBLE) AS share_stubborn_as_published
 FROM instances
