@@ -73,7 +73,11 @@ class TerminalProgress(Progress):
 
     def plan(self, totals: Mapping[str, int]) -> None:
         with self._lock:
+            begun = {stage: of.total for stage, of in self.stages.items() if of.ended or of.running}
             super().plan(totals)
+            for stage, before in begun.items():
+                if (more := self.stages[stage].total - before) > 0:
+                    self._line(f"{stage} goes on: {more} more")
             for stage, total in totals.items():
                 if stage not in self._tasks:
                     self._tasks[stage] = self.bars.add_task(stage, total=total, ended=0)
@@ -156,9 +160,13 @@ def show_findings(console: Console, findings: Mapping[str, Sequence[str]]) -> No
 
 
 def summary(
-    console: Console, description: str, progress: TerminalProgress, took: float, outputs: Mapping[str, Path]
-) -> None:
-    """What was computed in `took` seconds, what failed and why, which of the outputs are there, and what to do next."""
+    console: Console, description: str, progress: TerminalProgress, took: float, outputs: Mapping[str, Path],
+    errors: Console,
+) -> None:  # fmt: skip
+    """What was computed in `took` seconds, and which of the outputs are there.
+
+    errors: where it says what failed, why, and what to do then.
+    """
     spent = progress.spent
     console.print(
         f"\n{escape(description)}\n"
@@ -167,12 +175,12 @@ def summary(
         soft_wrap=True,
     )
     for reason, names in by_reason(progress.failures.items()).items():
-        console.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)
+        errors.print(f"[red]failed[/red]  {escape(names)}: {escape(reason)}", soft_wrap=True)
     for word, path in outputs.items():
         if path.exists():
             print_line(f"{word:<9} {path}", console)
     if progress.failures:
-        console.print(
+        errors.print(
             "Correct what is named above and run the same command again: only what failed is computed. "
             "`swaymeter status` lists every step."
         )

@@ -73,6 +73,11 @@ class Measured:
         return estimate(asdict(self))
 
     @property
+    def in_short(self) -> str:
+        """The same; of a share without an interval how many of how many."""
+        return f"{round(self.n * self.mean)} of {self.n}" if self.low is None and self.unit == SHARE else self.words
+
+    @property
     def counts(self) -> str:
         """How many answers it is over, and to how many questions."""
         return f"{plural(self.n, 'answer')} to {plural(self.clusters, self.over)}"

@@ -161,6 +161,7 @@ def audit(
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
     from swaymeter.flows.cli.views import audit as view
     from swaymeter.flows.cli.views import baseline as earlier
+    from swaymeter.flows.cli.views.refusals import leaving_nothing
     from swaymeter.flows.study import thresholds as checks
     from swaymeter.flows.study.silence import lines_on, notes_on
 
@@ -170,20 +171,21 @@ def audit(
     database = folder / DATABASE
     before = earlier.baseline(fail_if_worse_than, database) if fail_if_worse_than else None
     forgotten = earlier.forgotten_verdicts(folder, verdicts)
-    study = view.write_study(
-        file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
-        columns=view.columns_of(map_ or ()), thinking=thinking, baseline=baseline, entailment=entailment,
-        key_from=key_from, verdicts=verdicts, prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
-        passages=view.passages_of(set_ or (), order or (), passages_as),
-    )  # fmt: skip
-    selected = Selected.of(str(study))
-    selected.check_models("run")
-    read = view.read_rows(selected.study, thresholds, folder)
+    with leaving_nothing(folder):
+        study = view.write_study(
+            file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
+            columns=view.columns_of(map_ or ()), thinking=thinking, baseline=baseline, entailment=entailment,
+            key_from=key_from, verdicts=verdicts, prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
+            passages=view.passages_of(set_ or (), order or (), passages_as),
+        )  # fmt: skip
+        selected = Selected.of(str(study))
+        selected.check_models("run")
+        read = view.read_rows(selected.study, thresholds, folder)
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
     graph, message = selected.execute("run", progress, offline=offline)
-    summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
+    summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
     outcome: checks.Judged = []
     notes: list[str] = []
     compared = earlier.Comparison()

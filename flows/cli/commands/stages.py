@@ -10,7 +10,7 @@ import typer
 
 from swaymeter.data.errors import WorkFailed
 from swaymeter.flows.cli import options
-from swaymeter.flows.cli.console import out, print_line, print_product
+from swaymeter.flows.cli.console import err, out, print_line, print_product
 
 if TYPE_CHECKING:
     from swaymeter.flows.cli.pipeline import Selected  # takes long to import
@@ -38,7 +38,7 @@ def carry_out(name: str, selected: "Selected", *, traceback: bool = False, **how
     progress = TerminalProgress(out)
     log_to(out, verbose=traceback)
     graph, message = selected.execute(name, progress, **how)
-    summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs())
+    summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
     if name in ("run", "report"):
         show_findings(out, selected.findings(graph))
     if message and not progress.failures:

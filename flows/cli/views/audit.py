@@ -17,7 +17,7 @@ from swaymeter.data.catalog.language_models import AnswerForm
 from swaymeter.data.errors import InputError, UsageError
 from swaymeter.data.options import problems
 from swaymeter.data.reasons import REASONS, ROW_NOT_USABLE
-from swaymeter.data.records.statistics import FEWEST_SAMPLES
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, FEWEST_SAMPLES
 from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart
@@ -357,7 +357,7 @@ def show(console: Console, measured: Sequence[Measured]) -> None:
     for quantity in QUANTITIES:
         for group in dict.fromkeys(row.group for row in measured if row.quantity == quantity):
             of = {row.model: row for row in measured if (row.quantity, row.group) == (quantity, group)}
-            cells = [of[model].words if model in of else "" for model in models]
+            cells = [of[model].in_short if model in of else "" for model in models]
             rows.append((f"{quantity}.{group}", *cells, " / ".join(dict.fromkeys(row.counts for row in of.values()))))
     short = in_short(models)
     print_table(("quantity", *(short.names[model] for model in models), "over"), rows, console, title=short.shared)
@@ -367,7 +367,9 @@ def show(console: Console, measured: Sequence[Measured]) -> None:
     shares = ["shares of greedy answers"] if shown.keys() - {*IN_NATS} else []
     means = ["means of sampled answers in nats"] if shown.keys() & {*IN_NATS} else []
     numbers = " and ".join([*shares, *means]).capitalize()
-    console.print(f"{numbers}, with 95% intervals over {over}. {meanings}.", highlight=False)
+    few = f"; fewer than {FEWEST_FOR_INTERVAL} {over} have no interval" * any(row.low is None for row in measured)
+    intervals = f", with 95% intervals over {over}" * any(row.low is not None for row in measured)
+    console.print(f"{numbers}{intervals}{few}. {meanings}.", highlight=False)
 
 
 def as_json(

@@ -54,13 +54,15 @@ def test_without_a_terminal_stages_and_steps_have_lines(console: Console, progre
         progress.plan({"score": 2})
         progress.started("score", "m x capital")
         progress.finished("score", "m x capital", None, Spent(10, 4, 2.0))
+        progress.plan({"score": 3})
         progress.started("score", "m x father")
         progress.finished("score", "m x father", "no [facts]")
     lines = printed(console).splitlines()
     assert [re.sub(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d  ", "", line) for line in lines] == [
         "score begins: 2 steps",
         "score 1 of 2  m x capital  done (10 prompts in 2 s)",
-        "score 2 of 2  m x father  failed: no [facts]",
+        "score goes on: 1 more",
+        "score 2 of 3  m x father  failed: no [facts]",
     ]
     assert all(line[:2] == "20" for line in lines)
 
@@ -121,14 +123,14 @@ def test_the_summary_counts_and_names_reasons_and_outputs(
     progress.plan({"score": 7})
     progress.finished("score", "a", None, Spent(10, 4, 1.5))
     progress.finished("score", "b", None, Spent(5, 2, 0.5))
-    summary(console, "small: 2 [relations]", progress, 7.0, {"page": page, "database": database})
+    summary(console, "small: 2 [relations]", progress, 7.0, {"page": page, "database": database}, console)
     assert "\nsmall: 2 [relations]\n" in printed(console)
     assert "15 prompts, 6 forward passes in 2 s, 7.5 prompts a second; the run took 7 s\n" in printed(console)
     assert str(page) in printed(console)
     assert not {"failed", str(database)} & {*printed(console).split()}
     for relation in ("capital", "father", "genre", "country", "director"):
         progress.finished("score", relation, "no [network]")
-    summary(console, "small", progress, 1.0, {})
+    summary(Console(file=io.StringIO()), "small", progress, 1.0, {}, console)
     assert "failed  capital, father, genre and 2 more: no [network]\n" in printed(console)
     assert "run the same command again: only what failed is computed" in printed(console)
 

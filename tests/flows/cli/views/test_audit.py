@@ -146,6 +146,14 @@ def test_the_table_is_of_what_it_says(measured: list[Measured], said: str) -> No
     assert f"\n{said} 95% intervals" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
+def test_a_share_of_few_questions_is_a_count() -> None:
+    console = Console(width=200, file=io.StringIO())
+    audit.show(console, [replace(FOLLOWS, n=3, clusters=3, mean=2 / 3, low=None, high=None)])
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert " 2 of 3 " in said
+    assert "\nShares of greedy answers; fewer than 5 questions have no interval. " in said
+
+
 def study_of(folder: Path, file: str = "mine.csv", models: tuple[str, ...] = ("m",), **changes: Any) -> Study:
     """The study of an audit of a file in a folder."""
     options: dict[str, Any] = {"samples": 1, "questions": None, "max_new_tokens": 32, "columns": {}} | changes

@@ -1,0 +1,28 @@
+"""An audit that is refused leaves no study behind, and does not speak of one."""
+
+from pathlib import Path
+
+import pytest
+
+from swaymeter.data.errors import UsageError
+from swaymeter.flows.cli.views.refusals import leaving_nothing
+
+
+def refuse(folder: Path) -> None:
+    with leaving_nothing(folder):
+        folder.mkdir(exist_ok=True)
+        (folder / "audit.yaml").write_text("models: [nosuch]")
+        raise UsageError(f"{folder / 'audit.yaml'}: no model is named 'nosuch'")
+
+
+def test_a_new_workspace_is_gone(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"^no model is named 'nosuch'$"):
+        refuse(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_was_there_stays(tmp_path: Path) -> None:
+    (tmp_path / "audit.yaml").write_text("models: [m]")
+    with pytest.raises(UsageError):
+        refuse(tmp_path)
+    assert (tmp_path / "audit.yaml").read_text() == "models: [m]"
