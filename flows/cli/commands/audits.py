@@ -113,8 +113,8 @@ WorseThan = Annotated[
         "--fail-if-worse-than", metavar="WORKSPACE|FILE",
         help="The workspace, database or study of an earlier run; not this run's own workspace. Fail where a number is "
         "worse on the questions of both: the interval of the change is on the wrong side of 0, and p at most 0.05 "
-        "after Benjamini-Hochberg over all numbers; and where there are fewer than 6 questions, so that nothing can be "
-        "tested.",
+        "after Benjamini-Hochberg over all numbers of the table; and where there are fewer than 6 questions, so that "
+        "nothing can be tested.",
     ),
 ]
 Verdicts = Annotated[

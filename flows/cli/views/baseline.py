@@ -44,7 +44,7 @@ class Compared(NamedTuple):
 
     before, now: what it was and is. change: the difference with its interval. gain: how far it moved for the better,
     below 0 for the worse. clusters: how many `over` there are, which are questions or subjects. p: after
-    Benjamini-Hochberg over all that were compared; None where these are too few for a test. worse: how it is, where it
+    Benjamini-Hochberg over all that both runs have; None where these are too few for a test. worse: how it is, where it
     is; else empty.
     """
 
@@ -128,8 +128,10 @@ def against(before: LastRun, database: Path) -> Comparison:
     tested = any(row.p is not None for row in numbers)
     if worse or not tested:
         why = [*worse, *also_worse(numbers)] if worse else [nothing_tested(before.name, numbers)]
-        return Comparison(numbers, lines, (), "; ".join(why + [cut_off] * (now.unfinished > before.unfinished)))
-    return Comparison(numbers, [*lines, not_worse(before.name, numbers)], not_tested(numbers))
+        failure = "; ".join(why + [cut_off] * (now.unfinished > before.unfinished))
+        return Comparison(numbers, lines, not_compared(now.frames, numbers), failure)
+    warnings = [*not_tested(numbers), *not_compared(now.frames, numbers)]
+    return Comparison(numbers, [*lines, not_worse(before.name, numbers)], warnings)
 
 
 def settings_apart(before: Mapping[str, str], now: Mapping[str, str]) -> list[Apart]:
@@ -162,6 +164,12 @@ def not_tested(numbers: Sequence[Compared]) -> list[str]:
     named = ", ".join(row.in_short for row in rows)
     few = f"fewer than {plural(FEWEST_TO_TEST, rows[0].over)}" if rows else ""
     return [f"changed for the worse, on {few}: {named}"] if rows else []
+
+
+def not_compared(now: Frames, numbers: Sequence[Compared]) -> list[str]:
+    """That models have no number of which the earlier run has the same; empty where all have one."""
+    others = sorted({str(Model(*model)) for model in models_of(now)} - {row.model for row in numbers})
+    return [f"not compared, as the earlier run has nothing of a model of that name: {', '.join(others)}"] * bool(others)
 
 
 def also_worse(numbers: Sequence[Compared]) -> list[str]:

@@ -56,8 +56,7 @@ def against(before: Frames, now: Frames, cut_off: int, monkeypatch: pytest.Monke
 
 
 def test_too_few_questions_for_a_test_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    few = [run("m", verdict, questions=3) for verdict in ("context", "neither")]
-    found = against(*few, 3, monkeypatch)
+    found = against(run("m", "context", questions=3), run("m", "neither", questions=3), 3, monkeypatch)
     assert found.failure.startswith("3 questions cannot show a change, and nothing was tested against ws: ")
     assert "ask at least 6 questions" in found.failure
     assert found.failure.endswith("3 of 3 greedy answers were cut off at the limit of tokens; before 0 of 3")
@@ -80,16 +79,24 @@ def test_a_fall_that_is_not_shown_is_said_beside_one_that_is(monkeypatch: pytest
     )  # fmt: skip
 
 
+def with_wrong(verdict: str) -> Frames:
+    """A run of which three questions have a wrong passage, too."""
+    frames = run("m", "context")
+    few = frames["answers_of_questions"].head(3).assign(condition="conflicting", verdict=verdict, outcome="other")
+    return {**frames, "answers_of_questions": pd.concat([frames["answers_of_questions"], few], ignore_index=True)}
+
+
 def test_a_number_of_few_questions_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, now = run("m", "context"), run("m", "context")
-    for frames, verdict in ((before, "refusal"), (now, "neither")):
-        answers = frames["answers_of_questions"]
-        few = answers.head(3).assign(condition="conflicting", verdict=verdict, outcome="other")
-        frames["answers_of_questions"] = pd.concat([answers, few], ignore_index=True)
-    now["answers_of_questions"].loc[lambda rows: rows["condition"] == "conflicting", "verdict"] = "context"
-    found = against(before, now, 0, monkeypatch)
+    found = against(with_wrong("refusal"), with_wrong("context"), 0, monkeypatch)
     assert not found.failure
     assert "fewer than 6 questions: follow.conflicting of m (float32) 0.0% → 100.0%" in found.warnings[0]
+
+
+def test_a_model_that_was_not_there_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, other = run("m", "context"), run("new", "neither")
+    both = {name: pd.concat([frame, other[name]], ignore_index=True) for name, frame in before.items()}
+    found = against(before, both, 0, monkeypatch)
+    assert [line.rpartition(": ")[2] for line in found.warnings] == ["new (float32)"]
 
 
 def test_a_run_is_not_its_own_baseline(tmp_path: Path) -> None:
