@@ -58,14 +58,14 @@ class InShort(NamedTuple):
 
 
 def in_short(names: Iterable[str]) -> InShort:
-    """The names, each without the parts that all of them have."""
+    """The names, each without the parts that all of them have; whole where two would become one."""
     parts = {name: re.sub(r" \((\w+)\)$", r" · \1", name).split(" · ") for name in names}
     every = set[str]().union(*parts.values()).intersection(*parts.values()) if len(parts) > 1 else set[str]()
     first = next(iter(parts.values()), [])
     rest = {name: " · ".join(part for part in of if part not in every) for name, of in parts.items()}
-    return InShort(
-        " · ".join(part for part in first if part in every), {name: (every and rest[name]) or name for name in rest}
-    )
+    if not every or len({*rest.values()}) < len(rest):
+        return InShort("", {name: name for name in rest})
+    return InShort(" · ".join(part for part in first if part in every), {name: rest[name] or name for name in rest})
 
 
 def asked_model(name: str) -> str:

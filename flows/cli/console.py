@@ -45,7 +45,8 @@ def print_table(
     rows = list(rows)
     table = Table(title=Text(title) if title else None, title_justify="left")
     for column in columns:
-        whole = column == columns[0] and all(len(str(row[0])) <= MOST_WHOLE for row in rows if row)
+        most = min(MOST_WHOLE, console.width // 3)
+        whole = column == columns[0] and all(len(str(row[0])) <= most for row in rows if row)
         justify: JustifyMethod = "right" if column in numbers else "left"
         table.add_column(Text(column), overflow="fold", justify=justify, no_wrap=whole)
     for row in rows:

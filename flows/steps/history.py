@@ -24,7 +24,7 @@ from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.aggregate import Done, digests_of, done_of, files_of, relation_of, runs_of, schema
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
-from swaymeter.tasks.statistics.history import DIGITS, KEPT, as_state, frames_of, group_of, moved, states
+from swaymeter.tasks.statistics.history import DIGITS, KEPT, STATES, as_state, frames_of, group_of, moved, states
 from swaymeter.tasks.statistics.models import BETWEEN, MODEL_QUERIES
 
 NUMBERS = "models_side_by_side"
@@ -110,7 +110,7 @@ def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> 
 
 def _digests(step: Step, snapshot: Snapshot) -> dict[str, str]:
     """What the answers and queries of each relation are made from."""
-    common = {"queries": queries_digest(OF_ITEMS), "kept": KEPT, "digits": DIGITS, "variants": snapshot.variants}
+    common = {"queries": queries_digest(OF_ITEMS), "kept": KEPT, "digits": DIGITS, "states": STATES, "variants": snapshot.variants}
     return digests_of(common, _read_by(step, OF_ITEMS))
 
 

@@ -41,6 +41,8 @@ FRAMES: Mapping[ItemKind, str] = dict(zip(KEPT, MODEL_QUERIES, strict=True))
 """The named query whose rows an item of a kind is a row of."""
 DIGITS = 5
 """Decimals of a number that are kept: a year of runs has to stay small."""
+STATES = 1
+"""Another number wherever `states` says something else of the same rows: what a snapshot has of them is read again."""
 
 States = Mapping[Key, str]
 """What each item of a run says, as JSON."""

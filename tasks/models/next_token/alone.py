@@ -1,8 +1,9 @@
 """The truth that faster ways of reading are held against: a prompt read alone, without padding and without a KV cache.
 
 A way is compared with it once for a loaded model, on prompts as short and as long as those that are read, and again
-where others are shorter or longer; where they are longer than what any way reads in one pass, on their beginnings,
-unless a number of the model's configuration lies between, at which it may begin to read otherwise. Where a way differs
+where others are shorter or longer; where a few are so long that the prefix tree and the slots read each in several
+passes, on their beginnings, unless a number of the model's configuration lies between, at which it may begin to read
+otherwise. Where a way differs
 by more than rounding, or raises an error, it is not used for this model, and the reason is kept beside the scores: an
 unknown kind of model costs time, but never gives a wrong number.
 """
@@ -35,7 +36,7 @@ TOKENS_PER_PASS = {"cpu": 4096, "cuda": 65536}
 _LIKELY = -10.0  # log-probabilities above this matter to draws
 _AHEAD = 2048  # most tokens to come that a comparison looks ahead: it reads some five prompts so long
 _SHORT = 64  # tokens, at most, of a short prompt beside a long one where all are as long
-FAR = {"cpu": 1280, "cuda": 18432}  # tokens, so many that each way reads them in several passes
+FAR = {"cpu": 1280, "cuda": 18432}  # tokens, of which the prefix tree and the slots read a prompt in several passes
 _MANY = 100  # so many prompts beyond that cost several times what a comparison of their whole length costs
 _NO_LENGTHS = re.compile("vocab|hidden|intermediate|inner|embd|ffn|dim|rank|theta|_id$")
 
