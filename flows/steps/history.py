@@ -110,7 +110,8 @@ def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> 
 
 def _digests(step: Step, snapshot: Snapshot) -> dict[str, str]:
     """What the answers and queries of each relation are made from."""
-    common = {"queries": queries_digest(OF_ITEMS), "kept": KEPT, "digits": DIGITS, "states": STATES, "variants": snapshot.variants}
+    read = {"queries": queries_digest(OF_ITEMS), "variants": snapshot.variants}
+    common = {**read, "kept": KEPT, "digits": DIGITS, "states": STATES}
     return digests_of(common, _read_by(step, OF_ITEMS))
 
 
