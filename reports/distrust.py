@@ -60,7 +60,7 @@ def _few_entities(frames: Frames) -> str:
         )
     fewest = int(tests[["n_a", "n_b"]].to_numpy().min()) if len(tests) else 0
     few = 0 < fewest < FEWEST_FOR_INTERVAL
-    return f"Few entities: a relation is tested with {fewest} of a group, and has no interval of its own." * few
+    return f"Few entities: {fewest} of a group in a relation, too few for an interval." * few
 
 
 def _of_papers(frames: Frames) -> list[str]:

@@ -216,9 +216,11 @@ def stating_neither(answers: pd.DataFrame) -> str:
 
 def _neither(rows: pd.DataFrame, total: int, of: str) -> str:
     counts = rows.groupby("reason", sort=False)["answers"].sum().sort_values(ascending=False, kind="stable")
-    reasons = ", ".join(f"{reason} {count}" for reason, count in counts.items())
+    counts = counts.rename({"yes or no of neither side": "a yes or no that neither gives"})
+    reasons = ", ".join(f"{reason}: {count}" for reason, count in counts.items())
     why = "" if [*counts.index] == ["another answer or none"] else f" ({reasons})"
-    return f" Neither answer is stated by {counts.sum()} of {total} greedy answers with a context, of {of}{why}."
+    of_all = f"{counts.sum()} of {total} greedy answers with a context that states one"
+    return f" Neither answer is stated by {of_all}, of {of}{why}."
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:

@@ -64,6 +64,7 @@ class Share:
 
 
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_in_short"
+_UNMOVED = UNCHANGED, "; {0} where nothing changes, between two halves of those without: about {1:+.1g}"
 OWN = (
     Share(_MEANS, {"quantity": "follows", "group": "supporting"},
           "With a right passage it gave the passage's answer in", "right passages"),
@@ -76,16 +77,18 @@ OWN = (
     Share(_MEANS, {"quantity": "names_both", "group": "mixed"},
           "With right and wrong passages together it gave both answers in", "sets of passages"),
     Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage it gave the right answer in"),
-    Share(_MEANS, {"quantity": "keeps", "group": "irrelevant"},
-          "With a passage that says nothing of the question it kept its own answer in", "such passages"),
-    Share(_MEANS, {"quantity": "follows", "group": "unknown"},
-          "With a passage that nobody called right or wrong it gave the passage's answer in", "such passages"),
+    Share(_MEANS, {"quantity": "coherent_persuasion", "group": "conflicting"},
+          "With a wrong passage sampled answers moved (coherent persuasion) by", "wrong passages", _UNMOVED),
     Share(_MEANS, {"quantity": "abstains", "group": "all"},
           "Where no passage supports an answer it declined in", "such passages"),
+    Share(_MEANS, {"quantity": "keeps", "group": "irrelevant"},
+          "With a passage that says nothing of the question its answer stayed the same in", "such passages"),
+    Share(_MEANS, {"quantity": "follows", "group": "unknown"},
+          "With a passage that nobody called right or wrong it gave the passage's answer in", "such passages"),
 )  # fmt: skip
 _FOLLOWING = Share(
     _PARTITIONS, {"quantity": "following"}, "the greedy answer stated the context's answer in", "questions",
-    ("stubborn", ", and kept its own in {0}"),
+    ("stubborn", ", and stayed unchanged in {0}"),
 )  # fmt: skip
 _BY_RULE = Share(
     _PARTITIONS, {"quantity": "persuaded_as_published"}, "By the paper's rule (ROUGE-L)", "questions",
@@ -93,7 +96,7 @@ _BY_RULE = Share(
 )  # fmt: skip
 _SAMPLED = Share(
     _PARTITIONS, {"quantity": "coherent_persuasion"}, "sampled answers moved (coherent persuasion) by", "questions",
-    (UNCHANGED, "; {0} where nothing changes, between two halves of those without: about {1:+.1g}"),
+    _UNMOVED,
 )  # fmt: skip
 _LESS = "(below 0: what is known better is harder to sway)"
 _FISHER = (
@@ -118,10 +121,10 @@ KNOWN = (
 _UNCERTAINTY = ("semantic_entropy_without", "semantic_entropy_length_normalised_without")
 _TESTS = ("statistics_in_short", "statistics")
 HEADLINE_QUERIES = (
-    _MEANS, _PARTITIONS, "outcomes", "instance_correlations", "statistics",
-    "susceptibility_by_label", "group_comparisons", "susceptibility_in_short",
-    "persuasion_in_short", "statistics_in_short", "correlations", "runtime_of_susceptibilities",
-    "unfinished_greedy_answers", "setup", variants.DIFFERENCES, variants.SPENT, _PASSAGES,
+    _MEANS, _PARTITIONS, "outcomes", "instance_correlations", "statistics", "susceptibility_by_label",
+    "group_comparisons", "susceptibility_in_short", "persuasion_in_short", "statistics_in_short",
+    "correlations", "runtime_of_susceptibilities", "unfinished_greedy_answers", "setup", variants.DIFFERENCES,
+    variants.SPENT, _PASSAGES,
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.reports.estimates import estimate, span
+from swaymeter.reports.estimates import MOST_NAMED, estimate, span
 from swaymeter.reports.frames import Frames, records, where
 from swaymeter.reports.models import Model, models
 
@@ -16,7 +16,7 @@ SHOWN: Mapping[str, str] = {
     "abstains": "declines where nothing supports an answer",
 }  # fmt: skip
 """The quantities that variants are chosen by, in words."""
-_HEADS = dict(zip(SHOWN, ("follows right", "resists wrong", "right alone", "declines"), strict=True))
+_HEADS = dict(zip(SHOWN, ("follows right", "resists wrong", "no passage", "declines"), strict=True))
 MEANS, DIFFERENCES, SPENT = "models_side_by_side", "model_differences", "variants_in_short"
 
 
@@ -69,10 +69,11 @@ def advice(frames: Frames) -> str:
     best = {quantity: _best(quantity, variants, frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS)}
     firsts = {names[0] for names in best.values() if names}
     if not firsts:
-        few = min(int(variant.means[name]["clusters"]) for variant in variants for name in best)
+        right, wrong = (min(int(variant.means[name]["clusters"]) for variant in variants) for name in best)
         return (
             f"None of the {len(variants)} variants is shown to follow right passages, or to resist wrong ones, more "
-            f"than another, on {few} questions: take what costs least{_cheapest(frames)}, or ask more questions."
+            f"than another, on {right} questions with a right and {wrong} with a wrong passage: take what costs least, "
+            "or ask more questions."
         )
     if len(firsts) == 1 and all(best.values()):
         (first,) = firsts
@@ -88,13 +89,9 @@ def advice(frames: Frames) -> str:
     return f"{'. '.join(said)}."
 
 
-def _cheapest(frames: Frames) -> str:
-    """Which variant takes the fewest seconds a prompt, where that is known of all."""
-    rows = records(frames[SPENT])
-    if not rows or any(pd.isna(row["seconds_a_prompt"]) for row in rows):
-        return ""
-    row = min(rows, key=lambda row: float(row["seconds_a_prompt"]))
-    return f" (here {Model(row['model'], row['dtype'])}, with {row['seconds_a_prompt']:.2g} s a prompt)"
+def decided(frames: Frames) -> bool:
+    """Whether any variant is shown to be better than another."""
+    return any(_best(quantity, variants_of(frames), frames[DIFFERENCES]) for quantity in (FOLLOWS, RESISTS))
 
 
 def uneven(variants: Sequence[Variant]) -> str:
@@ -107,6 +104,15 @@ def uneven(variants: Sequence[Variant]) -> str:
         f" Not all have the same answers ({words}): the front takes each share as it is, a comparison of two what both "
         "answered."
     )
+
+
+def silent(frames: Frames) -> str:
+    """How many answers resist a wrong passage as they state neither answer, as a sentence; empty where none does."""
+    rows = [row for row in records(frames[SPENT]) if row.get("neither_with_wrong", 0) > 0]
+    words = [f"{row['neither_with_wrong']} of {row['answers_with_wrong']} of {Model(row['model'], row['dtype'])}"
+             for row in rows[:MOST_NAMED]]  # fmt: skip
+    more = f" and some of {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+    return f" With a wrong passage neither answer is stated by {'; '.join(words)}{more}." if rows else ""
 
 
 def _best(quantity: str, variants: Sequence[Variant], differences: pd.DataFrame) -> list[str]:
@@ -141,7 +147,9 @@ def _also(*named: Sequence[str]) -> str:
 
 
 def table(frames: Frames) -> pd.DataFrame:
-    """A row for each variant: the four shares in words, tokens and seconds; those that no other beats come first.
+    """A row for each variant: the four shares in words, tokens and seconds.
+
+    Those that no other beats come first, where one is shown to be better than another.
 
     A share that no variant has is left out. A variant alone has no row.
     """
@@ -149,7 +157,8 @@ def table(frames: Frames) -> pd.DataFrame:
     if len(variants) < 2:
         return pd.DataFrame()
     best = {variant.model for variant in front(variants)}
-    variants.sort(key=lambda variant: (variant.model not in best, -variant.share(FOLLOWS), -variant.share(RESISTS)))
+    if decided(frames):
+        variants.sort(key=lambda variant: (variant.model not in best, -variant.share(FOLLOWS), -variant.share(RESISTS)))
     measured = [name for name in SHOWN if any(name in variant.means for variant in variants)]
     spent = {Model(str(row["model"]), str(row["dtype"])): row for row in records(frames[SPENT])}
     rows = []
@@ -157,7 +166,7 @@ def table(frames: Frames) -> pd.DataFrame:
         took = spent.get(variant.model, {})
         rows.append(
             {
-                "variant": str(variant.model), "front": "yes" if variant.model in best else "",
+                "variant": str(variant.model), "not beaten": "yes" if variant.model in best else "",
                 **{_HEADS[name]: _share(variant.means.get(name)) for name in measured},
                 "tokens": took.get("tokens_an_answer"), "seconds": took.get("seconds_a_prompt"),
             }

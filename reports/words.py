@@ -40,7 +40,7 @@ OWN_QUANTITIES: Mapping[str, str] = {
     "prefers_right": "follows the right one of two passages",
     "prefers_wrong": "follows the wrong one of two passages",
     "names_both": "gives both answers",
-    "keeps": "keeps its own answer",
+    "keeps": "stays unchanged",
     "correct": "gives the right answer without a passage",
     "refuses": "declines or says nothing",
     "context_bias": "gives up its right answer for a wrong passage's",
@@ -49,7 +49,7 @@ OWN_QUANTITIES: Mapping[str, str] = {
 }
 """The same in the words of who asks questions of their own."""
 _OWN_OUTCOMES: Mapping[str, str] = {
-    "persuaded": "newly follows", "agreed": "follows, as alone", "stubborn": "keeps its own", "other": "another answer",
+    "persuaded": "newly follows", "agreed": "follows, as alone", "stubborn": "unchanged", "other": "another answer",
 }  # fmt: skip
 
 

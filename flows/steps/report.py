@@ -13,6 +13,7 @@ from swaymeter.data.records.tables import FACTS, QUESTIONS
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.prompt import PromptPart
 from swaymeter.flows.study.study import Study
 from swaymeter.reports.card import StudyCard
 
@@ -63,14 +64,24 @@ def _prompt(study: Study) -> dict[str, str]:
         changed = {name: ", ".join(part.own_texts()) for name, part in study.prompts.items()}
         forms = {name: f"form {part.form}" for name, part in study.prompts.items()}
         own = {name: str(texts[name]) for name in prompt.own_texts()}
-        named = {f"prompt {name}": forms[name] + (f", with its own {of}" if of else "") for name, of in changed.items()}
+        named = {
+            f"prompt {name}": forms[name] + (f", with its own {of}" if of else "") + _wording(study.prompts[name])
+            for name, of in changed.items()
+        }
         return {**named, **own, **of_models}
     if prompt.form == "default":
         return {name: str(texts[name]) for name in prompt.own_texts()} | of_models
     of_catalog = texts == catalog.prompts(prompt.form).content
-    called = "as published" if prompt.form == "published" else prompt.form
-    form = f"{called}, in words of our own" if of_catalog else f"{called}, with texts of the study"
+    called = "the published form" if prompt.form == "published" else prompt.form
+    form = f"{called}, our wording" if of_catalog else f"{called}, with texts of the study"
     return {"form": form, **{name: str(text) for name, text in texts.items() if text is not None}, **of_models}
+
+
+def _wording(part: PromptPart) -> str:
+    """The texts of a prompt with a context and without one, each on lines of its own."""
+    texts = part.answer_prompts()
+    requests = (texts.system_with_context or texts.system, texts.with_context), (texts.system, texts.without_context)
+    return "".join("\n\n" + "\n".join(filter(None, request)) for request in requests)
 
 
 def _passages(questions: Any) -> dict[str, str]:

@@ -123,7 +123,8 @@ function verdictOf({verdict}, condition) {
 }
 
 /* Whose answer it is, in the words of this study. */
-function stating(verdict, condition) {
+function stating(verdict, condition, reason) {
+  if (reason === "yes or no of neither side" && index.own) return "wrong answer";
   const original = index.own ? "right answer" : "original answer";
   if (verdict === "context" && SUPPORTING.has(condition)) return original;
   const named = index.own ? ["a wrong passage's answer", "the passage's answer"] : ["a conflicting context's answer", "the context's answer"];

@@ -74,7 +74,7 @@ function scoresOf(model, cases, at) {
     ["Semantic entropy (nats)", ({scores}) => withError(scores, "semantic_entropy")],
     ["Coherent persuasion (nats)", ({scores}) => withError(scores, "coherent_persuasion")],
     ["Groups of answers", ({groups}) => (groups.length ? number(groups.length) : "–")],
-    ["States", ({scores}, {condition}) => [stating(scores.verdict, condition), scores.reason ? ` (${scores.reason})` : ""].join("")],
+    ["States", ({scores}, {condition}) => [stating(scores.verdict, condition, scores.reason), scores.reason ? ` (${scores.reason})` : ""].join("")],
     ...(index.judges.length ? [["States, by the judge", ({scores}) => opinionOf(scores)]] : []),
     ["Outcome", ({scores}) => outcomeOf(scores.outcome)],
     [`Samples that state the ${index.own ? "passage" : "context"}'s`, ({scores}) => percent(scores.samples_that_follow)],

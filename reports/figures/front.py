@@ -33,14 +33,14 @@ def _draw(model: Model, frames: Frames) -> Drawing | None:
     )  # fmt: skip
     named = "; ".join(f"{number}: {variant.model}" for number, variant in enumerate(known, 1))
     questions = max(int(variant.means[variants.FOLLOWS]["clusters"]) for variant in known)
+    line = [known.index(variant) for variant in best] if len(best) > 1 and variants.decided(frames) else []
     caption = (
         f"Each number is a variant: {named}. To the right, how often its greedy answer states the right answer, and no "
         "wrong one, where a right passage is there; upward, how often it does not state the wrong answer alone, where "
         "a wrong passage is there; both with 95% intervals over questions. Filled marks are not beaten: no other "
-        f"variant is at least as good in both and better in one{'; the line joins them' * (len(best) > 1)}. n = "
+        f"variant is at least as good in both and better in one{'; the line joins them' * bool(line)}. n = "
         f"{plural(questions, 'question')}.{variants.uneven(known)}"
     )
-    line = [known.index(variant) for variant in best]
     return Drawing(caption, rows, rows, partial(_paint, rows, line))
 
 
@@ -68,5 +68,6 @@ def _paint(rows: pd.DataFrame, best: Sequence[int]) -> Canvas:
 FRONT = Figure(
     "front-of-variants", "Which variants follow right passages and resist wrong ones?",
     "Scatter plot of variants by the share of right passages followed and the share of wrong passages resisted",
-    (variants.MEANS, RUNS), _draw, measures=("whose_answer",), expected=lambda frames: False, of_models=True,
+    (variants.MEANS, variants.DIFFERENCES, RUNS), _draw, measures=("whose_answer",), expected=lambda frames: False,
+    of_models=True,
 )

@@ -74,3 +74,11 @@ for (const figure of figures) {
 }
 addEventListener("scroll", hide, { passive: true });
 addEventListener("keydown", (event) => event.key === "Escape" && hide());
+
+function unfold() {
+  const target = document.getElementById(location.hash.slice(1));
+  for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  target?.scrollIntoView();
+}
+addEventListener("hashchange", unfold);
+if (location.hash) unfold();

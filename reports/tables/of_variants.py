@@ -10,11 +10,11 @@ WHAT_MAKES_IT_FOLLOW = Table(
     "not state the wrong answer alone, where a wrong passage is there; that are right without a passage; that decline "
     "where no passage supports an answer. An answer of neither passage, and a refusal, resist a wrong one, too. Tokens "
     "of a greedy answer, a dash where its server does not say which they are; seconds a prompt with all its answers, "
-    "as they were computed. On the front are those that no other has beaten in these shares, shown to differ or not: "
+    "as they were computed. Not beaten are those that no other has beaten in these shares, shown to differ or not: "
     "none is as good in the first two and better in one. Variants are compared in pairs, question by "
     "question, after Benjamini-Hochberg.",
     (variants.MEANS, variants.DIFFERENCES, variants.SPENT), variants.table,
     lead=variants.advice,
-    note=lambda frames: variants.uneven(variants.variants_of(frames)),
+    note=lambda frames: variants.silent(frames) + variants.uneven(variants.variants_of(frames)),
     leads=True,
 )

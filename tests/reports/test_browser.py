@@ -49,6 +49,12 @@ def answers(frames: dict[str, pd.DataFrame], tmp_path_factory: pytest.TempPathFa
     return folder / write_answers(frames, folder, CARD)
 
 
+def test_a_link_to_a_folded_table_opens_it(browser: Browser, report: Path) -> None:
+    browser.look(1400, "light")
+    browser.open(report / "index.html", "#shares-persuaded-and-stubborn")
+    assert browser.ask("document.getElementById('shares-persuaded-and-stubborn').closest('details').open") is True
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1400])
 @pytest.mark.parametrize(("part", "fragment"), [("figures", ""), ("list", ""), ("reader", "#open=q4")])

@@ -215,8 +215,8 @@ def test_many_variants_are_counted_together() -> None:
     reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
                for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip
     assert stating_neither(pd.DataFrame(reasons)) == (
-        " Neither answer is stated by 30 of 45 greedy answers with a context, of the 5 variants that have some, 2 to "
-        "10 of each (denied 15, empty 15)."
+        " Neither answer is stated by 30 of 45 greedy answers with a context that states one, of the 5 variants that "
+        "have some, 2 to 10 of each (denied: 15, empty: 15)."
     )
     servers = pd.DataFrame([{**name, "server": "vllm" if number else "llama.cpp"} for number, name in enumerate(names)])
     assert served(servers).startswith(" Answered at a server: m · 0 (float32): llama.cpp; m · 1 (float32), m · 2 ")
@@ -271,10 +271,11 @@ def test_what_states_neither_answer_is_counted_by_reason() -> None:
     frame = pd.DataFrame(rows, columns=["model", "dtype", "greedy_answers", "reason", "answers"])
     text = stating_neither(frame)
     assert text == (
-        " Neither answer is stated by 12 of 40 greedy answers with a context, of m (float32) (denied 7, part of "
-        "another name 5)."
+        " Neither answer is stated by 12 of 40 greedy answers with a context that states one, of m (float32) "
+        "(denied: 7, part of another name: 5)."
     )
     assert stating_neither(frame.iloc[:0]) == ""
+    assert stating_neither(frame.iloc[:1].assign(reason="another answer or none")).endswith(" of m (float32).")
 
 
 def test_headlines_lead_with_the_test_by_entity(known: dict[str, pd.DataFrame]) -> None:

@@ -42,7 +42,7 @@ def test_the_front() -> None:
 @pytest.mark.parametrize(
     ("better", "said"),
     [
-        ((), "shown to follow right passages, or to resist wrong ones, more than another, on 20 questions: take"),
+        ((), "more than another, on 20 questions with a right and 20 with a wrong passage: take what costs least, or"),
         (((FOLLOWS, "a", "b"), (RESISTS, "c", "a")),
          "To follow right passages, take a (float32), which follows right passages 90.0% [80.0, 100.0] (not shown to "
          "be worse: c (float32)). To resist wrong ones, take c (float32), which resists wrong passages 60.0% "
@@ -63,11 +63,13 @@ def test_what_is_shown_to_be_worse_is_not_taken() -> None:
     assert "To follow right passages, take b (float32), which" in variants.advice(found)
 
 
-def test_the_cheapest_is_named_where_none_differs() -> None:
-    found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
-    assert "take what costs least (here a (float32), with 0.25 s a prompt)," in variants.advice(found)
-    unknown = found[variants.SPENT].assign(seconds_a_prompt=None)
-    assert "take what costs least, or ask" in variants.advice({**found, variants.SPENT: unknown})
+def test_where_none_differs_no_line_and_no_order_says_so() -> None:
+    known = {"a": (0.5, 0.5), "b": (0.9, 0.2)}
+    for better, order, joined in (((), "a", False), (((FOLLOWS, "b", "a"),), "b", True)):
+        found = frames(known, *better)
+        assert variants.table(found)["variant"].iloc[0] == f"{order} (float32)"
+        (drawn,) = draw_all([FRONT], found)[0]
+        assert ("the line joins them" in drawn.caption) == joined
 
 
 def test_variants_with_other_answers_are_said_to_have_them() -> None:
@@ -96,10 +98,17 @@ def test_the_table_and_the_figure() -> None:
     found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5), "c": (0.4, 0.4)})
     table = filled(WHAT_MAKES_IT_FOLLOW, found)
     assert table.caption.startswith("None of the 3 variants")
-    assert table.rows["front"].tolist() == ["yes", "yes", ""]
+    assert table.rows["not beaten"].tolist() == ["yes", "yes", ""]
     assert "declines" not in table.rows  # of none of them
     assert table.rows.iloc[0].tolist()[:5] == ["a (float32)", "yes", "90.0% [80.0, 100.0]", "20.0% [10.0, 30.0]",
                                                "20.0% [10.0, 30.0]"]  # fmt: skip
     ((drawn,), _) = draw_all([FRONT], found)
     assert drawn.drawing.numbers["not_beaten"].tolist() == [True, True, False]
     assert len(drawn.drawing.paint().axes[0].texts) == 3
+
+
+def test_answers_that_resist_in_silence_are_counted() -> None:
+    found = frames({"a": (0.9, 0.2), "b": (0.5, 0.5)})
+    found[variants.SPENT] = found[variants.SPENT].assign(answers_with_wrong=8, neither_with_wrong=2)
+    caption = filled(WHAT_MAKES_IT_FOLLOW, found).caption
+    assert "With a wrong passage neither answer is stated by 2 of 8 of a (float32)." in caption

@@ -1,7 +1,10 @@
--- Greedy answers with a context that state neither answer, by the reason; `greedy_answers` are all such that were judged.
-SELECT model, dtype, sum(count(*)) OVER (PARTITION BY model, dtype)::BIGINT AS greedy_answers, reason, count(*) AS answers
-FROM stated_answers
-WHERE sample IS NULL AND condition <> 'none'
-GROUP BY model, dtype, reason
-QUALIFY reason IS NOT NULL
-ORDER BY model, dtype, answers DESC, reason
+-- Greedy answers that state neither answer, by the reason, with contexts that state one; `greedy_answers` are all such.
+SELECT
+    said.model, said.dtype, sum(count(*)) OVER (PARTITION BY said.model, said.dtype)::BIGINT AS greedy_answers,
+    said.reason, count(*) AS answers
+FROM stated_answers AS said
+LEFT JOIN question_contexts AS contexts USING (relation, question_id, context_id)
+WHERE said.sample IS NULL AND said.condition <> 'none' AND contexts.answers IS DISTINCT FROM '[]'
+GROUP BY said.model, said.dtype, said.reason
+QUALIFY said.reason IS NOT NULL
+ORDER BY said.model, said.dtype, count(*) DESC, said.reason

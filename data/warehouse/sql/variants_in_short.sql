@@ -1,4 +1,5 @@
--- What each variant takes: tokens of a greedy answer, its thoughts counted, and seconds a prompt, with all its answers.
+-- What each variant takes: tokens of a greedy answer, its thoughts counted, and seconds a prompt, with all its answers;
+-- and how many greedy answers with a wrong passage state neither answer.
 -- An answer has at least one token, its end; a server may not say which they are: then their number is not known.
 -- unit: seconds_a_prompt = s
 WITH greedy AS (
@@ -12,11 +13,20 @@ spent AS (
     FROM runs
     WHERE measure = 'answers'
     GROUP BY variant
+),
+silent AS (
+    SELECT
+        model, dtype, count(*) AS answers_with_wrong, count(*) FILTER (WHERE verdict = 'neither') AS neither_with_wrong
+    FROM stated_answers
+    WHERE sample IS NULL AND condition = 'conflicting'
+    GROUP BY model, dtype
 )
 SELECT
     greedy.model, greedy.dtype, v.asked_model, v.prompt_name, greedy.answers, greedy.tokens_an_answer,
-    spent.seconds_a_prompt
+    spent.seconds_a_prompt, coalesce(silent.answers_with_wrong, 0) AS answers_with_wrong,
+    coalesce(silent.neither_with_wrong, 0) AS neither_with_wrong
 FROM greedy
 JOIN variants AS v USING (model, dtype)
+LEFT JOIN silent USING (model, dtype)
 LEFT JOIN spent ON spent.variant = v.variant
 ORDER BY ALL

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from swaymeter.data.records import QuestionContext, as_row
 from swaymeter.data.records.tables import QUESTIONS
 from tests.data.warehouse.small_study import ANSWERS, CLUSTERS, plain_values, row, small_study, table, warehouse_of
 
@@ -88,13 +89,15 @@ def test_a_verdict_by_hand_counts_in_place_of_the_rule(tmp_path: Path) -> None:
 
 def test_answers_that_state_neither_are_those_with_a_context(tmp_path: Path) -> None:
     asked = {"relation": "P36", "model": "m", "dtype": "float32", "question_id": "w1", "sample": None}
-    stated = (("none", "neither"), ("original", "neither"), ("counter_memory", "context"))
+    stated = (("none", "neither"), ("original", "neither"), ("counter_memory", "context"), ("irrelevant", "neither"))
+    silent = as_row(QuestionContext("irrelevant", "irrelevant"))
     study = {
         "whose_answer": [
             row(table("whose_answer"), **asked, context_id=condition, condition=condition, verdict=verdict,
                 reason="denied" if verdict == "neither" else None)
             for condition, verdict in stated
         ],
+        "questions": [row(QUESTIONS, relation="P36", question_id="w1", contexts=[silent])],
     }  # fmt: skip
     with warehouse_of(tmp_path, study) as warehouse:
         (neither,) = warehouse.frame("greedy_answers_of_neither").to_dict("records")
