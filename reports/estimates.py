@@ -122,7 +122,7 @@ def cut_off(unfinished: pd.DataFrame) -> str:
         return ""
     limits = unfinished.loc[unfinished["unfinished"] > 0, "tokens"].unique()
     limit = f"{limits[0]} tokens" if len(limits) == 1 and pd.notna(limits[0]) else "the limit of tokens"
-    return f" Cut off at {limit}: {words}. They count as they stand, and may state nothing yet."
+    return f" Cut off at {limit}: {words}. They count as they stand; many may state nothing yet."
 
 
 def _cut(rows: pd.DataFrame) -> str:

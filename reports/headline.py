@@ -64,7 +64,7 @@ class Share:
 
 
 _MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_in_short"
-_UNMOVED = UNCHANGED, "; {0} where nothing changes, between two halves of those without: about {1:+.1g}"
+_UNMOVED = UNCHANGED, "; {0} where nothing changes, between halves of those without: about {1:+.1g}"
 OWN = (
     Share(_MEANS, {"quantity": "follows", "group": "supporting"},
           "With a right passage it gave the passage's answer in", "right passages"),
@@ -232,10 +232,9 @@ def _uncertain(correlations: pd.DataFrame) -> Claim | None:
     entropy, per_token = (next(iter(records(where(rows, measure_a=name))), {}) for name in _UNCERTAINTY)
     if not entropy or len(models(rows)) > 1:
         return None
-    over = plural(int(entropy["n"]), "context")
     more = f"; {_r(per_token)} by entropy normalised by length" if per_token else ""
     sentence = "Semantic entropy without a context against how far contexts move answers: r ="
-    return Claim(sentence, (Number(f"{_r(entropy)}, over {over}{more}"),))
+    return Claim(sentence, (Number(f"{_r(entropy)}, over {plural(int(entropy['n']), 'context')}{more}"),))
 
 
 def _r(row: Mapping[str, Any]) -> str:
@@ -290,10 +289,10 @@ def _of_queries(frames: Frames) -> list[Claim]:
         _compared(frames, "set", "How far contexts moved queries, by their set:"),
         *(_correlated(frames, *of) for of in CORRELATED), _faster(frames),
         _moved(frames, "susceptibility_in_short", "invented", "familiarity",
-               "Queries about invented entities are swayed significantly further than about real ones in",
+               "Queries about invented entities move significantly further than about real ones in",
                alone),
         _moved(frames, "persuasion_in_short", "relevant", "relevance",
-               "Contexts that mention the entity sway significantly further than others in", alone),
+               "Contexts that name the entity sway significantly further than others in", alone),
         _correlated(frames, *KNOWN),
     ]  # fmt: skip
     known: dict[str, Claim] = {}

@@ -210,7 +210,7 @@ def test_many_variants_are_counted_together() -> None:
     cut = [{**name, "greedy_answers": 9, "unfinished": 2 + number, "tokens": 20} for number, name in enumerate(names)]
     assert cut_off(pd.DataFrame(cut)) == (
         " Cut off at 20 tokens: 20 of 45 greedy answers of 5 variants (2 to 6 of each) (44.4%). They count as they "
-        "stand, and may state nothing yet."
+        "stand; many may state nothing yet."
     )
     reasons = [{**name, "greedy_answers": 9, "reason": reason, "answers": 1 + number}
                for number, name in enumerate(names) for reason in ("denied", "empty")]  # fmt: skip
