@@ -212,7 +212,9 @@ def _by_kind(following: pd.DataFrame) -> Claim | None:
     kinds = records(in_order(where(following, partition=names), partition=names))
     told = ", ".join(f"{of_answers(row)} of {row['n']} {row['partition']}" for row in kinds)
     easier = [f"{one['partition']} than {other['partition']}" for one in kinds for other in kinds if _more(one, other)]
-    verdict = f"shown easier to sway: {', '.join(easier)}" if easier else "none is shown easier to sway than another"
+    verdict = "none is shown easier to sway than another"
+    if easier:
+        verdict = f"shown easier to sway, each pair by its 95% interval alone: {', '.join(easier)}"
     return Claim("By kind of fact it stated the context's answer in", (Number(f"{told} questions; {verdict}"),))
 
 
@@ -228,9 +230,11 @@ def _more(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 def _uncertain(correlations: pd.DataFrame) -> Claim | None:
     """How far contexts move the answers of a model that is uncertain without one; of one model."""
     rows = _pooled(where(correlations, measure_b="coherent_persuasion", condition="all"))
-    rows = rows[rows["n"] >= FEWEST_FOR_R] if len(rows) else rows
+    if len(models(rows)) != 1:
+        return None
+    rows = rows[(rows["n"] >= FEWEST_FOR_R) & rows["pearson"].notna()]
     entropy, per_token = (next(iter(records(where(rows, measure_a=name))), {}) for name in _UNCERTAINTY)
-    if not entropy or len(models(rows)) > 1:
+    if not entropy:
         return None
     more = f"; {_r(per_token)} by entropy normalised by length" if per_token else ""
     sentence = "Semantic entropy without a context against how far contexts move answers: r ="
@@ -240,7 +244,7 @@ def _uncertain(correlations: pd.DataFrame) -> Claim | None:
 def _r(row: Mapping[str, Any]) -> str:
     """A correlation with its interval over subjects, and whether that leaves 0 out."""
     low, high = row["subject_low"], row["subject_high"]
-    shown = "shown" if low > 0 or high < 0 else "not shown"
+    shown = "no interval" if pd.isna(low) else "shown" if low > 0 or high < 0 else "not shown"
     return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({shown})"
 
 
@@ -352,7 +356,7 @@ def _labels(frames: Frames) -> Claim | None:
 
 def _p(test: Mapping[str, Any]) -> str:
     """The p of a test, if there is one."""
-    return ", not tested" if pd.isna(test["p_adjusted"]) else f", p = {test['p_adjusted']:.3f}"
+    return ", not tested" if pd.isna(test["p_adjusted"]) else f", adjusted p = {test['p_adjusted']:.3f}"
 
 
 def _compared(frames: Frames, comparison: str, sentence: str) -> Claim | None:

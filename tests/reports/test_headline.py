@@ -11,7 +11,7 @@ from swaymeter.reports import headline
 from swaymeter.reports.distrust import distrust
 from swaymeter.reports.findings import UNCHANGED
 from swaymeter.reports.frames import with_empty
-from swaymeter.reports.headline import MOST_CLAIMS, basis, claims
+from swaymeter.reports.headline import MOST_CLAIMS, _uncertain, basis, claims
 from swaymeter.reports.report import queries
 from tests.reports.study import CARD, MODEL
 
@@ -47,7 +47,10 @@ def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFra
     assert "; 0.500 where nothing changes, between halves of those without: about +" in moved.numbers[0].text
 
 
-@pytest.mark.parametrize(("high", "verdict"), [(0.3, "shown easier to sway: static than temporal"), (0.6, "none is")])
+@pytest.mark.parametrize(
+    ("high", "verdict"),
+    [(0.3, "shown easier to sway, each pair by its 95% interval alone: static than temporal"), (0.6, "none is")],
+)
 def test_kinds_differ_where_the_interval_of_their_difference_does(high: float, verdict: str) -> None:
     of = {"model": MODEL, "dtype": "float32", "condition": "counter_memory", "quantity": "following", "unit": "share"}
     means = [{**of, "partition": "static", "n": 20, "mean": 0.6, "low": 0.4, "high": 0.8},
@@ -99,7 +102,8 @@ def test_groups_are_told_with_their_tests() -> None:
     }  # fmt: skip
     labels, tones = claims(frames)
     assert labels.sentence == "Contexts moved open queries by"
-    assert [number.text for number in labels.numbers] == ["0.188 nats (enemy) against 0.193 nats (friend), p = 0.686"]
+    words = "0.188 nats (enemy) against 0.193 nats (friend), adjusted p = 0.686"
+    assert [number.text for number in labels.numbers] == [words]
     assert tones.numbers[0].text == "0.169 (negative), 0.156 (positive) nats, 1 of 1 difference significant"
 
 
@@ -147,3 +151,24 @@ def test_nothing_is_distrusted_without_a_reason() -> None:
     assert claims(nothing) == []
     assert basis(nothing) == ""
     assert distrust(dataclasses.replace(CARD, not_run=()), nothing, []) == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "begins"),
+    [
+        ({}, "0.40 [0.10, 0.60] (shown), over 30 contexts"),
+        ({"subject_low": math.nan, "subject_high": math.nan}, "0.400 (no interval)"),
+        ({"pearson": math.nan}, ""),
+        ({"n": 19}, ""),
+    ],
+)
+def test_uncertainty_is_told_of_one_model_with_a_correlation(changed: dict[str, float], begins: str) -> None:
+    row = {
+        "model": MODEL, "dtype": "float32", "partition": "all", "condition": "all", "n": 30, "pearson": 0.4,
+        "measure_a": "semantic_entropy_without", "measure_b": "coherent_persuasion", "subject_low": 0.1,
+        "subject_high": 0.6, "low": 0.0, "high": 0.7,
+    }  # fmt: skip
+    found = _uncertain(pd.DataFrame([{**row, **changed}]))
+    assert (found.numbers[0].text if found else "").startswith(begins)
+    assert bool(found) == bool(begins)
+    assert _uncertain(pd.DataFrame([row, {**row, "model": "small", "n": 19}])) is None
