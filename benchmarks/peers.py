@@ -17,6 +17,7 @@ above 1.
 
 import argparse
 import importlib.util
+import itertools
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -167,7 +168,7 @@ def _sides(
     for (name, dtype), address in servers.items():
         if name == "vLLM" or work != "given answers":
             ask = _of_server(work, name, address, next(iter(models.values())), texts)
-            add(name, dtype, ask, some)
+            add(name, dtype, ask, (lambda number: everything) if name == "vLLM" and every == 1 else some)
     return sides
 
 
@@ -234,7 +235,10 @@ def _published(model: LanguageModel, prompts: list[Sequence[int]]) -> NDArray[An
 def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: Asked) -> Compute:
     http, answers = requests.Session(), tokenized(model, [f" {answer}" for answer in GIVEN], start_token=False)
     path, length = ("/completion", "n_predict") if name == "llama.cpp" else ("/v1/completions", "max_tokens")
-    named = {"model": "smol"} if name == "vLLM" else {"samplers": ["top_k", "top_p", "temperature"], "top_k": 0}
+    named: dict[str, Any] = {"model": "smol"}
+    if name == "llama.cpp":  # its slots would hold the prompt from the call before
+        named = {"samplers": ["top_k", "top_p", "temperature"], "top_k": 0, "cache_prompt": False}
+    calls = itertools.count()
     whole = {"logprobs": 1} if name == "vLLM" else {"n_probs": model.vocabulary_size}
 
     def bodies(prompt: list[int]) -> list[dict[str, Any]]:
@@ -255,6 +259,8 @@ def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: 
         return len(reply.json())
 
     def compute(of: list[int]) -> NDArray[Any]:
+        if name == "vLLM":  # a prefix is shared within a call, and not known from the one before
+            named["cache_salt"] = str(next(calls))
         with ThreadPoolExecutor(2 if name == "llama.cpp" else 64) as pool:  # of its slots; vLLM batches what is there
             return _ones(sum(pool.map(ask, [body for at in of for body in bodies(list(texts.flat[at]))])), of)
 
