@@ -50,7 +50,7 @@ def audited(models: int, variants: pd.DataFrame, **more: Any) -> audit.Audited:
 
 @pytest.mark.parametrize("models", [2, 5])
 @pytest.mark.parametrize("compared", [False, True])
-def test_what_is_found_is_shown_of_few_and_of_many_variants(models: int, compared: bool) -> None:
+def test_few_and_many_variants_are_shown(models: int, compared: bool) -> None:
     table = pd.DataFrame({"variant": ["m0", "m1"], "follows right": ["80.0%", "40.0%"]}) if compared else pd.DataFrame()
     console = Console(file=io.StringIO(), width=200)
     audit.show_found(console, audited(models, table))

@@ -64,7 +64,7 @@ def test_too_few_questions_for_a_test_do_not_pass(monkeypatch: pytest.MonkeyPatc
     assert kinds == ["skipped"] * len(found.numbers) + ["failure"]
 
 
-def test_a_fall_that_is_not_shown_is_said_beside_one_that_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_falls_not_shown_are_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
     before, now = run("m", "context"), run("m", "neither")
     answers = now["answers_of_questions"]
     answers.loc[answers["question_id"] == "q1", "verdict"] = "refusal"
