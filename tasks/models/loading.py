@@ -158,6 +158,9 @@ def pretrained(
     if loads_weights:
         loaded, about = loaded
         _check_weights(identity, loaded, (name for name in about["missing_keys"] if not name.startswith(unused)))
+        from swaymeter.tasks.models.linear import multiply_faster
+
+        multiply_faster(loaded)
     return loaded
 
 
