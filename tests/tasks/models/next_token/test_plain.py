@@ -46,7 +46,8 @@ def test_growing_prompts_are_not_compared_at_each_step(answer: Callable[[Languag
     answer(model)
     first = model.forward_passes
     answer(model)
-    assert (first, model.forward_passes) == (24 + 9, 2 * 24 + 9)  # four prompts alone for each of two ways, and a batch
+    passes = [first - 9, model.forward_passes - first]  # four prompts alone for each of two ways, and a batch
+    assert passes[0] == passes[1] in range(24, 24 + 3)  # draws that rounding could decide have a pass of their own
 
 
 def test_a_probe_of_one_token_has_prompts_of_equal_length() -> None:
