@@ -54,11 +54,15 @@ def ratio(layers: Sequence[torch.nn.Linear]) -> float:
 
 @torch.inference_mode()
 def measured(layer: torch.nn.Linear, rows: int) -> float:
-    """The same for one layer and so many rows of states: of the least seconds of a few tries each, which take turns."""
+    """The same for one layer and so many rows of states."""
     states = torch.linspace(-1, 1, rows * layer.in_features).view(rows, -1)  # no draw: seeds are of studies
-    sides = (lambda: functional.linear(states, layer.weight, layer.bias), lambda: by_onednn(layer, states))
-    torchs, onednns = zip(*([_seconds(side) for side in sides] for _ in range(TRIES)), strict=True)
-    return float(min(torchs) / min(onednns))
+    return in_turns(lambda: functional.linear(states, layer.weight, layer.bias), lambda: by_onednn(layer, states))
+
+
+def in_turns(one: Callable[[], torch.Tensor], other: Callable[[], torch.Tensor]) -> float:
+    """How many times as fast the other is, by the least seconds of a few tries each."""
+    ones, others = zip(*([_seconds(one), _seconds(other)] for _ in range(TRIES)), strict=True)
+    return float(min(ones) / min(others))
 
 
 def _seconds(compute: Callable[[], torch.Tensor]) -> float:

@@ -64,6 +64,12 @@ def test_families_in_small(tmp_path: Path) -> None:
     assert all(one["log_probability_apart"] < 1e-4 and one["greedy_equal"] for one in found)
 
 
+def test_products_in_small(tmp_path: Path) -> None:
+    found = ran("products", tmp_path)["times_as_fast"]
+    assert {len(ratios) for ratios in found.values()} == {2}
+    assert all(0.01 < ratio < 100 for ratios in found.values() for ratio in ratios)
+
+
 def test_generation_in_small(model: Path, tmp_path: Path) -> None:
     content = ran("generation", tmp_path, "--model", str(model))
     assert [one["dtype"] for one in content["settings"]] == ["float32", "bfloat16"]
