@@ -23,6 +23,7 @@ from swaymeter.data.errors import StudyFileError, SwaymeterError
 from swaymeter.data.sources.access import close_sessions
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.artifacts import show_outcome, show_watched, shown_progress
+from swaymeter.flows.execution.first_page import FirstPage
 from swaymeter.flows.execution.progress import progress, report_within
 from swaymeter.flows.execution.runner import Runner
 from swaymeter.flows.execution.threads import limit_threads
@@ -138,6 +139,7 @@ def backfill(
         values: what stands there, run by run.
         workspace, offline, wait: as of the flow `study`.
     """
+
     def one(value: Any) -> State[Any]:
         return _run(read_study(study, {key: value}), workspace, Selection(), {}, offline=offline, wait=wait)
 
@@ -228,7 +230,8 @@ def _run(
                 if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
                     graph = resolve()
                 is_done = not _undone(graph, selection)
-                graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
+                first = FirstPage(partial(graph_of, plan), memory) if "report" in selection.stages else None
+                graph = Runner(resolve, selection, submit, progress(), workers, _tell, first).run(graph)
         finally:
             close_sessions()
         _settle(workspace, graph)

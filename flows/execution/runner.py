@@ -14,6 +14,7 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from swaymeter.flows.execution.first_page import FirstPage, is_of_the_page
 from swaymeter.flows.execution.interrupt import STOPPED, TOLD_TO_END, end_in_time
 from swaymeter.flows.execution.progress import Progress, shown
 from swaymeter.flows.execution.workers.workers import OF_A_SERVER, Workers
@@ -52,6 +53,7 @@ class Runner:
     def __init__(
         self, resolve: Callable[[], Graph], selection: Selection, submit: Callable[[Step], Any], progress: Progress,
         workers: Workers | None = None, tell: Callable[[Step, Any], None] = lambda step, future: None,
+        first_page: FirstPage | None = None,
     ) -> None:  # fmt: skip
         """A run that has not begun.
 
@@ -62,9 +64,10 @@ class Runner:
             progress: Is told what is planned and started.
             workers: How many steps may run, and where.
             tell: Is told of each step that has ended, with its future, and does not decide whether it has.
+            first_page: Is drawn meanwhile.
         """
         self._resolve, self._selection, self._submit, self._progress = resolve, selection, submit, progress
-        self._workers, self._tell = workers or Workers(), tell
+        self._workers, self._tell, self._first_page = workers or Workers(), tell, first_page
         self._running: dict[StepId, Node] = {}
         self._attempted: set[tuple[StepId, str]] = set()  # with its key: with other inputs a step is tried again
         self._ended: SimpleQueue[StepId] = SimpleQueue()
@@ -84,6 +87,8 @@ class Runner:
             while self._running.keys() - self._over:  # the workspace is theirs until they have come to their ends
                 with suppress(Empty):  # one may be missing: the exception can come just after one was taken out
                     self._ended.get(timeout=0.1)
+            if self._first_page:
+                self._first_page.wait()
             if end:
                 end.cancel()
             raise
@@ -107,11 +112,19 @@ class Runner:
                 if not _asks_server(ended):  # which takes no model out of the memory
                     ready.last = _model(ended)
                 computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
-                if not (self._start(ready) and computes):
+                if not (self._start(ready) and computes) or self._may_complete(ended, ready):
                     graph = None
+
+    def _may_complete(self, ended: Node, ready: _Ready) -> bool:
+        """Whether a relation may be scored as a whole, and the first page be drawn of it."""
+        if not (self._first_page and self._first_page.is_to_come and ended.id.stage == "score"):
+            return False
+        return all(_relation(node) != _relation(ended) for node in (*ready.nodes, *self._running.values()))
 
     def _ready(self, graph: Graph) -> _Ready:
         selected = self._selection.of(graph)
+        if self._first_page:
+            self._first_page.offer(graph, selected)
         pending = {*self._running, *self._unseen}  # also what waits for a step that runs, as it may be out of date then
         for node in graph:  # inputs come first
             if node.id in selected and (_waits(node, pending) or self._is_to_run(node)):
@@ -139,6 +152,8 @@ class Runner:
             assert node.step is not None
             if node.state == "damaged":
                 log.warning("%s: %s", node.id, node.reason)
+            if self._first_page and is_of_the_page(node.id):
+                self._first_page.wait()
             self._attempted.add((node.id, node.step.key))
             self._over.discard(node.id)
             shown(self._progress.started, node.id.stage, str(node.id))
@@ -194,6 +209,10 @@ def _in_order(ready: list[Node], models: Iterable[tuple[str, str]]) -> list[Node
         return places[_model(node)], -rows
 
     return sorted(ready, key=order)
+
+
+def _relation(node: Node) -> tuple[str, ...]:
+    return node.id.subject, *_model(node)
 
 
 def _model(node: Node) -> tuple[str, str]:
