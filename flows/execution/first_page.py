@@ -1,20 +1,22 @@
 """The first page: drawn as soon as a relation is scored, while a run that takes long scores the others.
 
 It is what `aggregate` and `report` make of the workspace as it was at that moment; what ends later does not exist for
-it. At the end of the run statistics, database and page are made anew, and nothing of them depends on the first ones.
+it. The end of the run brings all of it up to date, as after any earlier run: rows of equal scores are kept.
 """
 
 import logging
+import os
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
+from swaymeter.data.errors import SwaymeterError
+from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.progress import progress, shown
-from swaymeter.flows.execution.workers.workers import attempt
 from swaymeter.flows.graph.graph import Graph
-from swaymeter.flows.graph.selection import SUMMARISING
+from swaymeter.flows.graph.selection import SUMMARISING, Selection
 from swaymeter.flows.graph.step import Run, StepId
 
 log = logging.getLogger(__name__)
@@ -26,59 +28,72 @@ Resolve = Callable[[dict[Any, Any]], Graph]
 """Gives the graph as the workspace is, as far as the memory does not know otherwise."""
 
 
+def first_page(
+    workspace: Workspace, selection: Selection, resolve: Resolve, memory: dict[Any, Any], run: Run
+) -> "FirstPage | None":
+    """The first page of a run; None where it draws none, or where an earlier run has left one."""
+    draws = {*SUMMARISING} <= {*selection.stages}
+    return FirstPage(resolve, memory, run) if draws and not os.path.exists(workspace.report) else None
+
+
 class FirstPage:
-    """The first page of one run, of which there is none where an earlier run has left a page.
+    """The first page of one run; is_to_come: whether it may still be drawn, once a whole relation is scored."""
 
-    is_to_come: whether it may still be drawn, once a whole relation is scored.
-    """
-
-    def __init__(self, resolve: Resolve, memory: dict[Any, Any]) -> None:
-        """None has been drawn; memory: that of the run's graphs."""
-        self._resolve, self._memory = resolve, memory
-        self.is_to_come = True
-        self._scoring: tuple[float, int] | None = None  # since when, and how many steps were done by then
+    def __init__(self, resolve: Resolve, memory: dict[Any, Any], run: Run) -> None:
+        """None has been drawn; memory: that of the graphs of the run."""
+        self._resolve, self._memory, self._run = resolve, memory, run
+        self._scoring: tuple[float, int] | None = None  # since when, and how many steps had asked a model by then
         self._thread: threading.Thread | None = None
+        self._is_over = threading.Event()
+        self.is_to_come = True
 
-    def offer(self, graph: Graph, selected: set[StepId]) -> None:
-        """Begins to draw where that is worth it; graph: as it is now, and as the memory has it."""
-        if self._scoring is None and graph.workspace.report.exists():
-            self.is_to_come = False
-        if self.is_to_come and self._is_worth(graph, selected):
-            self.is_to_come = False
-            self._thread = threading.Thread(target=self._draw, args=(dict(self._memory),), daemon=True)
-            self._thread.start()
+    def offer(self, graph: Graph, pending: Collection[StepId]) -> None:
+        """Begins to draw where that is worth it; graph: as the memory has it; pending: what is still to end."""
+        if self.is_to_come and (seconds := self._seconds_left(graph, pending)) is not None:
+            self.is_to_come = False  # later there is less left
+            if seconds >= WORTH_SECONDS:
+                self._thread = threading.Thread(target=self._draw, args=(dict(self._memory),), daemon=True)
+                self._thread.start()
 
-    def wait(self) -> None:
-        """Waits until it is drawn, where it is being drawn: its files are those of the last page, too."""
+    def end(self) -> None:
+        """Waits for the step that is computed, if any, and lets no other begin: the last page has the same files."""
+        self._is_over.set()
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(0.1)  # a signal is answered meanwhile
 
-    def _is_worth(self, graph: Graph, selected: set[StepId]) -> bool:
-        states = defaultdict[tuple[str, str, str], list[str]](list)
-        for node in graph:
-            if node.id.stage == "score" and node.id in selected:
-                states[node.id.subject, node.id.model, node.id.dtype].append(node.state)
-        every = [state for of_relation in states.values() for state in of_relation]
-        now, done, undone = time.monotonic(), every.count("done"), len(every) - every.count("done")
+    def _seconds_left(self, graph: Graph, pending: Collection[StepId]) -> float | None:
+        """How long scoring will take; None before a relation is scored as a whole, and another step has been timed."""
+        steps = [node for node in graph if node.id.stage == "score"]
+        done = sum(bool(node.step and node.step.device) for node in steps if node.state == "done")
         if self._scoring is None:
-            if done or "missing" in every:
-                self._scoring = now, done
-            return False
+            self._scoring = (time.monotonic(), done) if done else None
+            return None
         since, before = self._scoring
-        is_whole = any({*of_relation} == {"done"} for of_relation in states.values())
-        return is_whole and done > before and (now - since) / (done - before) * undone >= WORTH_SECONDS
+        states = defaultdict[tuple[str, ...], set[str]](set)
+        for node in steps:
+            states[node.id.subject, node.id.model, node.id.dtype, node.id.way].add(node.state)
+        if done == before or {"done"} not in states.values():
+            return None
+        return (time.monotonic() - since) / (done - before) * sum(node.id in pending for node in steps)
 
     def _draw(self, known: dict[Any, Any]) -> None:
-        """Computes the steps beside those that score, which it does not wait for; one that fails stops nothing else."""
+        """Computes the steps beside those that score; where one fails, those that do without it go on."""
         try:
             graph = self._resolve(known)
             for identity in [node.id for node in graph if is_of_the_page(node.id)]:
                 node = graph.nodes[identity]
-                if node.step is None or attempt(node.step, Run(graph.workspace.root)).failed is not None:
+                if self._is_over.is_set() or node.step is None:
                     return
+                graph.workspace.check_is_there()
+                try:
+                    node.step.function(node.step, self._run)
+                except SwaymeterError:
+                    log.debug("%s of the first page", identity, exc_info=True)
                 graph.forget(node)
                 graph = self._resolve(known)
-            shown(progress().note, f"a first page, of what is scored by now: {graph.workspace.report / 'index.html'}")
+            said = f"a first page, of what is scored by now: {graph.workspace.report / 'index.html'}"
+            log.info(said)
+            shown(progress().note, said)
         except Exception:
             log.debug("there is no first page", exc_info=True)
 

@@ -88,7 +88,7 @@ class Runner:
                 with suppress(Empty):  # one may be missing: the exception can come just after one was taken out
                     self._ended.get(timeout=0.1)
             if self._first_page:
-                self._first_page.wait()
+                self._first_page.end()
             if end:
                 end.cancel()
             raise
@@ -99,6 +99,8 @@ class Runner:
             self._unseen.clear()
             ready = self._ready(graph)
             if not (ready.nodes or self._running):
+                if self._first_page:
+                    self._first_page.end()
                 return graph
             self._start(ready)
             while graph:
@@ -123,12 +125,12 @@ class Runner:
 
     def _ready(self, graph: Graph) -> _Ready:
         selected = self._selection.of(graph)
-        if self._first_page:
-            self._first_page.offer(graph, selected)
         pending = {*self._running, *self._unseen}  # also what waits for a step that runs, as it may be out of date then
         for node in graph:  # inputs come first
             if node.id in selected and (_waits(node, pending) or self._is_to_run(node)):
                 pending.add(node.id)
+        if self._first_page:
+            shown(self._first_page.offer, graph, pending)
         self._announce(graph, selected)
         ready = [node for node in graph if node.id in selected and self._is_to_run(node) and not _waits(node, pending)]
         held = {_model(graph.nodes[identity]) for identity in pending - {node.id for node in ready} - {*self._running}}
@@ -153,7 +155,7 @@ class Runner:
             if node.state == "damaged":
                 log.warning("%s: %s", node.id, node.reason)
             if self._first_page and is_of_the_page(node.id):
-                self._first_page.wait()
+                self._first_page.end()
             self._attempted.add((node.id, node.step.key))
             self._over.discard(node.id)
             shown(self._progress.started, node.id.stage, str(node.id))

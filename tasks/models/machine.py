@@ -36,9 +36,21 @@ def _of_glibc(function: str) -> Any:
 
 def processor() -> str:
     """The name of this machine's processor, or its kind where the system does not say more."""
+    return _of_processor("model name") or platform.machine()
+
+
+def keeps_mkl_narrow() -> bool:
+    """Whether MKL computes with half of the width that this processor has: AVX-512 it gives to Intel's alone."""
+    import torch
+
+    return torch.backends.cpu.get_cpu_capability() == "AVX512" and _of_processor("vendor_id") != "GenuineIntel"
+
+
+def _of_processor(name: str) -> str:
+    """What Linux says of the processor; empty where it says nothing."""
     file = Path("/proc/cpuinfo")
-    named = re.search(r"^model name\s*: (.*)$", file.read_text("utf-8") if file.is_file() else "", re.MULTILINE)
-    return named[1] if named else platform.machine()
+    said = re.search(rf"^{name}\s*: (.*)$", file.read_text("utf-8") if file.is_file() else "", re.MULTILINE)
+    return said[1] if said else ""
 
 
 def hardware_of(placement: str) -> str:

@@ -47,7 +47,7 @@ class Toy:
         for subject in self.world:
             fetched = self.add(graph, StepId("fetch", subject, "numbers"), resource="services")
             built = self.add(graph, StepId("build", subject, "numbers"), [fetched])
-            scores.append(self.add(graph, StepId("score", subject, "numbers"), [built]))
+            scores.append(self.add(graph, StepId("score", subject, "numbers"), [built], device="cpu"))
         total = self.add(graph, TOTAL, optional=scores)
         self.add(graph, PAGE, [total])
         return graph

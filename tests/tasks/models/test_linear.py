@@ -3,8 +3,8 @@ import copy
 import pytest
 import torch
 
-from swaymeter.tasks.models import linear
-from swaymeter.tasks.models.linear import Linear, multiply_faster
+from swaymeter.tasks.models import linear, machine
+from swaymeter.tasks.models.linear import FEW, Linear, multiply_faster
 
 
 def _network() -> torch.nn.Sequential:
@@ -12,28 +12,36 @@ def _network() -> torch.nn.Sequential:
     return torch.nn.Sequential(torch.nn.Linear(48, 96), torch.nn.SiLU(), torch.nn.Linear(96, 40, bias=False))
 
 
-@pytest.mark.parametrize(("ratio", "dtype", "expected"), [
-    (2.0, torch.float32, Linear), (1.1, torch.float32, torch.nn.Linear), (2.0, torch.bfloat16, torch.nn.Linear),
+@pytest.mark.parametrize(("is_narrow", "dtype", "expected"), [
+    (True, torch.float32, Linear), (False, torch.float32, torch.nn.Linear), (True, torch.bfloat16, torch.nn.Linear),
 ])  # fmt: skip
 def test_the_faster_library_multiplies(
-    ratio: float, dtype: torch.dtype, expected: type, monkeypatch: pytest.MonkeyPatch
+    is_narrow: bool, dtype: torch.dtype, expected: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(linear, "_ratios", [])
-    monkeypatch.setattr(linear, "measured", lambda layer, rows: ratio)
+    monkeypatch.setattr(linear, "keeps_mkl_narrow", lambda: is_narrow)
     network = _network().to(dtype)
     multiply_faster(network)
     assert [type(network[0]), type(network[2])] == [expected, expected]
 
 
-@pytest.mark.parametrize("shape", [(40, 48), (7, 48), (2, 30, 48), (0, 48)])
+@pytest.mark.parametrize("shape", [(FEW, 48), (7, 48), (2, 90, 48), (0, 48)])
 def test_both_libraries_give_the_same(shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear, "_ratios", [2.0])
+    multiplied = list[int]()
+    by_onednn = linear.by_onednn
+
+    def counted(states: torch.Tensor, *layer: torch.Tensor) -> torch.Tensor:
+        multiplied.append(len(states))
+        return by_onednn(states, *layer)
+
+    monkeypatch.setattr(linear, "keeps_mkl_narrow", lambda: True)
+    monkeypatch.setattr(linear, "by_onednn", counted)
     plain, faster = _network(), copy.deepcopy(_network())
     multiply_faster(faster)
     states = torch.randn(shape)
     with torch.inference_mode():
         torch.testing.assert_close(faster(states), plain(states))
         torch.testing.assert_close(faster(states.transpose(0, -2)), plain(states.transpose(0, -2)))
+    assert len(multiplied) == (4 if states.numel() >= FEW * 48 else 0)
     gradients = []
     for network in (plain, faster):
         wanted = states.clone().requires_grad_()
@@ -42,5 +50,12 @@ def test_both_libraries_give_the_same(shape: tuple[int, ...], monkeypatch: pytes
     torch.testing.assert_close(*gradients)
 
 
-def test_what_is_measured_is_a_ratio_of_seconds() -> None:
-    assert 0.01 < linear.measured(torch.nn.Linear(256, 256), 64) < 100
+@pytest.mark.parametrize(("vendor", "width", "is_narrow"), [
+    ("AuthenticAMD", "AVX512", True), ("AuthenticAMD", "AVX2", False), ("GenuineIntel", "AVX512", False),
+])  # fmt: skip
+def test_mkl_is_narrow_on_others_than_intel(
+    vendor: str, width: str, is_narrow: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: width)
+    monkeypatch.setattr(machine, "_of_processor", {"vendor_id": vendor}.get)
+    assert machine.keeps_mkl_narrow() == is_narrow
