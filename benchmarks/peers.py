@@ -18,6 +18,7 @@ above 1.
 import argparse
 import importlib.util
 import itertools
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -83,7 +84,8 @@ def main() -> None:
         ],
     )
     with ExitStack() as stack:
-        servers = _servers(stack, asked.dtype, max(asked.tokens), skipped)
+        room = min(max(2048, max(asked.tokens) + 512), one.context_window or sys.maxsize)
+        servers = _servers(stack, asked.dtype, room, skipped)
         for tokens in asked.tokens:
             texts = _texts(one, tokens, asked.entities)
             for work in asked.work:
@@ -114,18 +116,18 @@ def _asked() -> argparse.Namespace:
     return asked
 
 
-def _servers(stack: ExitStack, dtypes: Sequence[str], tokens: int, skipped: list[str]) -> dict[tuple[str, str], str]:
-    """The addresses of the servers that there are, by the side's name and the number format."""
+def _servers(stack: ExitStack, dtypes: Sequence[str], room: int, skipped: list[str]) -> dict[tuple[str, str], str]:
+    """The addresses of the servers that there are, by the side's name and the format; room: tokens of a request."""
     found = {}
     if importlib.util.find_spec("xllamacpp"):
-        room, threads = 2 * max(2048, tokens + 512), torch.get_num_threads()
-        found["llama.cpp", "Q4_1"] = stack.enter_context(llama_server(slots=2, tokens=room, threads=threads))
+        started = llama_server(slots=2, tokens=2 * room, threads=torch.get_num_threads())
+        found["llama.cpp", "Q4_1"] = stack.enter_context(started)
     else:
         skipped.append("llama.cpp: xllamacpp is not installed")
     if (PLACE / ".set-up").exists():
         options = ["--max-logprobs", "-1", "--enable-prefix-caching"]
         for dtype in dtypes:
-            server = vllm_server(tokens=max(2048, tokens + 512), cache_gib=2, dtype=dtype, options=options)
+            server = vllm_server(tokens=room, cache_gib=2, dtype=dtype, options=options)
             found["vLLM", dtype] = stack.enter_context(server).address
     else:
         skipped.append("vLLM: not installed; make test-servers installs it (3.5 GB)")
