@@ -55,22 +55,28 @@ class FirstPage:
                 self._thread = threading.Thread(target=self._draw, args=(dict(self._memory),), daemon=True)
                 self._thread.start()
 
-    def end(self) -> None:
-        """Waits for the step that is computed, if any, and lets no other begin: the last page has the same files."""
+    def stop(self) -> None:
+        """Lets no other step begin."""
         self._is_over.set()
+
+    def end(self) -> None:
+        """The same, and waits for the step that is computed, if any: the last page has the same files."""
+        self.stop()
         while self._thread is not None and self._thread.is_alive():
             self._thread.join(0.1)  # a signal is answered meanwhile
 
     def _seconds_left(self, graph: Graph, pending: Collection[StepId]) -> float | None:
         """How long scoring will take; None before a relation is scored as a whole, and another step has been timed."""
         steps = [node for node in graph if node.id.stage == "score"]
-        done = sum(bool(node.step and node.step.device) for node in steps if node.state == "done")
+        asking = {node.id.group for node in steps if node.step and (node.step.device or node.step.resource == "server")}
+        steps = [node for node in steps if node.id.group in asking]  # others follow from these in no time
+        done = sum(node.state == "done" for node in steps)
         if self._scoring is None:
             self._scoring = (time.monotonic(), done) if done else None
             return None
         since, before = self._scoring
         states = defaultdict[tuple[str, ...], set[str]](set)
-        for node in steps:
+        for node in (node for node in graph if node.id.stage == "score"):
             states[node.id.subject, node.id.model, node.id.dtype, node.id.way].add(node.state)
         if done == before or {"done"} not in states.values():
             return None

@@ -80,6 +80,8 @@ class Runner:
         try:
             return self._walk(graph)
         except BaseException as raised:
+            if self._first_page:
+                self._first_page.stop()
             self._workers.abandon()
             is_told = not isinstance(raised, Exception)  # by Ctrl-C or SIGTERM, which is answered in seconds
             code = STOPPED if isinstance(raised, KeyboardInterrupt) else TOLD_TO_END

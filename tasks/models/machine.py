@@ -43,7 +43,8 @@ def keeps_mkl_narrow() -> bool:
     """Whether MKL computes with half of the width that this processor has: AVX-512 it gives to Intel's alone."""
     import torch
 
-    return torch.backends.cpu.get_cpu_capability() == "AVX512" and _of_processor("vendor_id") != "GenuineIntel"
+    others = _of_processor("vendor_id") not in ("", "GenuineIntel")
+    return others and torch.backends.cpu.get_cpu_capability() == "AVX512"
 
 
 def _of_processor(name: str) -> str:
