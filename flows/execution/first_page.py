@@ -42,6 +42,7 @@ class FirstPage:
     def __init__(self, resolve: Resolve, memory: dict[Any, Any], run: Run) -> None:
         """None has been drawn; memory: that of the graphs of the run."""
         self._resolve, self._memory, self._run = resolve, memory, run
+        self._scored_before: int | None = None  # by earlier runs: steps that ask a model
         self._scoring: tuple[float, int] | None = None  # since when, and how many steps had asked a model by then
         self._thread: threading.Thread | None = None
         self._is_over = threading.Event()
@@ -49,11 +50,11 @@ class FirstPage:
 
     def offer(self, graph: Graph, pending: Collection[StepId]) -> None:
         """Begins to draw where that is worth it; graph: as the memory has it; pending: what is still to end."""
-        if self.is_to_come and (seconds := self._seconds_left(graph, pending)) is not None:
-            self.is_to_come = False  # later there is less left
-            if seconds >= WORTH_SECONDS:
-                self._thread = threading.Thread(target=self._draw, args=(dict(self._memory),), daemon=True)
-                self._thread.start()
+        seconds = self._seconds_left(graph, pending) if self.is_to_come else None
+        if seconds is not None and seconds >= WORTH_SECONDS:
+            self.is_to_come = False
+            self._thread = threading.Thread(target=self._draw, args=(dict(self._memory),), daemon=True)
+            self._thread.start()
 
     def stop(self) -> None:
         """Lets no other step begin."""
@@ -66,13 +67,18 @@ class FirstPage:
             self._thread.join(0.1)  # a signal is answered meanwhile
 
     def _seconds_left(self, graph: Graph, pending: Collection[StepId]) -> float | None:
-        """How long scoring will take; None before a relation is scored as a whole, and another step has been timed."""
+        """How long scoring will take; None before a relation is scored as a whole, and a step has been timed.
+
+        Timed is from the first step on that this run has scored: before it, data is fetched and built.
+        """
         steps = [node for node in graph if node.id.stage == "score"]
         asking = {node.id.group for node in steps if node.step and (node.step.device or node.step.resource == "server")}
         steps = [node for node in steps if node.id.group in asking]  # others follow from these in no time
         done = sum(node.state == "done" for node in steps)
+        if self._scored_before is None:
+            self._scored_before = done
         if self._scoring is None:
-            self._scoring = (time.monotonic(), done) if done else None
+            self._scoring = (time.monotonic(), done) if done > self._scored_before else None
             return None
         since, before = self._scoring
         states = defaultdict[tuple[str, ...], set[str]](set)

@@ -80,12 +80,15 @@ class Runner:
         try:
             return self._walk(graph)
         except BaseException as raised:
-            if self._first_page:
-                self._first_page.stop()
-            self._workers.abandon()
             is_told = not isinstance(raised, Exception)  # by Ctrl-C or SIGTERM, which is answered in seconds
             code = STOPPED if isinstance(raised, KeyboardInterrupt) else TOLD_TO_END
             end = end_in_time(code) if is_told else None
+            if self._first_page:
+                self._first_page.stop()
+            try:
+                self._workers.abandon()
+            except Exception:  # such as a scheduler that does not answer any more
+                log.debug("the workers were not told that the run has ended", exc_info=True)
             while self._running.keys() - self._over:  # the workspace is theirs until they have come to their ends
                 with suppress(Empty):  # one may be missing: the exception can come just after one was taken out
                     self._ended.get(timeout=0.1)

@@ -96,3 +96,20 @@ def test_a_first_page_that_fails_stops_nothing(study: _Study) -> None:
     study.run()
     assert (study.failing, study.pages) == (False, [[321]])
     assert set(study.toy.states().values()) == {"done"}
+
+
+def test_only_scoring_is_timed_and_a_slower_relation_still_leads_to_a_page(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy.world = dict.fromkeys("abcdef", 1)
+    toy.run(Selection(relations=("a",)))
+    page, now = first_page.FirstPage(lambda known: toy.graph(), {}, Run(toy.root)), [0.0]
+    monkeypatch.setattr(first_page.time, "monotonic", lambda: now[0])
+    came = []
+    for now[0], relations in [(0, "a"), (1000, "a"), (1001, "ab"), (1002, "abc"), (1202, "abcd")]:
+        toy.run(Selection(relations=tuple(relations)))
+        graph = toy.graph()
+        page.offer(graph, {node.id for node in graph if node.state != "done"})
+        came.append(not page.is_to_come)
+    page.end()
+    assert came == [False] * 4 + [True]

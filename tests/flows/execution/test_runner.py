@@ -139,6 +139,18 @@ def test_an_interruption_as_a_step_ends_ends_the_run(toy: Toy) -> None:
         runner.run()
 
 
+def test_workers_that_cannot_be_told_of_the_end_do_not_hide_it(toy: Toy) -> None:
+    class Lost(Workers):
+        def abandon(self) -> None:
+            raise OSError("the scheduler does not answer")
+
+    def interrupted(step: Step) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Runner(toy.graph, Selection(), interrupted, Progress(), Lost()).run()
+
+
 def test_a_step_has_ended_though_it_cannot_be_told(toy: Toy) -> None:
     def tell(*_: object) -> None:
         sys.exit("nobody reads it")

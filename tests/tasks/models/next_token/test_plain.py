@@ -34,20 +34,26 @@ def test_padded_batch_equals_prompts_read_alone(family: str, batch: int) -> None
 
 
 @pytest.mark.parametrize(
-    "answer",
+    ("answer", "of_draws"),
     [
-        lambda model: greedy_answers(model, ["x", "Oslo.\n"], TEXTS[:1], max_new_tokens=24),
-        lambda model: sample_answers(model, [[*b"Oslo"], [*b"Where"]], [("a",), ("b",)], samples=1, max_new_tokens=24),
+        (lambda model: greedy_answers(model, ["x", "Oslo.\n"], TEXTS[:1], max_new_tokens=24), 0),
+        (
+            lambda model: sample_answers(
+                model, [[*b"Oslo"], [*b"Where"]], [("a",), ("b",)], samples=1, max_new_tokens=24
+            ),
+            2,
+        ),
     ],
     ids=["lines", "samples"],
 )
-def test_growing_prompts_are_not_compared_at_each_step(answer: Callable[[LanguageModel], Any]) -> None:
+def test_growing_prompts_are_not_compared_at_each_step(answer: Callable[[LanguageModel], Any], of_draws: int) -> None:
+    """of_draws: so many passes more may be of draws that rounding could decide, which differs between processors."""
     model = tiny_language_model("bloom")
     answer(model)
     first = model.forward_passes
     answer(model)
     passes = [first - 9, model.forward_passes - first]  # four prompts alone for each of two ways, and a batch
-    assert passes[0] == passes[1] in range(24, 24 + 3)  # draws that rounding could decide have a pass of their own
+    assert passes[0] == passes[1] in range(24, 24 + of_draws + 1)
 
 
 def test_a_probe_of_one_token_has_prompts_of_equal_length() -> None:
