@@ -61,13 +61,13 @@ def _checksum(content: Mapping[str, Any]) -> str:
 
 
 NAME = ".holder.json"
-"""The note of who holds a workspace, beside its lock: for the message to others and for nothing else."""
+"""The note of who holds a workspace, beside its lock: for the message to others, and to see that the lock is lost."""
 LONGEST_COMMAND = 200
 """Characters of a command that are noted."""
 
 
-def note_holder(root: Path) -> None:
-    """Notes that this process holds the workspace from now on."""
+def note_holder(root: Path) -> bytes:
+    """Notes that this process holds the workspace from now on; gives the note."""
     command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
     holder = {
         "process": os.getpid(),
@@ -75,7 +75,9 @@ def note_holder(root: Path) -> None:
         "command": command[:LONGEST_COMMAND],
         "since": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-    write_file(root / NAME, json.dumps(holder))
+    note = json.dumps(holder)
+    write_file(root / NAME, note)
+    return note.encode()
 
 
 def describe_holder(root: Path) -> str:

@@ -36,6 +36,7 @@ from swaymeter.data.errors import DamagedFile, WorkspaceBusy, WorkspaceError, fi
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from swaymeter.data.storage.files import CHARACTERS
+from swaymeter.data.storage.notes import NAME as HOLDER
 from swaymeter.data.storage.notes import describe_holder, json_object, note_holder, note_of, unsealed, write_sealed
 from swaymeter.data.storage.writing import TEMPORARY
 
@@ -55,6 +56,8 @@ WAITING_SECONDS = 0.5
 """Between two looks whether another process has left the workspace."""
 
 _memories: dict[Path, dict[Any, Any]] = {}
+_holders: dict[Path, bytes] = {}
+"""The note that this process holds it, of the workspaces that it holds."""
 _first: dict[Path, str] = {}
 """The study that came first, of the workspaces that this process holds: it stays so also where a file server fails."""
 
@@ -163,14 +166,17 @@ class Workspace:
                 self._prepare()
                 _first[self.root] = (self._noted() or {}).get("study", "")
                 if lock.lock_counter == 1:
-                    note_holder(self.root)
+                    _holders[self.root] = note_holder(self.root)
                     self._say_place()
             yield _memories.setdefault(self.root, {})
         finally:
-            lock.release()
-            if not lock.is_locked:
-                _memories.pop(self.root, None)
-                _first.pop(self.root, None)
+            if lock.lock_counter == 1:
+                for of_the_held in (_memories, _holders, _first):
+                    of_the_held.pop(self.root, None)
+            try:
+                lock.release()
+            except OSError as error:  # what was written is whole, and what ended the run is said, whatever this is
+                log.warning("the lock of the workspace %s is lost: %s", self.root, error.strerror or error)
 
     def _acquire(self, lock: FileLock, waiting: Callable[[str], object] | None) -> None:
         try:
@@ -188,12 +194,30 @@ class Workspace:
         return os.access(self.root, os.W_OK) or not self.root.exists()
 
     def check_is_there(self) -> None:
-        """WorkspaceError where the folder of a run cannot be seen, such as a shared one that is not mounted now."""
+        """WorkspaceError where the folder of a run cannot be seen, such as a shared one that is not mounted now.
+
+        Also where another run has begun in it: a file server that starts anew may have forgotten who holds the lock.
+        """
         if not os.path.exists(self.root / "workspace.json"):  # Path.exists raises where a file server does not answer
             raise WorkspaceError(
                 f"the workspace {self.root} is away: its workspace.json is not there; mount the folder again, or put "
                 "it back, and run the same command again: what was stored is kept"
             )
+        if self._note_of_holder() != _holders.get(self.root):
+            raise WorkspaceBusy(
+                f"the workspace {self.root} is held by two runs, as its file server has lost the lock of this one: "
+                f"{describe_holder(self.root)}; wait for that to end, and run the same command again"
+            )
+
+    def _note_of_holder(self) -> bytes | None:
+        """Who holds the workspace now, where this process does, or did; what cannot be read has not changed."""
+        noted = _holders.get(self.root)
+        if noted is None:
+            return None
+        try:
+            return note_of(self.root / HOLDER)
+        except (OSError, ValueError):
+            return noted
 
     def check_layout(self) -> None:
         """WorkspaceError where the folder is of another layout, cannot be read, or has an unusable name."""

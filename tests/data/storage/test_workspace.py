@@ -132,6 +132,38 @@ def test_one_process_may_lock_twice_and_after_a_failure(workspace: Workspace) ->
         pass
 
 
+def test_a_lost_lock_hides_nothing(workspace: Workspace, caplog: pytest.LogCaptureFixture) -> None:
+    def lose() -> None:
+        (number,) = (one.name for one in Path("/proc/self/fd").iterdir() if _leads_to(one, workspace.root / ".lock"))
+        os.close(int(number))  # a file server that starts anew leaves such a lock
+        raise RuntimeError("as it was")
+
+    with pytest.raises(RuntimeError, match="as it was"), workspace.lock():
+        lose()
+    assert f"the lock of the workspace {workspace.root} is lost" in caplog.text
+    with workspace.lock():
+        pass
+
+
+def _leads_to(link: Path, file: Path) -> bool:
+    try:
+        return link.readlink() == file
+    except FileNotFoundError:
+        return False
+
+
+def test_another_run_in_ones_own_workspace_is_named(workspace: Workspace) -> None:
+    with workspace.lock():
+        workspace.check_is_there()
+        note = workspace.root / ".holder.json"
+        note.write_text(note.read_text().replace(f'"process": {os.getpid()}', '"process": 1'))
+        with pytest.raises(WorkspaceBusy, match=r"held by two runs.*: process 1 on .* wait for that to end"):
+            workspace.check_is_there()
+        note.unlink()
+        workspace.check_is_there()
+    workspace.check_is_there()
+
+
 @pytest.fixture
 def holder(workspace: Workspace) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the workspace."""

@@ -10,14 +10,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.faults.campaign import endpoints, escapes, flips, kills, others, outages, streams
+from tests.faults.campaign import endpoints, escapes, flips, kills, network, others, outages, streams
 from tests.faults.campaign.record import Record
 
 
 def main() -> int:
     """Reads the arguments and runs what they say."""
     parser = argparse.ArgumentParser(prog="make test-faults", description=__doc__)
-    parts = ("flips", "outages", "kills", "endpoints", "others", "escapes", "streams")
+    parts = ("flips", "outages", "network", "kills", "endpoints", "others", "escapes", "streams")
     parser.add_argument("--kills", type=int, default=10, help="random kills of a run (10)")
     parser.add_argument("--flips", type=int, default=5_000, help="random bits that are flipped in files (5,000)")
     parser.add_argument("--service-faults", type=int, default=10, help="random faults of a model server (10)")
@@ -32,6 +32,7 @@ def main() -> int:
     outcomes = {
         "flips": flips.outcomes(chosen.flips, chosen.seed),
         "outages": outages.outcomes(chosen.seed),
+        "network": network.outcomes(chosen.seed),
         "kills": kills.outcomes(chosen.kills, chosen.seed),
         "endpoints": endpoints.outcomes(chosen.service_faults, chosen.served_kills, chosen.seed),
         "others": others.outcomes(chosen.workspaces, chosen.seed),

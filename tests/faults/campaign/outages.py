@@ -24,7 +24,7 @@ from swaymeter.flows.graph.step import STAGES
 from swaymeter.flows.server import api as prefect
 from swaymeter.flows.server.settings import QUIET, TEMPORARY
 from tests.docker.test_docker import POSTGRES, free_port, postgresql
-from tests.end_to_end.tiny_study import new_study, prefect_server, until
+from tests.end_to_end.tiny_study import TinyStudy, new_study, prefect_server, until
 from tests.faults.campaign.case import BrokenError, Case, Held, NotHitError, as_in_a_terminal, judged
 from tests.faults.campaign.folders import no_more_files, prefect_full, workspace_away, workspace_full
 from tests.faults.campaign.interrupts import RUNNERS, interrupted
@@ -84,16 +84,20 @@ def _cases() -> Iterator[tuple[str, Happens]]:
         yield "a short run on a busy machine", on_a_busy_machine
 
 
-def two_hosts(case: Case) -> str:
-    """While a run of one host scores, a second one is refused by name, and a third one waits and computes nothing."""
+def two_hosts(case: Case, there: TinyStudy | None = None) -> str:
+    """While a run of one host scores, a second one is refused by name, and a third one waits and computes nothing.
+
+    there: the study as the other host sees it.
+    """
+    there = there or case.study
     held, other = Held("score", case.folder, "host-a"), Held("report", case.folder / "nowhere", "host-b")
     with case.study.start("run", before=held) as first:
         until(held.reached.exists, first)
-        second = case.study.run("run", before=other)
+        second = there.run("run", before=other)
         refusal = f"error  process {first.pid} on host-a "
         if second.code != 1 or not second.said.startswith(refusal):
             raise BrokenError("NOT REFUSED", second.said)
-        with case.study.start("run", "--wait", before=other) as third:
+        with there.start("run", "--wait", before=other) as third:
             until(lambda: "on host-a" in third.file.read_text(), third)
             case.happened()
             held.may_go.touch()
