@@ -101,6 +101,10 @@ class Selected:
             except SwaymeterError as error:
                 raise StudyFileError(f"{self.name}: {error}") from None
 
+    def check(self, name: str, *, offline: bool) -> None:
+        """Refuses, before anything is written, what a run would refuse; a server is asked."""
+        self._check(self.graph, self._stages(name), force=False, offline=offline)
+
     def rows(self) -> list[StatusRow]:
         """How every selected step stands; a row for each measure of a score step."""
         selected = self.selection.of(self.graph)

@@ -23,7 +23,7 @@ from swaymeter.tasks.measures.measure import PerQuery, check_enough
 from swaymeter.tasks.models.backends import OF_SERVERS, capabilities
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
-from swaymeter.tasks.models.files.identity import ModelKind, identify_model
+from swaymeter.tasks.models.files.identity import ModelKind, identify_model, kind_of_judge
 
 
 def refusals(
@@ -205,7 +205,7 @@ def _too_few_contexts(
 
 
 def check_models(study: Study, *, also_asked: bool = True) -> None:
-    """Checks the models of a study: those that help to make questions and, if `also_asked`, those that answer.
+    """Checks the models of a study: those that help to make questions and, if `also_asked`, that answer, or judge.
 
     StudyFileError names those that cannot be had, or cannot give what a measure needs; no hub is asked.
     """
@@ -213,6 +213,9 @@ def check_models(study: Study, *, also_asked: bool = True) -> None:
         for model in study.models:
             if name := model.tokenizer if model.endpoint else model.source:
                 _check(name, "language_model")
+        for measure in study.requested():
+            if judge := study.parameters(measure).get("entailment"):
+                _check(judge, kind_of_judge(judge))
         _check_capabilities(study)
     if study.questions is not None:
         models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].source)

@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from swaymeter.data.catalog import models
 from swaymeter.data.errors import InputError, ModelError, UsageError
 from swaymeter.tasks.models.embedder import Embedder, Encoder, load_embedder
-from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model
+from swaymeter.tasks.models.files.identity import ModelIdentity, identify_model, kind_of_judge
 from swaymeter.tasks.models.loading import chosen_device, context_window, loaded_once, pretrained, weights_options
 
 REFERENCE = "microsoft/deberta-large-mnli"
@@ -161,14 +160,14 @@ def load_entailment(name: str = REFERENCE, *, threshold: float = 0.8, device: st
     """
     if not 0 < threshold <= 1:
         raise UsageError(f"the threshold of an entailment stand-in is {threshold}; it must lie in (0, 1]")
-    if _is_embedder(name):
+    if kind_of_judge(name) == "embedder":
         return EmbeddingStandIn(load_embedder(name, device=device), threshold)
     return _loaded(identify_model(name, "entailment"), chosen_device(device))
 
 
 def identify_entailment(name: str = REFERENCE) -> str:
     """The revision of the judge that load_entailment would load, for a score's key; raises as it does."""
-    return identify_model(name, "embedder" if _is_embedder(name) else "entailment").revision
+    return identify_model(name, kind_of_judge(name)).revision
 
 
 @loaded_once
@@ -179,8 +178,3 @@ def _loaded(identity: ModelIdentity, device: str) -> EntailmentModel:
     model = pretrained(identity, load, **weights_options("float32", device)).eval()
     tokenizer = pretrained(identity, AutoTokenizer.from_pretrained)
     return EntailmentModel(model, tokenizer, identity.name, identity.revision, device)
-
-
-def _is_embedder(name: str) -> bool:
-    entry = models().get(name)
-    return entry is not None and entry.kind == "embedder"

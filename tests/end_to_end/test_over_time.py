@@ -100,6 +100,16 @@ def test_an_audit_fails_where_it_is_worse_than_before(model: str, code: int, sce
     assert ("worse than before: " in ended.said) == bool(code)
 
 
+def test_an_audit_of_other_questions_says_so_also_in_its_file(scene: Scene, tmp_path: Path) -> None:
+    others, junit = tmp_path / "others.csv", tmp_path / "audit.xml"
+    others.write_text("question,answer,context,kind\nWho wrote Emma?,Austen,Austen wrote Emma.,supporting\n")
+    audit = replace(scene.study, file=others, workspace=tmp_path / "audit")
+    how = ("--samples", "1", "--max-new-tokens", "2", "--fail-if-worse-than", str(scene.folder / "before"))
+    ended = audit.run("audit", "--model", f"{scene.folder / 'other'}:float32", "--junit", str(junit), *how)
+    assert ended.code == 2, ended.said
+    assert "no question of it was asked with the same texts now" in junit.read_text()
+
+
 def test_a_backfill_leaves_a_run_for_each_value(scene: Scene, tmp_path: Path) -> None:
     script = tmp_path / "backfill.py"
     script.write_text(BACKFILL)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from swaymeter.data.errors import WorkFailed
+from swaymeter.data.errors import SwaymeterError, WorkFailed
 from swaymeter.flows.cli import options
 from swaymeter.flows.cli.console import err, out, print_line, print_product, warn
 
@@ -181,6 +181,7 @@ def audit(
         selected = Selected.of(str(study))
         selected.check_models("run")
         read = view.read_rows(selected.study, thresholds, folder)
+        selected.check("run", offline=offline)
     console = err if as_json else out
     progress = TerminalProgress(console)
     log_to(console, verbose=traceback)
@@ -189,7 +190,7 @@ def audit(
     outcome: checks.Judged = []
     notes: list[str] = []
     compared = earlier.Comparison()
-    error = WorkFailed(message) if message else None
+    error: SwaymeterError | None = WorkFailed(message) if message else None
     if not error:
         found = view.found_in(database)
         try:
@@ -197,7 +198,7 @@ def audit(
             notes = notes_on(outcome, found.silent)
             if before:
                 compared = earlier.against(before, database)
-        except WorkFailed as why:
+        except SwaymeterError as why:  # also of a baseline that cannot be compared
             error = why
     if junit is not None:
         name, unused = selected.study.name, wrong_rows(read.rejected)

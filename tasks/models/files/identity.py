@@ -25,6 +25,9 @@ from swaymeter.data.storage.notes import json_object
 from swaymeter.tasks.models.files.hub import sha256_of
 
 ModelKind = Literal["language_model", "embedder", "entailment"]
+_WORDS: Mapping[ModelKind, str] = {
+    "language_model": "language model", "embedder": "embedder", "entailment": "entailment model",
+}  # fmt: skip
 
 # Names of architectures, in the order in which they are looked for, and what these are.
 _KINDS = {
@@ -78,7 +81,8 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     elif _is_path(name):
         raise ModelError(f"model {name!r}: the folder does not exist")
     elif not _HUB_ID.fullmatch(name):
-        raise UnknownName(purpose.replace("_", " "), name, aliases(purpose))
+        judges = aliases("embedder") if purpose == "entailment" else []
+        raise UnknownName(_WORDS[purpose], name, aliases(purpose) + judges)
     else:
         identity = ModelIdentity(name, _commit(name, purpose), "hub", name)
     if purpose == "language_model" and (config := _config(identity)):
@@ -93,6 +97,12 @@ def is_downloaded(hub_id: str) -> bool:
     return isinstance(try_to_load_from_cache(hub_id, "config.json"), str)
 
 
+def kind_of_judge(name: str) -> ModelKind:
+    """What a judge of that name is: an entailment model, or an embedder that stands in for one."""
+    entry = models().get(name)
+    return "embedder" if entry is not None and entry.kind == "embedder" else "entailment"
+
+
 def aliases(purpose: ModelKind) -> list[str]:
     """The catalog's aliases of models for that purpose."""
     return [alias for alias, entry in models().items() if entry.kind == purpose]
@@ -100,7 +110,7 @@ def aliases(purpose: ModelKind) -> list[str]:
 
 def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
     if entry.kind != purpose:
-        kind, known = purpose.replace("_", " "), ", ".join(aliases(purpose))
+        kind, known = _WORDS[purpose], ", ".join(aliases(purpose))
         raise UsageError(f"{entry.alias!r} is not a {kind} but of kind {entry.kind}; known: {known}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)

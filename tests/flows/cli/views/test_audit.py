@@ -268,6 +268,24 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
     assert not (tmp_path / "ws").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--model", "m@http://127.0.0.1:1/v1"], "model m (http://127.0.0.1:1) cannot be reached: "),
+        (
+            ["--model", "smollm2-135m-instruct", "--entailment", "nosuch"],
+            "no entailment model is named 'nosuch'; known: all-minilm-l6-v2, deberta-large-mnli",
+        ),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_and_leaves_nothing(
+    options: list[str], said: str, swaymeter: Command, tmp_path: Path
+) -> None:
+    ended = swaymeter("audit", "own-questions", *options, "--workspace", str(tmp_path / "ws"))
+    assert (ended.code, ended.error.startswith(said)) == (2, True), ended.error
+    assert not (tmp_path / "ws").exists()
+
+
 VERDICTS = {"c": "context", "o": "original"}
 
 
