@@ -24,7 +24,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,6 +166,7 @@ class Workspace:
                 self._prepare()
                 _first[self.root] = (self._noted() or {}).get("study", "")
                 if lock.lock_counter == 1:
+                    _memories.pop(self.root, None)
                     _holders[self.root] = note_holder(self.root)
                     self._say_place()
             yield _memories.setdefault(self.root, {})
@@ -176,7 +177,7 @@ class Workspace:
             try:
                 lock.release()
             except OSError as error:  # what was written is whole, and what ended the run is said, whatever this is
-                log.warning("the lock of the workspace %s is lost: %s", self.root, error.strerror or error)
+                log.warning("the workspace %s could not be released: %s", self.root, error.strerror or error)
 
     def _acquire(self, lock: FileLock, waiting: Callable[[str], object] | None) -> None:
         try:
@@ -196,28 +197,27 @@ class Workspace:
     def check_is_there(self) -> None:
         """WorkspaceError where the folder of a run cannot be seen, such as a shared one that is not mounted now.
 
-        Also where another run has begun in it: a file server that starts anew may have forgotten who holds the lock.
+        WorkspaceBusy as `check_is_held` raises it.
         """
         if not os.path.exists(self.root / "workspace.json"):  # Path.exists raises where a file server does not answer
             raise WorkspaceError(
                 f"the workspace {self.root} is away: its workspace.json is not there; mount the folder again, or put "
                 "it back, and run the same command again: what was stored is kept"
             )
-        if self._note_of_holder() != _holders.get(self.root):
-            raise WorkspaceBusy(
-                f"the workspace {self.root} is held by two runs, as its file server has lost the lock of this one: "
-                f"{describe_holder(self.root)}; wait for that to end, and run the same command again"
-            )
+        self.check_is_held()
 
-    def _note_of_holder(self) -> bytes | None:
-        """Who holds the workspace now, where this process does, or did; what cannot be read has not changed."""
-        noted = _holders.get(self.root)
-        if noted is None:
-            return None
-        try:
-            return note_of(self.root / HOLDER)
-        except (OSError, ValueError):
-            return noted
+    def check_is_held(self) -> None:
+        """WorkspaceBusy where this process holds the workspace, and another run has begun in it.
+
+        A file server that starts anew may have forgotten who holds the lock. Where that cannot be seen, all is well.
+        """
+        mine = _holders.get(self.root)
+        with suppress(OSError, ValueError):
+            if mine is not None and note_of(self.root / HOLDER) != mine:
+                raise WorkspaceBusy(
+                    f"the workspace {self.root} is held by two runs, as its file server did not keep the lock of this "
+                    f"one: {describe_holder(self.root)}; once that has ended, run the same command again"
+                )
 
     def check_layout(self) -> None:
         """WorkspaceError where the folder is of another layout, cannot be read, or has an unusable name."""

@@ -203,6 +203,7 @@ def _run(
     plan, execution = plan_of(chosen, workspace), chosen.execution
 
     def submit(step: Step) -> Any:
+        workspace.check_is_held()
         name, stage = str(step.id), step.id.stage
         run = Run(workspace.root, offline, partial(report_within, stage, name))
         if pool is not None:

@@ -103,7 +103,10 @@ class Cluster(Workers):
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._opened.close()
+        try:
+            self._opened.close()
+        except Exception:  # such as a scheduler that is gone: what was computed is stored, and why a run ended is said
+            log.debug("the cluster could not be left", exc_info=True)
 
     def _check_workers(self) -> None:
         """UsageError where one of the workers does not fit."""

@@ -1,3 +1,4 @@
+import fcntl
 import json
 import os
 import re
@@ -140,9 +141,9 @@ def test_a_lost_lock_hides_nothing(workspace: Workspace, caplog: pytest.LogCaptu
 
     with pytest.raises(RuntimeError, match="as it was"), workspace.lock():
         lose()
-    assert f"the lock of the workspace {workspace.root} is lost" in caplog.text
-    with workspace.lock():
-        pass
+    assert f"the workspace {workspace.root} could not be released" in caplog.text
+    with workspace.lock(), (workspace.root / ".lock").open() as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _leads_to(link: Path, file: Path) -> bool:
@@ -157,7 +158,7 @@ def test_another_run_in_ones_own_workspace_is_named(workspace: Workspace) -> Non
         workspace.check_is_there()
         note = workspace.root / ".holder.json"
         note.write_text(note.read_text().replace(f'"process": {os.getpid()}', '"process": 1'))
-        with pytest.raises(WorkspaceBusy, match=r"held by two runs.*: process 1 on .* wait for that to end"):
+        with pytest.raises(WorkspaceBusy, match=r"held by two runs.*: process 1 on .*; once that has ended, run"):
             workspace.check_is_there()
         note.unlink()
         workspace.check_is_there()

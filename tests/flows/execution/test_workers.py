@@ -3,7 +3,7 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,16 @@ def test_a_model_that_no_worker_can_hold_is_refused_first(
     ends = refused if refusal else nullcontext()
     with one_worker(GPU=1) as address, ends, Cluster(address, None, Run(tmp_path), asked=asked):
         pass
+
+
+def test_a_scheduler_that_is_gone_hides_nothing(tmp_path: Path) -> None:
+    def fail() -> None:
+        raise OSError("the connection was closed")
+
+    cluster = Cluster("tcp://127.0.0.1:1", None, Run(tmp_path))
+    cluster._opened = ExitStack()
+    cluster._opened.callback(fail)
+    cluster.__exit__()
 
 
 def test_a_scheduler_that_is_not_there_is_named(tmp_path: Path) -> None:
