@@ -97,7 +97,7 @@ class Selected:
         """Refuses, before anything runs, a model that cannot be had."""
         if name in ("run", "score", "fetch"):
             try:
-                check_models(self.study, also_asked=name != "fetch")
+                check_models(self.study, also_asked=name != "fetch", measures=self.selection.measures)
             except SwaymeterError as error:
                 raise StudyFileError(f"{self.name}: {error}") from None
 

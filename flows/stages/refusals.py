@@ -204,8 +204,10 @@ def _too_few_contexts(
             return
 
 
-def check_models(study: Study, *, also_asked: bool = True) -> None:
+def check_models(study: Study, *, also_asked: bool = True, measures: Collection[str] = ()) -> None:
     """Checks the models of a study: those that help to make questions and, if `also_asked`, that answer, or judge.
+
+    Judges of these measures alone, where some are named.
 
     StudyFileError names those that cannot be had, or cannot give what a measure needs; no hub is asked.
     """
@@ -214,8 +216,9 @@ def check_models(study: Study, *, also_asked: bool = True) -> None:
             if name := model.tokenizer if model.endpoint else model.source:
                 _check(name, "language_model")
         for measure in study.requested():
-            if judge := study.parameters(measure).get("entailment"):
-                _check(judge, kind_of_judge(judge))
+            judge = study.parameters(measure).get("entailment")
+            if judge and (not measures or measure in measures):
+                _check(judge, kind_of_judge(judge) if measure == "clusters" else "entailment")
         _check_capabilities(study)
     if study.questions is not None:
         models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].source)

@@ -171,6 +171,8 @@ def audit(
     database = folder / DATABASE
     before = earlier.baseline(fail_if_worse_than, database) if fail_if_worse_than else None
     forgotten = earlier.forgotten_verdicts(folder, verdicts)
+    console = err if as_json else out
+    log_to(console, verbose=traceback)
     with leaving_nothing(folder):
         study = view.write_study(
             file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
@@ -182,9 +184,7 @@ def audit(
         selected.check_models("run")
         read = view.read_rows(selected.study, thresholds, folder)
         selected.check("run", offline=offline)
-    console = err if as_json else out
     progress = TerminalProgress(console)
-    log_to(console, verbose=traceback)
     graph, message = selected.execute("run", progress, offline=offline)
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
     outcome: checks.Judged = []
@@ -206,7 +206,7 @@ def audit(
             junit, name, outcome, notes=notes, unused=unused, compared=compared.cases(), error=str(error or "")
         )
     if error:
-        raise typer.Exit(WorkFailed.exit_code) if progress.failures else error
+        raise typer.Exit(WorkFailed.exit_code) if message and progress.failures else error
     if as_json:
         print_product(view.as_json(selected, found, read, outcome, compared.numbers))
     else:

@@ -81,8 +81,7 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     elif _is_path(name):
         raise ModelError(f"model {name!r}: the folder does not exist")
     elif not _HUB_ID.fullmatch(name):
-        judges = aliases("embedder") if purpose == "entailment" else []
-        raise UnknownName(_WORDS[purpose], name, aliases(purpose) + judges)
+        raise UnknownName(_WORDS[purpose], name, aliases(purpose))
     else:
         identity = ModelIdentity(name, _commit(name, purpose), "hub", name)
     if purpose == "language_model" and (config := _config(identity)):
@@ -111,7 +110,7 @@ def aliases(purpose: ModelKind) -> list[str]:
 def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
     if entry.kind != purpose:
         kind, known = _WORDS[purpose], ", ".join(aliases(purpose))
-        raise UsageError(f"{entry.alias!r} is not a {kind} but of kind {entry.kind}; known: {known}")
+        raise UsageError(f"{entry.alias!r} is of kind {entry.kind}, and no {kind}; known: {known}")
     if entry.hub is not None:
         return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)
     file, digest = _embedded_file(entry)

@@ -274,7 +274,11 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
         (["--model", "m@http://127.0.0.1:1/v1"], "model m (http://127.0.0.1:1) cannot be reached: "),
         (
             ["--model", "smollm2-135m-instruct", "--entailment", "nosuch"],
-            "no entailment model is named 'nosuch'; known: all-minilm-l6-v2, deberta-large-mnli",
+            "no entailment model is named 'nosuch'; known: deberta-large-mnli",
+        ),
+        (
+            ["--model", "smollm2-135m-instruct", "--entailment", "all-minilm-l6-v2"],
+            "'all-minilm-l6-v2' is of kind embedder, and no entailment model; known: deberta-large-mnli",
         ),
     ],
 )

@@ -21,6 +21,21 @@ def test_a_new_workspace_is_gone(tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize("other", [".lock", "scores"])
+def test_what_another_run_has_begun_meanwhile_stays(other: str, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+
+    def refuse_late() -> None:
+        with leaving_nothing(folder):
+            for name in ("downloads", other):
+                (folder / name).mkdir(parents=True)
+            raise UsageError("the server gave up")
+
+    with pytest.raises(UsageError):
+        refuse_late()
+    assert {path.name for path in folder.iterdir()} == {"downloads", other}
+
+
 def test_what_was_there_stays(tmp_path: Path) -> None:
     (tmp_path / "audit.yaml").write_text("models: [m]")
     with pytest.raises(UsageError):
