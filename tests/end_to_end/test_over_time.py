@@ -100,7 +100,7 @@ def test_an_audit_fails_where_it_is_worse_than_before(model: str, code: int, sce
     assert ("worse than before: " in ended.said) == bool(code)
 
 
-def test_an_audit_of_other_questions_says_so_also_in_its_file(scene: Scene, tmp_path: Path) -> None:
+def test_other_questions_are_named_in_the_junit_file(scene: Scene, tmp_path: Path) -> None:
     others, junit = tmp_path / "others.csv", tmp_path / "audit.xml"
     others.write_text("question,answer,context,kind\nWho wrote Emma?,Austen,Austen wrote Emma.,supporting\n")
     audit = replace(scene.study, file=others, workspace=tmp_path / "audit")

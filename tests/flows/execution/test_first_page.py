@@ -98,9 +98,7 @@ def test_a_first_page_that_fails_stops_nothing(study: _Study) -> None:
     assert set(study.toy.states().values()) == {"done"}
 
 
-def test_only_scoring_is_timed_and_a_slower_relation_still_leads_to_a_page(
-    toy: Toy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slower_relation_still_leads_to_a_page(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.world = dict.fromkeys("abcdef", 1)
     toy.run(Selection(relations=("a",)))
     page, now = first_page.FirstPage(lambda known: toy.graph(), {}, Run(toy.root)), [0.0]

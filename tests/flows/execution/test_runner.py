@@ -139,7 +139,7 @@ def test_an_interruption_as_a_step_ends_ends_the_run(toy: Toy) -> None:
         runner.run()
 
 
-def test_workers_that_cannot_be_told_of_the_end_do_not_hide_it(toy: Toy) -> None:
+def test_lost_workers_hide_no_interruption(toy: Toy) -> None:
     class Lost(Workers):
         def abandon(self) -> None:
             raise OSError("the scheduler does not answer")
