@@ -45,8 +45,13 @@ Reason = Literal[
     "repeats the question",
     "part of another name",
     "no answer to look for",
+    "both answers, unclear stance",
 ]
 """Why a reply states neither answer; of several reasons the first that holds of "denied" to "part of another name"."""
+DECIDED_REASONS: frozenset[Reason] = frozenset(
+    ("unfinished thoughts", "yes or no of neither side", "no answer to look for")
+)
+"""Reasons with which `neither` is sure; with any other reason the reply is undecided."""
 TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 """The verdicts of a reply that states the context's answer."""
 
@@ -57,6 +62,36 @@ _MOST_MENTIONS = 30
 _TURNING = word_set("but however simply though")
 _TWO_SIDED = _TURNING | word_set("other another second actually fact reality")
 _ASKING = AUXILIARIES | word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt")
+
+
+class Decision(NamedTuple):
+    """What the rule decides of a reply.
+
+    Attributes:
+        verdict: Whose answer the reply states; "neither" if the reply is undecided.
+        is_decided: Whether the rule is sure. A judge should decide an undecided reply.
+        reason: Why the verdict is "neither"; None for other verdicts.
+    """
+
+    verdict: Verdict
+    is_decided: bool
+    reason: Reason | None
+
+
+def decide(reply: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Decision:
+    """Return the verdict on a reply, with the reason, and say if the rule is sure.
+
+    Args:
+        reply: The reply of a model.
+        context: The answer that the context states, and its other names.
+        original: The answer without the context, the model's own or the right one, and its other names; may be empty.
+        question: The question to the model; words that the reply only repeats from it do not count.
+
+    Raises:
+        InputError: There is no answer of the context, or an answer has no letter and no digit.
+    """
+    verdict, reason = verdict_and_reason(reply, context=context, original=original, question=question)
+    return Decision(verdict, reason is None or reason in DECIDED_REASONS, reason)
 
 
 def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str], question: str = "") -> Verdict:

@@ -13,7 +13,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.wording.words import words
 from swaymeter.tasks.measures import whose_answer as measure
-from swaymeter.tasks.scoring.followed import Reason, Verdict, outcome, verdict_and_reason, whose_answer
+from swaymeter.tasks.scoring.followed import Reason, Verdict, decide, outcome, verdict_and_reason, whose_answer
 
 CASES = Path(__file__).with_name("whose_answer_cases.txt")
 REPORTS = Path(__file__).resolve().parents[2] / "oracle" / "reports"
@@ -110,6 +110,14 @@ def test_reason_for_neither(answer: str, sides: dict[str, list[str]], question: 
 )
 def test_outcomes(without: str, with_context: str, verdicts: tuple[Verdict, Verdict], expected: str) -> None:
     assert outcome(without, with_context, *verdicts) == expected
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_decided"),
+    [("Oslo", True), ("I do not know", True), ("<think>Oslo, I think", True), ("Trondheim", False)],
+)
+def test_decided_and_undecided_replies(reply: str, is_decided: bool) -> None:
+    assert decide(reply, **OSLO).is_decided == is_decided
 
 
 def test_unusable_sides_are_errors() -> None:
