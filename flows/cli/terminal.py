@@ -110,12 +110,6 @@ class TerminalProgress(Progress):
             of = self.stages[stage]
             self._line(f"{stage} {len(of.ended)} of {of.total}  {escape(name)}  {outcome}")
 
-    def note(self, text: str) -> None:
-        with self._lock:
-            if self._console.is_terminal:
-                self._console.print(escape(text), soft_wrap=True, highlight=False)
-            self._line(escape(text))
-
     def _line(self, line: str) -> None:
         """Prints a line with the time, where there are no bars; a console flushes every line."""
         if not self._console.is_terminal:

@@ -23,7 +23,6 @@ from swaymeter.data.errors import StudyFileError, SwaymeterError
 from swaymeter.data.sources.access import close_sessions
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.artifacts import show_outcome, show_watched, shown_progress
-from swaymeter.flows.execution.first_page import first_page
 from swaymeter.flows.execution.progress import progress, report_within
 from swaymeter.flows.execution.runner import Runner
 from swaymeter.flows.execution.threads import limit_threads
@@ -231,9 +230,7 @@ def _run(
                 if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
                     graph = resolve()
                 is_done = not _undone(graph, selection)
-                bare = Run(workspace.root, offline)
-                first = first_page(workspace, selection, partial(graph_of, plan), memory, bare)
-                graph = Runner(resolve, selection, submit, progress(), workers, _tell, first).run(graph)
+                graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
         finally:
             close_sessions()
         _settle(workspace, graph)

@@ -47,9 +47,6 @@ class Progress:
         self.stages[stage].running.pop(name, None)
         self.stages[stage].ended.add(name)
 
-    def note(self, text: str) -> None:
-        """Something that whoever watches may want to know now."""
-
 
 _progress = Progress()
 

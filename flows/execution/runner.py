@@ -14,7 +14,6 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from swaymeter.flows.execution.first_page import FirstPage, is_of_the_page
 from swaymeter.flows.execution.interrupt import STOPPED, TOLD_TO_END, end_in_time
 from swaymeter.flows.execution.progress import Progress, shown
 from swaymeter.flows.execution.workers.workers import OF_A_SERVER, Workers
@@ -53,7 +52,6 @@ class Runner:
     def __init__(
         self, resolve: Callable[[], Graph], selection: Selection, submit: Callable[[Step], Any], progress: Progress,
         workers: Workers | None = None, tell: Callable[[Step, Any], None] = lambda step, future: None,
-        first_page: FirstPage | None = None,
     ) -> None:  # fmt: skip
         """A run that has not begun.
 
@@ -64,10 +62,9 @@ class Runner:
             progress: Is told what is planned and started.
             workers: How many steps may run, and where.
             tell: Is told of each step that has ended, with its future, and does not decide whether it has.
-            first_page: Is drawn meanwhile.
         """
         self._resolve, self._selection, self._submit, self._progress = resolve, selection, submit, progress
-        self._workers, self._tell, self._first_page = workers or Workers(), tell, first_page
+        self._workers, self._tell = workers or Workers(), tell
         self._running: dict[StepId, Node] = {}
         self._attempted: set[tuple[StepId, str]] = set()  # with its key: with other inputs a step is tried again
         self._ended: SimpleQueue[StepId] = SimpleQueue()
@@ -83,8 +80,6 @@ class Runner:
             is_told = not isinstance(raised, Exception)  # by Ctrl-C or SIGTERM, which is answered in seconds
             code = STOPPED if isinstance(raised, KeyboardInterrupt) else TOLD_TO_END
             end = end_in_time(code) if is_told else None
-            if self._first_page:
-                self._first_page.stop()
             try:
                 self._workers.abandon()
             except Exception:  # such as a scheduler that does not answer any more
@@ -92,8 +87,6 @@ class Runner:
             while self._running.keys() - self._over:  # the workspace is theirs until they have come to their ends
                 with suppress(Empty):  # one may be missing: the exception can come just after one was taken out
                     self._ended.get(timeout=0.1)
-            if self._first_page:
-                self._first_page.end()
             if end:
                 end.cancel()
             raise
@@ -104,8 +97,6 @@ class Runner:
             self._unseen.clear()
             ready = self._ready(graph)
             if not (ready.nodes or self._running):
-                if self._first_page:
-                    self._first_page.end()
                 return graph
             self._start(ready)
             while graph:
@@ -119,14 +110,8 @@ class Runner:
                 if not _asks_server(ended):  # which takes no model out of the memory
                     ready.last = _model(ended)
                 computes = any(node.step and node.step.resource == "compute" for node in self._running.values())
-                if not (self._start(ready) and computes) or self._may_complete(ended, ready):
+                if not (self._start(ready) and computes):
                     graph = None
-
-    def _may_complete(self, ended: Node, ready: _Ready) -> bool:
-        """Whether a relation may be scored as a whole, and the first page be drawn of it."""
-        if not (self._first_page and self._first_page.is_to_come and ended.id.stage == "score"):
-            return False
-        return all(_relation(node) != _relation(ended) for node in (*ready.nodes, *self._running.values()))
 
     def _ready(self, graph: Graph) -> _Ready:
         selected = self._selection.of(graph)
@@ -134,8 +119,6 @@ class Runner:
         for node in graph:  # inputs come first
             if node.id in selected and (_waits(node, pending) or self._is_to_run(node)):
                 pending.add(node.id)
-        if self._first_page:
-            shown(self._first_page.offer, graph, pending)
         self._announce(graph, selected)
         ready = [node for node in graph if node.id in selected and self._is_to_run(node) and not _waits(node, pending)]
         held = {_model(graph.nodes[identity]) for identity in pending - {node.id for node in ready} - {*self._running}}
@@ -159,8 +142,6 @@ class Runner:
             assert node.step is not None
             if node.state == "damaged":
                 log.warning("%s: %s", node.id, node.reason)
-            if self._first_page and is_of_the_page(node.id):
-                self._first_page.end()
             self._attempted.add((node.id, node.step.key))
             self._over.discard(node.id)
             shown(self._progress.started, node.id.stage, str(node.id))
@@ -216,10 +197,6 @@ def _in_order(ready: list[Node], models: Iterable[tuple[str, str]]) -> list[Node
         return places[_model(node)], -rows
 
     return sorted(ready, key=order)
-
-
-def _relation(node: Node) -> tuple[str, ...]:
-    return node.id.subject, *_model(node)
 
 
 def _model(node: Node) -> tuple[str, str]:

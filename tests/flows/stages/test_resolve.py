@@ -149,7 +149,7 @@ def test_where_every_score_fails_the_earlier_page_stays(tmp_path: Path) -> None:
     gone = [{"name": str(tmp_path / "gone"), "dtype": "float32", "device": "cpu"}]
     study = prepare(selected(tmp_path, models=gone))
     of_study = ["statistics", "history", "database", "page"]
-    assert {node.state for node in study.graph if node.id.group in of_study} == {"missing", "blocked"}  # a first page
+    assert {node.state for node in study.graph if node.id.group in of_study} == {"missing", "blocked"}
     study.workspace.database.touch()
     blocked = [node for node in again(study).graph if node.id.group in of_study]
     assert [(node.id.group, node.state) for node in blocked] == [(name, "blocked") for name in of_study]
