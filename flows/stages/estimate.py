@@ -11,7 +11,6 @@ from typing import Any
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.study.sections import PricePart
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
 from swaymeter.tasks.models.endpoints.endpoint import ASKED_TWICE
@@ -60,7 +59,6 @@ class _Work:
     is_measured: bool = True
     thoughts: int = 0
     is_sure: bool = True
-    price: PricePart | None = None
     requests: int = 0
     tokens_read: int = 0
     tokens_written: int = 0
@@ -77,15 +75,11 @@ class _Work:
 
     @property
     def served(self) -> str:
-        """What a server is asked, and what that costs where the study has its prices."""
-        text = (
+        """Requests to a server and their tokens."""
+        return (
             f"at most {self.requests:,} requests, about {self.tokens_read:,} tokens read and at most "
             f"{self.tokens_written:,} written"
         )
-        if self.price is None:
-            return text
-        cost = (self.tokens_read * self.price.input + self.tokens_written * self.price.output) / 1e6
-        return f"{text}: about {cost:,.2f} in the currency of `price`"
 
     @property
     def duration(self) -> str:
@@ -128,8 +122,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
             work.thoughts, work.is_sure = work.thoughts + thoughts, work.is_sure and is_sure
             work.sizes.append(size is not None)
             work.is_measured = work.is_measured and rate is not None
-            if name and (model := plan.variant(node.id).model).endpoint:
-                work.price = model.price
+            if name and plan.variant(node.id).model.endpoint:
                 work.ask(plan.parameters.get("answers"), about, count)
     if uncounted:
         yield "the questions are not fetched yet, so their prompts cannot be counted"

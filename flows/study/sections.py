@@ -182,15 +182,6 @@ Decodings = Annotated[dict[DecodingName, dict[str, float]], BeforeValidator(_dec
 """Several decodings, each with its parameters."""
 
 
-class PricePart(Options):
-    """What a million tokens cost at a server, in any currency."""
-
-    input: float = Field(ge=0)
-    """A million tokens of prompts."""
-    output: float = Field(ge=0)
-    """A million tokens of answers."""
-
-
 class ModelPart(Options):
     """A language model and how it computes, or, with `endpoint`, where it is served (docs/endpoints.md)."""
 
@@ -210,7 +201,7 @@ class ModelPart(Options):
 
     endpoint: str | None = Field(default=None, pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$")
     """The address of a server that has the model, such as http://127.0.0.1:8000/v1; null: it is computed here."""
-    api: Literal["auto", "openai", "vllm", "sglang", "llama.cpp"] = "auto"
+    api: Literal["auto", "openai", "vllm", "llama.cpp"] = "auto"
     """Which kind of server it is; auto: as the server says, openai where it does not."""
     served_as: str = ""
     """What the server calls the model; empty: as `name`."""
@@ -229,12 +220,6 @@ class ModelPart(Options):
     """For how many seconds the server may be silent over one request."""
     max_requests: int | None = Field(default=None, ge=1)
     """The most requests of one run, which then ends in good order; null: no limit."""
-    max_tokens: int | None = Field(default=None, ge=1)
-    """The most tokens, read and written, of one run, which then ends in good order; null: no limit."""
-    max_cost: float | None = Field(default=None, gt=0)
-    """The most that one run costs by `price`, in its currency; it then ends in good order; null: no limit."""
-    price: PricePart | None = None
-    """What tokens cost, so that `--dry-run` says what a run does, and `max_cost` holds; null: it does not."""
 
     _source: str = PrivateAttr("")
 
@@ -263,8 +248,7 @@ class ModelPart(Options):
             return None
         return Endpoint(
             self.name, self.endpoint, self.api, self.served_as, self.key_from, self.tokenizer,
-            self.requests_in_flight, self.requests_per_minute, self.timeout_s, self.max_requests, self.max_tokens,
-            self.max_cost, (self.price.input, self.price.output) if self.price else None,
+            self.requests_in_flight, self.requests_per_minute, self.timeout_s, self.max_requests,
             self.revision,
         )  # fmt: skip
 
@@ -276,8 +260,6 @@ class ModelPart(Options):
         if wrong := sorted(changed & (here if self.endpoint else there)):
             why = "is the server's own; leave it out" if self.endpoint else "is for a model at an `endpoint`; name one"
             raise refused([Problem((wrong[0],), why)])
-        if self.max_cost is not None and self.price is None:
-            raise refused([Problem(("max_cost",), "is reckoned from `price`, which is not given; give it")])
         return self
 
     @field_validator("device")

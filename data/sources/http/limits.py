@@ -4,7 +4,7 @@ Every try of every thread passes here, retries included, so that the service's s
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 
@@ -20,8 +20,7 @@ _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=60, jitter=0.5)
 class Limits:
     """Requests in flight, the budget of requests and minutes, and the pause that a service requires of all threads.
 
-    sent: requests so far, every try counted; repeated: those that a cached response answered again; spent: of
-    each setting of the budget. now and sleep: the
+    sent: requests so far, every try counted; repeated: those that a cached response answered again. now and sleep: the
     clock, in seconds; `end` ends the default sleep.
     """
 
@@ -29,7 +28,6 @@ class Limits:
         self, service: Service, named: str, *, now: Callable[[], float], sleep: Callable[[float], object] | None
     ) -> None:
         self.sent = self.repeated = 0
-        self.spent = dict.fromkeys(dict(service.budget), 0.0)
         self._service, self._named = service, named
         self._places = threading.BoundedSemaphore(service.max_concurrency)
         self._lock = threading.Lock()
@@ -68,15 +66,6 @@ class Limits:
         with self._lock:
             self._refuse_if_spent()
             self.repeated += 1
-
-    def spend(self, amounts: Mapping[str, float]) -> None:
-        """Counts what a response has cost, by the names of the budget's settings.
-
-        Requests in flight are paid for, too: a run may spend more than its budget by what these cost.
-        """
-        with self._lock:
-            for setting in self.spent:
-                self.spent[setting] += amounts[setting]
 
     def pause(self, seconds: float) -> None:
         """No thread sends a request for so long."""
@@ -126,9 +115,6 @@ class Limits:
     def _refuse_if_spent(self) -> None:
         if self.sent + self.repeated >= self._service.max_requests:
             raise self._spent(f"{self._service.max_requests} requests", "max_requests")
-        for setting, most in self._service.budget:
-            if self.spent[setting] >= most:
-                raise self._spent(f"{most:,g} of `{setting}`", setting)
 
     def _spent(self, what: str, setting: str) -> ServiceBudget:
         return ServiceBudget(

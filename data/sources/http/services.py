@@ -14,9 +14,9 @@ class Service:
     """A public service and its limits, which hold over all threads of a process.
 
     requests_per_minute: at even intervals. timeout_s: most seconds without data; a whole response may take twice
-    as long. max_requests, max_minutes: of one run, every try counted; budget: what else a run may spend, the name of
-    each setting with its amount. tries: how often one request is sent while its error is transient; transient: the
-    statuses that are. may_move: whether cached responses count wherever the service is.
+    as long. max_requests, max_minutes: of one run, every try counted. tries: how often one request is sent while its
+    error is transient; transient: the statuses that are. may_move: whether cached responses count wherever the service
+    is.
     """
 
     name: str
@@ -29,7 +29,6 @@ class Service:
     max_minutes: float = 360.0
     tries: int = 4
     contact_needed: bool = True
-    budget: tuple[tuple[str, float], ...] = ()
     transient: tuple[int, ...] = TRANSIENT
     may_move: bool = False
 

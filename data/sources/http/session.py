@@ -179,10 +179,6 @@ class Session:
                 self._cache.put(key, replace(reply, reruns=reruns), request.url or "")
             return answer
 
-    def spend(self, amounts: Mapping[str, float]) -> None:
-        """Counts what a response has cost of the service's budget."""
-        self._limits.spend(amounts)
-
     def close(self) -> None:
         """Ends the waiting of other threads, and closes connections and cache."""
         self._limits.end(ServiceClosed(f"{self._named} cannot be requested any more: the session is closed"))

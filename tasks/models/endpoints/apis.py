@@ -2,7 +2,6 @@
 
     openai      /v1/chat/completions with turns, /v1/completions with a text; texts, and the likeliest 20 tokens at most
     vllm        /v1/completions with token ids; whole distributions with `logprobs: -1`
-    sglang      /generate with token ids; whole distributions with `top_logprobs_num`
     llama.cpp   /completion with token ids; whole distributions with `n_probs`
 
 What a server sends is not trusted: a field that is missing or of another type is a ServiceError that names it,
@@ -28,10 +27,10 @@ FEW = 5
 """Likeliest tokens that every server has, and gives where their texts do not fall together."""
 _STOPS = ("stop", "eos", "eos_token", "stop_sequence", "word", "end_turn")
 _FILTERS = ("content_filter", "safety", "refusal")
-_BROKEN = ("error", "abort", "insufficient_system_resource")
+_BROKEN = ("error", "insufficient_system_resource")
 """Why an answer ended that the server did not finish: it is asked for again."""
 _REFUSED, _PASSING = (400, 422), (408, 429, 500, 502, 503, 529)
-_CONTENT = frozenset({"model", "messages", "prompt", "input_ids", "text"})
+_CONTENT = frozenset({"model", "messages", "prompt"})
 """What a request is about, so that no error leaves it out."""
 OTHER_NAMES = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
 """What a parameter is called at servers that refuse its usual name."""
@@ -63,8 +62,6 @@ class Served:
         self.client, self.endpoint = client, client.endpoint
         self.several, self.log_probs, self.seeds = True, True, True
         """Whether it gives several answers to a request, log-probabilities, the same for the same seed: see probe."""
-        self.vocabulary = 0
-        """How many tokens the model of the study's tokenizer has, 0 where there is none."""
         self.listed_as = ""
         """What the server calls the model in its list."""
         self.refused = set[str]()
@@ -290,56 +287,7 @@ class LlamaCpp(Served):
         return {**_NEUTRAL, "top_k": decoding.top_k, "repeat_penalty": 1.0, "samplers": _SAMPLERS}
 
 
-class Sglang(Served):
-    """SGLang, by its own route: on OpenAI's, `seed` does nothing and tokens fall together by their texts."""
-
-    name, whole, takes_tokens, takes_options = "sglang", True, True, True
-
-    def answers(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, anew: bool = False) -> list[Reply]:
-        """As `Served.answers`."""
-        if not prompt.tokens:
-            return super().answers(prompt, decoding, count, anew=anew)
-        replies = []
-        for place in range(count):
-            sampling = self._native(decoding._replace(seed=(decoding.seed + place) % 2**31))
-            body = {"input_ids": list(prompt.tokens), "sampling_params": sampling, "return_logprob": True}
-            replies.append(self._asked("generate", body, _of_sglang, anew=anew))
-        return replies
-
-    def next_token(self, prompt: Prompt) -> Log:
-        """As `Served.next_token`."""
-        body = {
-            "input_ids": list(prompt.tokens), "sampling_params": self._native(Decoding(1)), "return_logprob": True,
-            "logprob_start_len": -1, "top_logprobs_num": self.vocabulary,  # more than it has would end the server
-        }  # fmt: skip
-
-        def read(content: Any) -> Log:
-            top = content["meta_info"]["output_top_logprobs"][0]
-            return _whole([entry[1] for entry in top], [entry[0] for entry in top])
-
-        return self._asked("generate", body, read, keep=False)
-
-    def likeliest(self, prompt: Prompt, count: int, *, temperature: float = 1.0) -> Mapping[str, float]:
-        """As `Served.likeliest`."""
-        if not prompt.tokens:
-            return super().likeliest(prompt, count, temperature=temperature)
-        body = {
-            "input_ids": list(prompt.tokens), "sampling_params": self._native(Decoding(1, temperature)),
-            "return_logprob": True, "logprob_start_len": -1, "top_logprobs_num": count,
-        }  # fmt: skip
-        return self._asked("generate", body, lambda content: {
-            f"token_id:{entry[1]}": _log(entry[0]) for entry in content["meta_info"]["output_top_logprobs"][0]
-        })  # fmt: skip
-
-    def _native(self, decoding: Decoding) -> Mapping[str, Any]:
-        return {
-            **_NEUTRAL, "max_new_tokens": decoding.max_tokens, "temperature": decoding.temperature,
-            "top_p": decoding.top_p, "top_k": decoding.top_k or -1, "repetition_penalty": 1.0,
-            "sampling_seed": decoding.seed,
-        }  # fmt: skip
-
-
-APIS: Mapping[Api, type[Served]] = {api.name: api for api in (Served, Vllm, Sglang, LlamaCpp)}
+APIS: Mapping[Api, type[Served]] = {api.name: api for api in (Served, Vllm, LlamaCpp)}
 
 
 def _by_text(tokens: Sequence[tuple[str, float]]) -> Mapping[str, float]:
@@ -356,12 +304,8 @@ def _error(content: Any) -> ServiceError | TransientError | None:
     """The error that a response holds, also where its status is that of a success, or an answer broke off."""
     if not isinstance(content, dict):
         return ServiceError("it refuses the request and does not say why") if content is None else None
-    about = content.get("meta_info")
-    parts = [content, *(choice for choice in _list(content.get("choices")) if isinstance(choice, dict))]
-    parts += [about] if isinstance(about, dict) else []
-    for part in parts:
+    for part in (content, *(choice for choice in _list(content.get("choices")) if isinstance(choice, dict))):
         reason = part.get("finish_reason")
-        reason = reason.get("type") if isinstance(reason, dict) else reason
         error = part.get("error") or part.get("detail")
         if error or reason in _BROKEN:
             error = error or f"an answer broke off: {reason}"
@@ -369,7 +313,7 @@ def _error(content: Any) -> ServiceError | TransientError | None:
             text = str(error.get("message", error) if isinstance(error, dict) else error)
             is_passing = reason in _BROKEN or code in _PASSING
             return TransientError(text) if is_passing else ServiceError(text)
-    is_answer = content.keys() & {"choices", "content", "text", "tokens"}
+    is_answer = content.keys() & {"choices", "content", "tokens"}
     return ServiceError(str(content["message"])) if "message" in content and not is_answer else None
 
 
@@ -468,18 +412,6 @@ def _of_llama(content: Mapping[str, Any]) -> Reply:
         token_ids=of_known if is_whole else ids,
         token_log_probs=tuple(_log(token["logprob"]) for token in known) if is_whole else (),
         prompt_tokens=_id(content.get("tokens_evaluated") or 0),
-    )
-
-
-def _of_sglang(content: Mapping[str, Any]) -> Reply:
-    about = content["meta_info"]
-    tokens = about["output_token_logprobs"]
-    return Reply(
-        text=_text(content["text"]),
-        finish=_finish((about.get("finish_reason") or {}).get("type")),
-        token_ids=tuple(_id(entry[1]) for entry in tokens),
-        token_log_probs=tuple(_log(entry[0]) for entry in tokens),
-        prompt_tokens=_id(about.get("prompt_tokens") or 0),
     )
 
 

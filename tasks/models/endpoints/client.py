@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from swaymeter.data.digests import identity
-from swaymeter.data.errors import ModelError, ServiceError, UsageError, printable
+from swaymeter.data.errors import ServiceError, UsageError, printable
 from swaymeter.data.sources.http.answer import Answer, ErrorOf
 from swaymeter.data.sources.http.services import TRANSIENT, Service
 from swaymeter.data.sources.http.session import Session, shared_session
@@ -82,8 +82,7 @@ class _Unsent(Exception):
 class Client:
     """Asks one server; cache: the folder where answers are kept, so that none is paid twice.
 
-    requests, tokens_read, tokens_written: so far, by anybody in this process that holds this client; tokens as far as
-    the server counts them. reruns, offline: as for `Session`.
+    requests: so far, by anybody in this process that holds this client. reruns, offline: as for `Session`.
     UsageError where the variable that holds the key is not set, though something may be sent.
     """
 
@@ -94,7 +93,6 @@ class Client:
     requests: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
-        self.tokens_read = self.tokens_written = 0
         endpoint = self.endpoint
         self.in_flight = InFlight(endpoint.in_flight)
         address = re.sub(r"/(models|chat/completions|completions)$", "", endpoint.address.rstrip("/"))
@@ -106,8 +104,7 @@ class Client:
             f"model {endpoint.name}", self.root, max_concurrency=endpoint.in_flight,
             requests_per_minute=endpoint.requests_per_minute or 60_000, cache_ttl_days=_OLDEST_DAYS,
             timeout_s=endpoint.timeout_s, max_requests=endpoint.max_requests or sys.maxsize,
-            max_minutes=_MINUTES, tries=_TRIES, contact_needed=False, transient=_STATUSES, budget=endpoint.budget,
-            may_move=True,
+            max_minutes=_MINUTES, tries=_TRIES, contact_needed=False, transient=_STATUSES, may_move=True,
         )  # fmt: skip
         self.cache = self.cache / identity(endpoint.name)  # two names may have one slug
         if endpoint.revision:  # other weights: what the earlier ones answered is not theirs
@@ -148,8 +145,6 @@ class Client:
             body, method="POST", path=path, as_json=True, allow=allow, error_of=error_of, keep=keep, bypass_cache=anew,
         )  # fmt: skip
         self._count(answer)
-        if path != "tokenize" and not answer.from_cache and answer.status == 200:
-            self._pay(answer.content)
         return answer
 
     def get(self, path: str) -> Any:
@@ -194,31 +189,7 @@ class Client:
             raise next(error for error in errors if not isinstance(error, _Unsent))
         return [future.result() for future in futures]
 
-    def _pay(self, content: Any) -> None:
-        read, written = used_tokens(content)
-        with self._lock:
-            self.tokens_read += read or 0
-            self.tokens_written += written or 0
-        if self._service.budget:
-            if read is None or written is None:
-                named, settings = self.endpoint.name, " and ".join(name for name, _ in self._service.budget)
-                raise ModelError(
-                    f"model {named}: its server does not say how many tokens it reads and writes, so that {settings} "
-                    "cannot be kept; use max_requests"
-                )
-            self.session.spend({"max_tokens": read + written, "max_cost": self.endpoint.cost(read, written)})
-
     def _count(self, answer: Answer) -> None:
         if not answer.from_cache:
             with self._lock:
                 self.requests += 1
-
-
-def used_tokens(content: Any) -> tuple[int | None, int | None]:
-    """How many tokens a server says that it read and wrote for an answer, each None where it does not say."""
-    about = content if isinstance(content, dict) else {}
-    usage, meta = (part if isinstance(part, dict) else {} for part in (about.get("usage"), about.get("meta_info")))
-    read = (usage.get("prompt_tokens"), meta.get("prompt_tokens"), about.get("tokens_evaluated"))
-    written = (usage.get("completion_tokens"), meta.get("completion_tokens"), about.get("tokens_predicted"))
-    counts = (next((count for count in of if type(count) is int and count >= 0), None) for of in (read, written))
-    return next(counts), next(counts)

@@ -13,7 +13,7 @@ SERVED = "served"
 """The dtype, and the place, of a model whose server decides both."""
 ASKED_TWICE = 20
 """Prompts whose greedy answer is asked for twice, at most, to see whether it is the same."""
-Api = Literal["openai", "vllm", "sglang", "llama.cpp"]
+Api = Literal["openai", "vllm", "llama.cpp"]
 Turns = Sequence[Mapping[str, str]]
 _THIS_MACHINE = re.compile(r"localhost|::1|127(\.\d+){3}")
 
@@ -24,8 +24,7 @@ class Endpoint:
 
     served_as: what the server calls the model; "": the name. key_from: the environment variable that holds the key.
     tokenizer: the model whose tokenizer and chat template write the prompts, "" where the server's do. in_flight: most
-    requests at the same time. max_requests, max_tokens, max_cost: of one run, None for any number.
-    price: of a million tokens that are read, and of a million that are written. revision: which weights the server has,
+    requests at the same time. max_requests: of one run, None for any number. revision: which weights the server has,
     in the words of the study; answers of another one are not used.
     """
 
@@ -39,9 +38,6 @@ class Endpoint:
     requests_per_minute: float | None = None
     timeout_s: float = 600.0
     max_requests: int | None = None
-    max_tokens: int | None = None
-    max_cost: float | None = None
-    price: tuple[float, float] | None = None
     revision: str = ""
 
     @property
@@ -54,17 +50,6 @@ class Endpoint:
         """Whether what is sent goes to another machine, and is not encrypted."""
         parts = urlsplit(self.address)
         return parts.scheme == "http" and not _THIS_MACHINE.fullmatch(parts.hostname or "")
-
-    @property
-    def budget(self) -> tuple[tuple[str, float], ...]:
-        """What a run may spend beside its requests: the settings with their amounts."""
-        amounts = (("max_tokens", self.max_tokens), ("max_cost", self.max_cost))
-        return tuple((name, amount) for name, amount in amounts if amount is not None)
-
-    def cost(self, read: int, written: int) -> float:
-        """What so many tokens cost; 0 without prices."""
-        of_read, of_written = self.price or (0.0, 0.0)
-        return (read * of_read + written * of_written) / 1e6
 
 
 class Prompt(NamedTuple):

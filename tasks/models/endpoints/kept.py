@@ -10,7 +10,7 @@ from swaymeter.tasks.models.endpoints.apis import APIS, Served
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.probe import Found
 
-_FOUND_OF_SERVER = ("several", "log_probs", "seeds", "vocabulary")
+_FOUND_OF_SERVER = ("several", "log_probs", "seeds")
 """What a probe sets of `Served`."""
 
 
@@ -41,5 +41,5 @@ def _file(client: Client) -> Path:
     """One for each way of asking; where the server is does not count, as it may move."""
     endpoint = client.endpoint
     same = replace(endpoint, address="", in_flight=1, requests_per_minute=None, timeout_s=1.0, key_from="",
-                   max_requests=None, max_tokens=None, max_cost=None, price=None)  # fmt: skip
+                   max_requests=None)  # fmt: skip
     return client.cache / f"probe-{content_key(asdict(same))[:16]}.json"

@@ -3,7 +3,6 @@
 Its "device" is this machine's CPU, where what the server sends is computed on; what reads is the server.
 """
 
-import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -376,7 +375,7 @@ def _served(
         return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
 
     _say_if_readable(endpoint)
-    served, found = probe(client, write if endpoint.tokenizer else None, _vocabulary(endpoint, tokenizer))
+    served, found = probe(client, write if endpoint.tokenizer else None)
     try:
         moved = note_moves(found, kept(client)[1])
     except ServiceError:  # it was never asked
@@ -388,18 +387,6 @@ def _served(
         )  # fmt: skip
     keep(client, served, found)
     return ServedModel(endpoint, revision, served, found, tokenizer or _letters(served, found))
-
-
-def _vocabulary(endpoint: Endpoint, tokenizer: Any) -> int:
-    """How many tokens the model has that the tokenizer is of, which may be more than the tokenizer knows."""
-    if not endpoint.tokenizer:
-        return 0
-    config = Path(identify_model(endpoint.tokenizer, "language_model").location) / "config.json"
-    try:
-        content = json.loads(config.read_text(encoding="utf-8"))
-        return int(content.get("text_config", content)["vocab_size"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return len(tokenizer)
 
 
 def _letters(served: "Served", found: Found) -> Letters:

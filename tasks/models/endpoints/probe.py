@@ -42,7 +42,7 @@ Write = Callable[[str], Prompt]
 
 _OPEN = "Write the first sentence of a story about a lighthouse, a goat and a map."
 _TEXT = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
-_OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm", "sglang": "sglang"}
+_OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm"}
 _TOLERANCE = 2e-2
 _CONFIGURATION = "configuration"
 _LENGTH = 12
@@ -84,10 +84,8 @@ def note_moves(found: Found, before: Found) -> str:
     return moved
 
 
-def probe(client: Client, write: Write | None, vocabulary: int = 0) -> tuple[Served, Found]:
+def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
     """The server as it is to be asked, and what was found; write: None where the server writes the prompts itself.
-
-    vocabulary: how many tokens the model of the study's tokenizer has.
 
     ModelError where it lacks the model, or the study's tokenizer is not the server's; ServiceError where it cannot be
     reached or refuses the key.
@@ -97,7 +95,6 @@ def probe(client: Client, write: Write | None, vocabulary: int = 0) -> tuple[Ser
     entry = _entry(client, entries)
     api = client.endpoint.api if client.endpoint.api != "auto" else _OWNERS.get(str(entry.get("owned_by")), "openai")
     served, found = APIS[api](client), Found(api)
-    served.vocabulary = vocabulary
     found.words, served.listed_as = _words(client, api, entry), str(entry.get("id", ""))
     found.context_window = _window(entry)
     if write is not None and not served.takes_tokens:
@@ -382,9 +379,6 @@ def _words(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str, str]
         about = _about(client, "props")
         places = {"version": "build_info", "number format": "model_ftype", "file": "model_path"}
         words |= {name: about.get(place) for name, place in places.items()}
-    elif api == "sglang":
-        about = _about(client, "get_model_info")
-        words |= {"file": about.get("model_path")}
     named = {name: str(value) for name, value in words.items() if value}
     said = {name: text.rpartition("/")[2] if name == "file" else text for name, text in named.items()}
     if said.get("id", "").endswith(said.get("file", "/")):

@@ -149,15 +149,13 @@ def test_thoughts_are_reckoned_with(
     assert hours[1] == pytest.approx(hours[0] * (2 * 350 + reckoned) / (2 * 350), rel=0.02)
 
 
-def test_requests_and_cost_of_a_server(tmp_path: Path) -> None:
-    endpoint = {"name": "served", "endpoint": "http://127.0.0.1:1/v1", "price": {"input": 2.0, "output": 10.0}}
+def test_requests_to_a_server(tmp_path: Path) -> None:
+    endpoint = {"name": "served", "endpoint": "http://127.0.0.1:1/v1"}
     answers = {"answers": {"samples": 3, "max_new_tokens": 5}}
     study = prepare(selected(tmp_path, measures=answers, models=[endpoint]))
     requests = BY_QUESTIONS * 4 + 40  # those of the probe, and greedy answers that are asked for twice
-    cost = (requests * 150 * 2 + requests * 5 * 10) / 1e6
     (line,) = [line for line in lines(study) if "requests" in line]
     assert line.startswith(f"served/auto: at most {requests} requests, about {requests * 150:,} tokens read")
-    assert f"about {cost:,.2f} in the currency" in line
 
 
 def test_each_passage_that_is_left_out_counts(tmp_path: Path) -> None:

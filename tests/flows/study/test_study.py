@@ -101,7 +101,6 @@ WIKIDATA = {"source": "wikidata"}
         # ---- endpoints
         ({"models": [{"name": "a", "endpoint": "http://127.0.0.1:1/v1", "dtype": "float32"}]}, "models.0.dtype"),
         ({"models": [{"name": "a", "endpoint": "http://user@127.0.0.1/v1"}]}, "models.0.endpoint"),
-        ({"models": [{"name": "a", "endpoint": "http://127.0.0.1:1/v1", "max_cost": 1}]}, "models.0.max_cost"),
         ({"models": [{"name": "a", "api": "vllm"}]}, "models.0.api"),
         # ---- measures
         ({"measures": {}}, "measures: may not be empty; name at least 1"),

@@ -20,7 +20,7 @@ from tests.data.sources.servers.faults import Asked, Say, says, serving
 
 V = 128
 _END = 0
-_OWNERS = {"vllm": "vllm", "openai": "someone", "sglang": "sglang", "llama.cpp": "llamacpp"}
+_OWNERS = {"vllm": "vllm", "openai": "someone", "llama.cpp": "llamacpp"}
 
 
 def tokens_of(text: str) -> tuple[int, ...]:
@@ -52,8 +52,6 @@ class MadeUp:
             return says({"tokens": list(tokens_of(text[::-1] if "other tokenizer" in self._misleads else text))})
         if "refuses log-probabilities" in self._misleads and body.get("logprobs"):
             return says({"error": {"message": "logprobs are not supported"}}, status=400)
-        if asked.path.endswith("/generate"):
-            return self._of_sglang(body)
         if asked.path.endswith("/completion"):
             return self._of_llama(body)
         is_chat = asked.path.endswith("/chat/completions")
@@ -67,24 +65,7 @@ class MadeUp:
         choices = [self._choice(prompt, body, number, is_chat) for number in range(count)]
         added = "adds a start token" in self._misleads
         usage = {"prompt_tokens": len(prompt) + added, "completion_tokens": sum(map(_written, choices))}
-        said = {} if "no usage" in self._misleads else {"usage": usage}
-        return says({"model": body["model"], "choices": choices, **said})
-
-    def _of_sglang(self, body: Mapping[str, Any]) -> Say:
-        sampling, top = body["sampling_params"], body.get("top_logprobs_num", 0)
-        if top > V:
-            return Say(drop=True)  # its scheduler ends
-        common = {"max_tokens": sampling["max_new_tokens"], "logprobs": top or 1, "seed": sampling["sampling_seed"]}
-        prompt = "".join(map(chr, body["input_ids"]))
-        choice = self._choice(prompt, {**common, "temperature": sampling["temperature"]}, 0, False)
-        values, tops = choice["logprobs"]["token_logprobs"], choice["logprobs"]["top_logprobs"]
-        meta = {
-            "finish_reason": {"type": choice["finish_reason"]}, "prompt_tokens": len(prompt),
-            "completion_tokens": len(values),
-            "output_token_logprobs": [[v, of, None] for v, of in zip(values, choice["token_ids"], strict=True)],
-            "output_top_logprobs": [[[v, _id(name), None] for name, v in each.items()] for each in tops],
-        }  # fmt: skip
-        return says({"text": choice["text"], "meta_info": meta})
+        return says({"model": body["model"], "choices": choices, "usage": usage})
 
     def _of_llama(self, body: Mapping[str, Any]) -> Say:
         prompt = "".join(map(chr, body["prompt"]))

@@ -8,7 +8,6 @@ import pytest
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import ServiceError
-from swaymeter.tasks.models.endpoints import client
 from swaymeter.tasks.models.endpoints.apis import APIS, RefusedParameter
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
@@ -166,27 +165,6 @@ def test_left_out(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> N
     assert ("token_log_probs" in found.taken) == ("logprobs" in refused)
     assert sent <= body.keys()
     assert not body.keys() & set(refused)
-
-
-def test_sglang(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    meta = {
-        "finish_reason": {"type": "stop", "matched": 2}, "prompt_tokens": 3, "completion_tokens": 2,
-        "output_token_logprobs": [[-0.25, 41, "Os"], [-0.5, 2, None]],
-        "output_top_logprobs": [[[-0.25, 1, "Os"], [-1.6, 0, "x"], [-3.9, 2, "y"]]],
-    }  # fmt: skip
-    content = {"text": "Os", "meta_info": meta}
-    expected = Reply("Os", token_ids=(41, 2), token_log_probs=(-0.25, -0.5), prompt_tokens=3)
-    assert asked(content, tmp_path, "sglang", prompt=TOKENS) == expected
-    with serving(says(content)) as server:
-        served = APIS["sglang"](Client(Endpoint("made-up", server.address), tmp_path / "again"))
-        assert served.next_token(TOKENS).tolist() == pytest.approx([-1.6, -0.25, -3.9])
-        assert served.likeliest(TOKENS, 3) == {"token_id:1": -0.25, "token_id:0": -1.6, "token_id:2": -3.9}
-        body = json.loads(server.asked[0].body.decode())
-    assert body["sampling_params"].keys() >= {"sampling_seed", "temperature", "top_p", "top_k", "min_p"}
-    monkeypatch.setattr(client, "_TRIES", 2)
-    aborted = {"text": "", "meta_info": {**meta, "finish_reason": {"type": "abort"}}}
-    with pytest.raises(ServiceError, match="broke off"):
-        asked(aborted, tmp_path / "aborted", "sglang", prompt=TOKENS)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
 from swaymeter.tasks.scoring.persuasion_bound import persuasion_bound
 from tests.data.sources.servers.faults import Asked, Say
-from tests.tasks.models.endpoints.made_up import Ascii, V, log_probs_after, made_up, tokens_of
+from tests.tasks.models.endpoints.made_up import Ascii, log_probs_after, made_up, tokens_of
 
 CONTEXTS = ["Oslo is in Norway. ", "Lima is in Norway. ", "It rains. "]
 QUERIES = ["Q: Where?\nA:", "The capital is"]
@@ -33,7 +33,7 @@ QUERIES = ["Q: Where?\nA:", "The capital is"]
 
 def served_by(server: Any, folder: Path, **options: Any) -> ServedModel:
     client = Client(Endpoint("made-up", server.address, **options), folder)
-    served, found = probe(client, lambda text: Prompt(tokens=tokens_of(text)), V)
+    served, found = probe(client, lambda text: Prompt(tokens=tokens_of(text)))
     return ServedModel(client.endpoint, "1", served, found, Ascii())
 
 
@@ -41,7 +41,7 @@ def posts(server: Any) -> int:
     return sum(asked.method == "POST" for asked in server.asked)
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama.cpp"])
+@pytest.mark.parametrize("dialect", ["vllm", "llama.cpp"])
 def test_persuasion(tmp_path: Path, dialect: str) -> None:
     with made_up(dialect=dialect) as server:
         scores = persuasion(served_by(server, tmp_path), CONTEXTS, QUERIES).scores
@@ -52,7 +52,7 @@ def test_persuasion(tmp_path: Path, dialect: str) -> None:
         np.testing.assert_allclose(scores[place], expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "openai", "sglang", "llama.cpp"])
+@pytest.mark.parametrize("dialect", ["vllm", "openai", "llama.cpp"])
 def test_bound(tmp_path: Path, dialect: str) -> None:
     of_contexts = np.array([log_probs_after(context + QUERIES[0]) for context in CONTEXTS])
     mixture = np.log(np.exp(of_contexts).mean(axis=0))
@@ -69,7 +69,7 @@ def test_bound(tmp_path: Path, dialect: str) -> None:
     np.testing.assert_allclose(bounds[-1], exact, atol=1e-6)
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama.cpp"])
+@pytest.mark.parametrize("dialect", ["vllm", "llama.cpp"])
 def test_answer_sets(tmp_path: Path, dialect: str) -> None:
     with made_up(dialect=dialect) as server:
         model: Any = served_by(server, tmp_path)
@@ -89,7 +89,7 @@ def test_answer_sets(tmp_path: Path, dialect: str) -> None:
         assert log_probs[0, place, 0].item() == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.parametrize("dialect", ["vllm", "sglang", "llama.cpp"])
+@pytest.mark.parametrize("dialect", ["vllm", "llama.cpp"])
 def test_samples(tmp_path: Path, dialect: str) -> None:
     prompt = tokens_of("Where is Oslo?")
     with made_up(dialect=dialect) as server:
