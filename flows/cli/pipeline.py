@@ -161,14 +161,10 @@ class Selected:
                     raise SystemExit(TOLD_TO_END) from None
                 except Exception as error:  # of Prefect: those of the flow are in its state
                     _end_if_told_to(error)
-                    warn(
-                        f"Prefect's API at {url} failed in the middle ({first_line(error)}): its page does not show "
-                        "how this run ends; it goes on without it, and nothing in the workspace depends on it"
-                    )
-                    kinds = {} if progress.stages else kinds  # what was requested is noted by then
-                    state = flow.run_without_prefect(
-                        self.study, str(self.workspace.root), selection, kinds, offline=offline
-                    )
+                    raise WorkFailed(
+                        f"Prefect's API at {url} failed in the middle of the run ({first_line(error)}); what was "
+                        "computed is kept: run the same command again"
+                    ) from None
             graph = graph_of(self.plan, memory)
         if state.is_completed():
             return graph, None

@@ -4,8 +4,6 @@ import functools
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -183,19 +181,11 @@ def step_task(stage: Stage) -> Any:
     return _step.with_options(name=stage)
 
 
-def run_without_prefect(
-    study: Study, workspace: str, selection: Selection, kinds: Mapping[Kind, bool], *, offline: bool
-) -> State[Any]:
-    """The same as the flow `study`, of which Prefect learns nothing: what goes on where its API has failed."""
-    with ThreadPoolExecutor(THREADS) as pool:
-        return _run(study, workspace, selection, kinds, pool, offline=offline)
-
-
 def _run(
-    chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool],
-    pool: ThreadPoolExecutor | None = None, *, offline: bool = False, failed: bool = False, wait: bool = False,
+    chosen: Study, folder: str | None, selection: Selection, kinds: Mapping[Kind, bool], *,
+    offline: bool = False, failed: bool = False, wait: bool = False,
 ) -> State[Any]:  # fmt: skip
-    """Runs what is selected, in tasks of Prefect or in threads of a pool, and says what came of it."""
+    """Run the selected steps as tasks of Prefect, and return the state of the flow."""
     limit_threads()  # in a worker's process; nothing has imported torch yet
     leave_alone(offline)  # the graph asks which revisions models have
     workspace = workspace_of(chosen, folder)
@@ -205,15 +195,13 @@ def _run(
         workspace.check_is_held()
         name, stage = str(step.id), step.id.stage
         run = Run(workspace.root, offline, partial(report_within, stage, name))
-        if pool is not None:
-            return pool.submit(_run_step, name, step, run, workers)
         return step_task(stage).submit(name, quote(step), quote(run), quote(workers))
 
     def resolve() -> Graph:
         workspace.check_is_there()  # an empty folder in its place would count as a study that has not begun
         return graph_of(plan, memory)
 
-    with shown_progress() if pool is None else nullcontext(), workspace.lock(log.warning if wait else None) as memory:
+    with shown_progress(), workspace.lock(log.warning if wait else None) as memory:
         graph = resolve()
         if failed:
             selection = selection.failed(graph)
@@ -237,10 +225,9 @@ def _run(
     if "aggregate" in selection.stages and undone_instead_of_scores(graph):
         log.warning("nothing was scored: the page and the database of the earlier run stay as they were")
     undone = _undone(graph, selection)
-    if pool is None:
-        show_outcome(graph, undone)
-        if chosen.watch and not undone and "aggregate" in selection.stages:
-            show_watched(chosen, workspace)
+    show_outcome(graph, undone)
+    if chosen.watch and not undone and "aggregate" in selection.stages:
+        show_watched(chosen, workspace)
     count = len(selection.of(graph))
     if undone:
         return _failed(undone, count)
@@ -249,11 +236,8 @@ def _run(
 
 
 def _tell(step: Step, ended: Any) -> None:
-    if isinstance(ended, Future):
-        state = ended.result()
-    else:
-        ended.wait()  # it has ended; this only lets the future know its final state
-        state = ended.state
+    ended.wait()  # it has ended; this only lets the future know its final state
+    state = ended.state
     failed = None if state.is_completed() else state.message or "no reason was given"
     spent = None if failed or state.data is None else state.result(raise_on_failure=False)
     progress().finished(step.id.stage, str(step.id), failed, spent)

@@ -22,7 +22,7 @@ WORKER = "from swaymeter.flows.server.api import end_with_parent; end_with_paren
 
 TRIES = "4"
 """How often a call is tried again while deployments are registered, half a minute in all: a server that has just
-started answers 503 where its database is busy. Runs give up sooner, and go on without Prefect."""
+started answers 503 where its database is busy. Runs give up sooner."""
 
 
 def serve(port: int) -> None:

@@ -21,8 +21,8 @@ from transformers import PreTrainedTokenizerFast
 from tests.data.sources.servers.faults import Asked, Say
 from tests.docker.test_docker import free_port
 from tests.end_to_end.tiny_study import TinyStudy, prefect_server
-from tests.faults.campaign.case import WENT_ON, WITHOUT_PREFECT, BrokenError, Case, NotHitError, judged
-from tests.faults.campaign.kills import MOST_KILLS, Way, series, without_prefect
+from tests.faults.campaign.case import BrokenError, Case, NotHitError, as_in_a_terminal, judged
+from tests.faults.campaign.kills import MOST_KILLS, Way, series
 from tests.faults.campaign.record import Outcome
 from tests.tasks.models.endpoints.made_up import MadeUp, made_up
 from tests.tasks.models.tiny import save_language_model
@@ -259,7 +259,7 @@ def of_study(
     (folder / "study").mkdir(parents=True)
     with staged(dialect) as stage:
         study = make(folder / "study", api, stage.address)
-        way = Way(study, without_prefect)
+        way = Way(study, as_in_a_terminal)
         stage.plan.requests, stage.plan.probes = stage.plan.requests // 2, stage.plan.probes // 2  # it was run twice
         yield from faulty(stage, study, folder, generator, faults)
         yield from killed(stage, way, folder, generator, kills)
@@ -288,7 +288,7 @@ def of_server(case: Case, stage: Stage, kind: Fault | str, usual: Plan) -> str:
     fault = None if isinstance(kind, str) else kind
     stage.plan = plan = Plan(fault, first, _FOR_GOOD if fault is None else case.generator.choice(fault.times))
     back = threading.Timer(case.generator.uniform(0.5, 6.0), lambda: (setattr(plan, "is_away", False), stage.enter()))
-    with ExitStack() as after, case.study.start("run", before=without_prefect) as running:
+    with ExitStack() as after, case.study.start("run", before=as_in_a_terminal) as running:
         if fault is None:
             while not plan.reached.wait(0.02):
                 if running.poll() is not None:
@@ -303,10 +303,10 @@ def of_server(case: Case, stage: Stage, kind: Fault | str, usual: Plan) -> str:
     if not plan.reached.is_set():
         raise NotHitError("the run had no such request")
     plan.left, plan.is_away = 0, False
-    case.complete(before=without_prefect)
+    case.complete(before=as_in_a_terminal)
     if plan.again and stage.dialect == "openai":  # whole distributions are not kept
         raise BrokenError("ASKED AGAIN", f"{len(plan.again)} answers, such as {plan.again[0]!r}")
-    return WENT_ON if outcome == WITHOUT_PREFECT else outcome  # which this run does without from its beginning
+    return outcome
 
 
 def killed(stage: Stage, way: Way, folder: Path, generator: random.Random, kills: int) -> Iterator[Outcome]:

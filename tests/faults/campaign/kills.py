@@ -24,17 +24,6 @@ MOST_KILLS = 10
 """In one series, before the study is left alone."""
 
 
-def without_prefect() -> None:
-    """Lets the run go on without Prefect from its beginning, as it does where the API fails."""
-    as_in_a_terminal()
-    from swaymeter.flows.execution import flow
-
-    def fail(*arguments: object, **options: object) -> None:
-        raise RuntimeError("no Prefect in this run")
-
-    flow.study = fail
-
-
 @dataclass
 class Way:
     """A way in which a study is run; it is run here, undisturbed, for what it comes to.
@@ -77,7 +66,7 @@ def outcomes(kills: int, seed: int) -> Iterator[Outcome]:
 
 
 def _ways(folder: Path, api: str) -> list[Way]:
-    """A few measures without Prefect, which takes half of the time; all with it; worker processes; those of Dask."""
+    """A few measures; all of them; worker processes; those of Dask."""
     folder.mkdir()
     whole = new_study(folder, api)
     few, by_workers, by_dask = (
@@ -85,10 +74,10 @@ def _ways(folder: Path, api: str) -> list[Way]:
         for name in ("few", "by-workers", "by-dask")
     )
     return [
-        Way(few, without_prefect),
+        Way(few, as_in_a_terminal),
         Way(whole, as_in_a_terminal),
-        Way(by_workers, without_prefect, ("--runner", "processes"), WITH_WORKERS),
-        Way(by_dask, without_prefect, ("--runner", "dask"), WITH_WORKERS),
+        Way(by_workers, as_in_a_terminal, ("--runner", "processes"), WITH_WORKERS),
+        Way(by_dask, as_in_a_terminal, ("--runner", "dask"), WITH_WORKERS),
     ]
 
 

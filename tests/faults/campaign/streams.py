@@ -16,8 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from tests.end_to_end.tiny_study import new_study, prefect_server
-from tests.faults.campaign.case import WENT_ON, Case, compare, judged
-from tests.faults.campaign.kills import without_prefect
+from tests.faults.campaign.case import WENT_ON, Case, as_in_a_terminal, compare, judged
 from tests.faults.campaign.record import Outcome
 
 SECONDS_TO_BEGIN = 0.5
@@ -45,7 +44,7 @@ class Streams:
 
     def __call__(self) -> None:
         """Gives the command these streams."""
-        without_prefect()
+        as_in_a_terminal()
         FAULTS[self.what](self)
         for name, number in (("stdout", 1), ("stderr", 2)):  # as Python begins with what it finds
             with suppress(OSError):
@@ -131,7 +130,7 @@ def outcomes(faults: int, seed: int) -> Iterator[Outcome]:
         folder = Path(name)
         (folder / "study").mkdir()
         undisturbed = new_study(folder / "study", api).with_fewer_figures(folder / "few.yaml")
-        run = undisturbed.run("run", before=without_prefect)
+        run = undisturbed.run("run", before=as_in_a_terminal)
         assert run.code == 0, run.said
         for number in range(faults):
             what = [*FAULTS][number % len(FAULTS)]
