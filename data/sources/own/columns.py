@@ -82,7 +82,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
     if maps.get("context") in lists:
         maps["contexts"] = maps.pop("context")
     keys = lists.get(columns.get("contexts") or maps.get("contexts") or "contexts", [])
-    if keys and not {"text", "context"} & {*map(str.lower, keys), *columns}:
+    if keys and not {"text", "context", "page_content"} & {*map(str.lower, keys), *columns}:
         maps["context"] = _synonym("context", keys)
         lacking = lacking or [f"text of contexts, whose keys are {named(keys)}"]
     if maps:

@@ -4,8 +4,10 @@ import ast
 import json
 import math
 import re
+import warnings
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 _ESCAPE = r"\\(?:[\\'\"abfnrtv0]|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U000[0-9a-fA-F]{5})"
@@ -55,17 +57,52 @@ def passages(value: Any) -> list[Any]:
         written = list_in(value)
         if written is not None and all(isinstance(item, str | dict) for item in written):
             return written
-        if value.strip().startswith(_LISTS):
+        if value.strip().startswith(_LISTS) or _PRINTED.match(value):
             raise ValueError(f'{_LOOKS}; write a JSON list: ["a passage", "another"]')
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
 _LOOKS = "is not a list that can be read"
 _LISTS = ("['", '["', "[{")
+_PRINTED = re.compile(r"\s*(?:\[\s*\w+\((?:\w+=|['\"])|page_content=['\"])")
+"""The beginning of objects as Python prints them: `[Document(id='a', ...` or `page_content='...`."""
+
+
+def printed_objects(text: str) -> list[dict[str, Any]] | None:
+    """Return the keyword arguments of objects that Python printed as a list, or None if the text is something else.
+
+    pandas writes a list of LangChain documents into a cell of a CSV file as `[Document(page_content='...'), ...]`. The
+    text is parsed and never evaluated: arguments that are not literals are left out.
+    """
+    if not _PRINTED.match(text):
+        return None
+    try:
+        with warnings.catch_warnings(action="error"):  # of an escape that Python never prints
+            listed_calls = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+    if not isinstance(listed_calls, ast.List):
+        return None
+    objects = [_keywords(call) for call in listed_calls.elts]
+    return objects if all(objects) else None
+
+
+def _keywords(call: ast.expr) -> dict[str, Any]:
+    """Return the keyword arguments of a call that are literals or such calls; nothing of another expression."""
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or call.args:
+        return {}
+    values: dict[str, Any] = {}
+    for keyword in call.keywords:
+        if nested := _keywords(keyword.value):
+            values[str(keyword.arg)] = nested
+        else:
+            with suppress(ValueError, TypeError, RecursionError):
+                values[str(keyword.arg)] = ast.literal_eval(keyword.value)
+    return values
 
 
 def list_in(text: str) -> list[Any] | None:
-    """The list that a text is, as JSON or as Python prints a list of texts; None where it is not one."""
+    """Return the list that a text is, as JSON or as Python prints texts and objects, or None if it is not one."""
     text = text.strip()
     if text[:1] + text[-1:] not in ("[]", "()"):
         return None
@@ -76,7 +113,7 @@ def list_in(text: str) -> list[Any] | None:
         while at < end and (item := _ITEM.match(text, at, end)):
             items.append(ast.literal_eval(item[1]))
             at = item.end()
-        return items if items and not text[at:end].strip() else None
+        return items if items and not text[at:end].strip() else printed_objects(text)
 
 
 def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

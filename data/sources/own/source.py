@@ -23,7 +23,7 @@ from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, Qu
 
 log = logging.getLogger(__name__)
 
-VERSION = 7
+VERSION = 8
 NOTHING = "..."
 """The text of a neutral context."""
 

@@ -290,14 +290,14 @@ def test_missing_columns_are_named_with_what_maps_them(
 
 
 def test_keys_of_contexts_are_mapped_too(tmp_path: Path) -> None:
-    passages = [{"page_content": "In Oslo.", "score": {"by": 0.5}}, {"page_content": "In Bergen.", "score": 0.25}]
+    passages = [{"snippet": "In Oslo.", "score": {"by": 0.5}}, {"snippet": "In Bergen.", "score": 0.25}]
     row = {"user_input": "Where?", "gold": ["Oslo", "Kristiania"], "chunks": passages}
     file = tmp_path / "mine.json"
     file.write_text(json.dumps([row]))
     columns = {"question": "user_input", "answer": "gold", "contexts": "chunks"}
-    with pytest.raises(InputError, match=r"text of contexts, whose keys are page_content, score; .*map context=page_"):
+    with pytest.raises(InputError, match=r"text of contexts, whose keys are snippet, score; .*map context=snip"):
         read_questions(OwnQuestions(file=str(file), columns=columns))
-    read = read_questions(OwnQuestions(file=str(file), columns={**columns, "context": "page_content"}))
+    read = read_questions(OwnQuestions(file=str(file), columns={**columns, "context": "snippet"}))
     assert [case.text for case in one(read).cases[1:]] == ["In Oslo.", "In Bergen."]
     assert json.loads(one(read).other_columns or "")["score of the context"] == {"by": 0.5}
     assert [case.passages[0].score for case in one(read).cases[1:]] == [None, 0.25]

@@ -82,6 +82,32 @@ def test_files_that_were_reported_are_read() -> None:
     assert [one.object for one in read(file, answer="obj")] == ["lantern maker", "potter"]
 
 
+def test_printed_langchain_documents_are_passages() -> None:
+    file = REPORTS / "25-documents-printed-into-a-cell" / "retrieved.csv"
+    with pytest.raises(InputError, match=r"has the columns answer and ground_truth, .*: --map answer=ground_truth"):
+        read(file)
+    library, payload = read(file, answer="ground_truth")
+    assert [(case.context_id, case.text, case.condition) for case in library.cases[1:]] == [
+        ("a-3", "The library closes at 6 p.m.", "supporting"),
+        ("b-1", "The old leaflet has 8 p.m. as closing time.", "unknown"),
+    ]
+    assert [case.passages[0].source for case in payload.cases[1:]] == ["c.pdf", "d.pdf"]
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["[Document(page_content='In Oslo.' * 9 ** 9)]", "[Document(page_content=open('/etc/passwd').read())]",
+     "[Document(page_content='In Oslo.') Document(page_content='In Rome.')]", "[Document('In Oslo.')]",
+     "[Document(page_content='In O...", "page_content='In Oslo.' metadata={}", "[D(x=" + "-" * 100_000 + "1)]",
+     "[D(x=" + "+".join("1" * 50_000) + ")]", r"[Document(page_content='In \Oslo.\')]"],
+    ids=range(9),
+)  # fmt: skip
+def test_printed_objects_are_read_or_refused(cell: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.jsonl").write_text(json.dumps({"question": "Where?", "answer": "Oslo", "contexts": cell}))
+    (rejected,) = read_questions(OwnQuestions(file=str(tmp_path / "mine.jsonl"))).rejected
+    assert str(rejected.detail).startswith(("contexts: is not a list that can be read; ", "context 1, text: is missi"))
+
+
 @pytest.mark.parametrize(
     "cell",
     ['["Oslo", "Kristiania"]', "['Oslo', 'Kristiania']", "('Oslo', 'Kristiania')", "Oslo|Kristiania",
