@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 import stat
-import uuid
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from functools import lru_cache
@@ -79,11 +78,6 @@ def git_sha1(content: bytes) -> str:
 def integrity(text: str) -> str:
     """What a content security policy, or a page, calls this style or script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
-
-def uuid_of(text: str) -> uuid.UUID:
-    """A UUID of version 4 in form that the text alone decides."""
-    return uuid.UUID(bytes=hashlib.sha256(text.encode()).digest()[:16], version=4)
 
 
 def sha256_of(path: Path) -> str:

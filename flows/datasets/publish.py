@@ -1,4 +1,4 @@
-"""A study as it is passed on: figures, tables, data, results and how to repeat them."""
+"""Publication of a study: figures, tables, data, and the commands that repeat it."""
 
 import os
 import platform
@@ -17,15 +17,21 @@ from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.steps.report import card_of
 from swaymeter.flows.study.places import study_file
 from swaymeter.flows.study.study import Study
-from swaymeter.reports.publish.publication import Known, Publication
+from swaymeter.reports.publish.publication import ModelEntry, Publication
 from swaymeter.tasks.models.machine import processor
 
 
-def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: str = "") -> Path:
-    """Writes the study into a folder, whole or not at all; gives the path of its manifest.
+def publish(contents: Contents, named: str, folder: Path) -> Path:
+    """Write the study into a folder, whole or not at all, and return the path of its manifest.
 
-    named: the study as the command named it. UsageError where its database is not up to date; WorkspaceError where the
-    folder holds something else.
+    Args:
+        contents: The study and its artifacts.
+        named: The study as the command names it.
+        folder: The folder of the publication.
+
+    Raises:
+        UsageError: its database is not up to date.
+        WorkspaceError: the folder holds something else.
     """
     from swaymeter.data.warehouse.warehouse import opened  # here, as what draws and what queries take seconds to import
     from swaymeter.reports.publish import publish as write
@@ -43,15 +49,14 @@ def publish(contents: Contents, named: str, folder: Path, *, by: str = "", url: 
         card=card_of(step),
         study_file=file.read_text(encoding="utf-8"),
         key=database.key,
+        database=database.folder / DATABASE,
         tables=schema(),
         models=dict(_models(contents.study)),
         commands=("swaymeter run study.yaml", f"swaymeter publish study.yaml {shlex.quote(folder.name)}"),
-        url=url,
-        by=by or "not stated",
         further=list(_further(contents)),
         published_on=_machine(),
     )
-    with opened(database.folder / DATABASE, schema(), exports=folder.parent) as warehouse:
+    with opened(publication.database, schema(), exports=folder.parent) as warehouse:
         return write(publication, warehouse, folder)
 
 
@@ -80,9 +85,11 @@ def _further(contents: Contents) -> Iterator[dict[str, object]]:
                     }  # fmt: skip
 
 
-def _models(study: Study) -> Iterator[tuple[str, Known]]:
-    """What the catalog knows of the study's models; of a folder its name alone."""
+def _models(study: Study) -> Iterator[tuple[str, ModelEntry]]:
+    """Yield the catalog entries of the study's models; a folder has its name alone."""
     for model in study.models:
         known = catalog.models().get(model.name)
         hub = known.hub or known.alias if known else model.name
-        yield model.name, Known(Path(hub).name if Path(hub).is_dir() else hub, known.licence if known else "not stated")
+        yield model.name, ModelEntry(
+            Path(hub).name if Path(hub).is_dir() else hub, known.licence if known else "not stated"
+        )

@@ -1,4 +1,4 @@
-"""How a drawing becomes a PDF for one column of a paper: the same figure, narrower, in 8 points, with its text as text.
+"""Figures for one column of a paper, as PDF and SVG: those of the page, narrower, in 8 points, with text as text.
 
 Panels that stand side by side on the page stand one below the other here, two abreast where there are many. Those that
 share the names of their rows stay side by side.
@@ -23,7 +23,7 @@ COLUMN = 3.3
 POINTS = 8
 """The size of every letter in points."""
 PRINT = {
-    "pdf.fonttype": 42, "font.size": POINTS, "axes.titlesize": POINTS, "axes.labelsize": POINTS,
+    "pdf.fonttype": 42, "svg.fonttype": "none", "font.size": POINTS, "axes.titlesize": POINTS, "axes.labelsize": POINTS,
     "legend.fontsize": POINTS, "xtick.labelsize": POINTS, "ytick.labelsize": POINTS,
 }  # fmt: skip
 TALLEST = 8.8
@@ -33,21 +33,32 @@ _FEW_PANELS = 4
 _GAP, _LINE = 5, 11  # points between a panel and its title, and of a line between them
 _DPI = 400  # of dots that are too many to be drawn one by one
 _CHARACTER = 0.56 * POINTS / 72
-_UNDATED = {"CreationDate": None, "Creator": None, "Producer": None}
+_UNDATED = {"pdf": {"CreationDate": None, "Creator": None, "Producer": None}, "svg": {"Date": None, "Creator": None}}
 
 Row = list[list[Axes]]
 """The cells of a row; a cell has several axes where they lie on each other."""
 
 
-def printed(drawn: Drawn, limits: Limits | None = None) -> bytes:
-    """The figure as PDF at the width of a column; limits: of its axes, where it shares them."""
+def printed(drawn: Drawn, limits: Limits | None = None) -> dict[str, bytes]:
+    """Draw a figure at the width of a column.
+
+    Args:
+        drawn: The figure.
+        limits: Limits of its axes, if it shares them with other figures.
+
+    Returns:
+        The picture by its format, "pdf" and "svg".
+    """
     with drawing(PRINT):
         canvas = drawn.drawing.paint()
         set_limits(canvas, limits or [])
         _narrow(canvas)
-        sink = io.BytesIO()
-        canvas.savefig(sink, format="pdf", facecolor="white", dpi=_DPI, metadata=_UNDATED)
-    return sink.getvalue()
+        pictures = {}
+        for kind, metadata in _UNDATED.items():
+            sink = io.BytesIO()
+            canvas.savefig(sink, format=kind, facecolor="white", dpi=_DPI, metadata=metadata)
+            pictures[kind] = sink.getvalue()
+    return pictures
 
 
 def _narrow(canvas: Canvas) -> None:

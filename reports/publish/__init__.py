@@ -1,15 +1,16 @@
-"""A study as it is passed on: figures and tables to print, its data, its results in a common schema, and a manifest.
+"""A publication: a folder with the figures, tables and data of a study, and a manifest.
 
-    figures/   every figure of the page as PDF and LaTeX, captions.txt, the numbers as CSV
-    tables/    every table of the page as LaTeX, Markdown and CSV
-    data/      every table of the database as Parquet; README.md is its dataset card, croissant.json its metadata
-    evals/     a record of Every Eval Ever for each model
-    study.yaml, manifest.json, document.tex, LICENSE.md
-
-Figures are drawn anew from the database, by the same modules as the page's.
+    figures/                   every figure of the page as PDF, SVG and LaTeX, captions.txt, the numbers as CSV
+    tables/                    every table of the page as LaTeX, Markdown and CSV
+    data/                      every table of the database as Parquet
+    study.duckdb               the database
+    README.md, LICENSE.md      the data-set card and the licences
+    study.yaml, manifest.json  the study file; versions, keys, commands and the SHA-256 of every file
+    document.tex               a document with all figures and tables
 """
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,35 +26,34 @@ from swaymeter.reports.figures.rendering import with_limits
 from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.models import labelled
 from swaymeter.reports.publish import texts
-from swaymeter.reports.publish.described import LICENCES, dataset_card, licences_of, metadata
-from swaymeter.reports.publish.evals import evaluations
-from swaymeter.reports.publish.publication import Exported, Known, Publication
+from swaymeter.reports.publish.dataset_card import LICENCES, dataset_card, licences_of
+from swaymeter.reports.publish.publication import Exported, ModelEntry, Publication
 from swaymeter.reports.report import queries, write_csv
 from swaymeter.reports.tables import TABLES, filled
 
-__all__ = ["Known", "Publication", "publish"]
+__all__ = ["ModelEntry", "Publication", "publish"]
 
 MANIFEST = "manifest.json"
 FORMAT = "swaymeter publication 1"
-PUBLICATION_QUERIES = (
-    "models_side_by_side", "coverage_of_susceptibility", "runs", "origins_in_short", "sources_in_short",
-)  # fmt: skip
-"""What a publication reads beside what the report reads."""
+PUBLICATION_QUERIES = ("runs", "origins_in_short", "sources_in_short")
+"""Named queries of a publication, beside those of the report."""
 _COMPILED = ("document.aux", "document.log", "document.pdf")
 """What pdflatex makes of the document."""
 
 
 def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
-    """Writes the study into `folder`, whole or not at all, and gives the path of the manifest.
+    """Write the study into `folder`, whole or not at all, and return the path of the manifest.
 
-    An earlier publication is replaced. WorkspaceError where the folder is anything else, or has files of others.
+    An earlier publication is replaced.
+
+    Raises:
+        WorkspaceError: the folder is no publication, or has files that no publication wrote.
     """
     with replaced(folder, _is_ours, "publication", "name another folder") as new:
         frames = {name: warehouse.frame(name) for name in dict.fromkeys((*queries(), *PUBLICATION_QUERIES))}
         _write_pictures(study, new, labelled(with_empty(frames, queries())))
         _write_data(study, new, warehouse, frames)
-        for path, record in evaluations(study, frames):
-            _write(new / "evals" / path, json_text(record, indent=1))
+        shutil.copyfile(study.database, new / study.database.name)
         _write(new / "study.yaml", study.study_file)
         files = {path.relative_to(new).as_posix(): sha256_of(path) for path in sorted(new.rglob("*")) if path.is_file()}
         content = _manifest(study, frames) | {"files": files}
@@ -62,7 +62,7 @@ def publish(study: Publication, warehouse: Warehouse, folder: Path) -> Path:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Whether a folder is a publication and nothing else; WorkspaceError where it has further files."""
+    """Test if a folder is a publication; raise WorkspaceError if it has further files."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         ours = {*manifest["files"], MANIFEST, *_COMPILED} if manifest["format"] == FORMAT else None
@@ -91,7 +91,8 @@ def _write_pictures(study: Publication, folder: Path, frames: Frames) -> None:
     captions = []
     for one, limits in with_limits(drawn):
         _write(folder / "figures" / f"{one.name}.tex", texts.figure(one))
-        (folder / "figures" / f"{one.name}.pdf").write_bytes(printed(one, limits))
+        for kind, picture in printed(one, limits).items():
+            (folder / "figures" / f"{one.name}.{kind}").write_bytes(picture)
         write_csv(folder / "figures" / f"{one.name}.csv", one.drawing.numbers)
         captions.append(f"{one.name}\n{one.figure.question} {one.caption}\n")
     tables = [table for table in (filled(declared, frames) for declared in TABLES.values()) if len(table.rows)]
@@ -112,11 +113,8 @@ def _write_data(study: Publication, folder: Path, warehouse: Warehouse, frames: 
     for table in study.tables:
         path = folder / "data" / f"{table.name}.parquet"
         if rows := warehouse.export(table, path):
-            files.append(Exported(table, f"data/{path.name}", rows, path.stat().st_size, sha256_of(path)))
+            files.append(Exported(table, f"data/{path.name}", rows))
     sources = frames["sources_in_short"]
-    licences = list(sources["licence"])
-    described = metadata(study, files, licences)
-    _write(folder / "croissant.json", json_text(described, indent=1))
     _write(folder / "README.md", dataset_card(study, files, sources))
     _write(folder / LICENCES, licences_of(study, sources))
 

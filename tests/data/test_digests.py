@@ -17,7 +17,6 @@ from swaymeter.data.digests import (
     integrity,
     sha256,
     sha256_of,
-    uuid_of,
 )
 from swaymeter.data.randomness import drawn_first, generator, typed_generator
 from swaymeter.data.records.table import table_digest
@@ -63,7 +62,6 @@ PINNED: dict[str, Callable[[Path], object]] = {
     "cached response": lambda folder: cache._checksum("key", {"status": 200, "body": "Zoë"}),
     "style of a page": lambda _: integrity("p { color: red } /* é */"),
     "text": lambda _: sha256("Z", "oë".encode()),
-    "evaluation": lambda _: str(uuid_of("study/Zoë")),
     "blob of git": lambda folder: git_sha1(a_file(folder).read_bytes()),
     "drawn by identity": lambda folder: generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
     "drawn for an answer": lambda folder: typed_generator(3, "capital", "Zoë", 1).integers(1 << 60, size=2).tolist(),
@@ -91,7 +89,6 @@ EXPECTED: dict[str, object] = {
     "cached response": "83ecc35c197757ad79eb77685ff08c28ab9268b7ed330697cbe02842f9b4d1cd",
     "style of a page": "sha256-IOHBjHq+hV6L45G6jHXVBwmnNF/YyXSA1i2gYZBc8YA=",
     "text": "c6a12698582fc1104ea24107a2d7268145ff06ef859707729d01fd060897f067",
-    "evaluation": "7f208a54-85a8-40e1-ae6c-c87e836b28b7",
     "blob of git": "0b67947d2b9401cc38f39f21e7aed6ce3a2ce095",
     "drawn by identity": [791359209793701118, 223971632225873444],
     "drawn for an answer": [704640792785229451, 315601572036832093],

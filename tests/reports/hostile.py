@@ -40,7 +40,7 @@ def hostile_card() -> StudyCard:
 
 def without_controls(folder: Path) -> bool:
     """Whether no text file of a folder holds a character that a terminal obeys, and no cell of a CSV a formula."""
-    texts = [path for path in folder.rglob("*.*") if path.suffix not in (".png", ".pdf", ".parquet")]
+    texts = [path for path in folder.rglob("*.*") if path.suffix not in (".png", ".pdf", ".parquet", ".duckdb")]
     assert texts
     for path in texts:
         text = path.read_text(encoding="utf-8")

@@ -93,10 +93,12 @@ def drawn(known: dict[str, pd.DataFrame], request: pytest.FixtureRequest) -> Dra
 
 
 def test_a_figure_fits_a_column_and_its_text_is_text(drawn: Drawn) -> None:
-    pdf = printed(drawn)
+    pictures = printed(drawn)
+    pdf = pictures["pdf"]
     width, height = (float(size) for size in re.search(rb"/MediaBox \[ 0 0 (\S+) (\S+) \]", pdf).groups())  # type: ignore[union-attr]
     assert width == pytest.approx(COLUMN * 72)
     assert height <= TALLEST * 72
+    assert b"<text " in pictures["svg"]
     assert b"/Type3" not in pdf
     assert b"/CIDFontType2" in pdf  # Type 42
     streams = re.findall(rb"stream\r?\n(.*?)\r?\nendstream", pdf, re.DOTALL)

@@ -88,18 +88,16 @@ def publish(
     study: StudyFile,
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder; an earlier publication is replaced.")],
     workspace: Folder = None,
-    by: Annotated[str, typer.Option("--by", help="Who publishes it, for its metadata.")] = "",
-    url: Annotated[str, typer.Option("--url", help="Where the data will lie, for its metadata.")] = "",
     traceback: Traceback = False,
 ) -> None:
-    """Write a study ready to print and to pass on: figures as PDF, tables as LaTeX, data as Parquet, a manifest.
+    """Write a study ready to print and to pass on: figures, tables, data, a manifest.
 
     Example: [bold]swaymeter publish quickstart my-paper[/bold]
     """
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.datasets.publish import publish
 
-    print_line(str(publish(Selected.of(study, workspace).contents, study, folder, by=by, url=url)))
+    print_line(str(publish(Selected.of(study, workspace).contents, study, folder)))
 
 
 @datasets.command()

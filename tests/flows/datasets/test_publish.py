@@ -2,6 +2,7 @@ import json
 import shutil
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import swaymeter.reports.publish as publishing
@@ -32,9 +33,7 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
     selected = score(prepare(Selected.of(study)))
     run(lambda: graph_of(selected.plan), Selection(stages=("aggregate",)))
     with only(publishing.FIGURES, ()), only(publishing.TABLES, ()):
-        ended = swaymeter(
-            "publish", study, str(tmp_path / "paper"), "--by", "A & B", "--url", "https://example.org/data"
-        )
+        ended = swaymeter("publish", study, str(tmp_path / "paper"))
     assert (ended.code, ended.out) == (0, f"{tmp_path / 'paper' / 'manifest.json'}\n")
     manifest = json.loads((tmp_path / "paper" / "manifest.json").read_text(encoding="utf-8"))
     assert (tmp_path / "paper" / "study.yaml").read_bytes() == Path(study).read_bytes()
@@ -50,8 +49,8 @@ def test_a_study_is_published(study: str, tmp_path: Path, swaymeter: Command, mo
         assert step is not None
         keys.append(step.outputs["files"].key)
     assert keys[0] != keys[1]  # of the page, which prints what the catalog says
-    croissant = json.loads((tmp_path / "paper" / "croissant.json").read_text(encoding="utf-8"))
-    assert (croissant["url"], croissant["creator"]["name"]) == ("https://example.org/data", "A & B")
-    assert {"facts", "queries", "persuasion", "runs"} <= {records["name"] for records in croissant["recordSet"]}
+    assert {"facts", "queries", "persuasion", "runs"} <= {file.stem for file in (tmp_path / "paper" / "data").iterdir()}
+    with duckdb.connect(tmp_path / "paper" / "study.duckdb", read_only=True) as database:
+        assert database.execute("SELECT count(*) > 0 FROM persuasion").fetchone() == (True,)
     shutil.rmtree(selected.workspace.root / "statistics")
     assert swaymeter("publish", study, str(tmp_path / "paper")).code == 2

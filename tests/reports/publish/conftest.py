@@ -1,5 +1,6 @@
 """One small publication for every test that only looks at it."""
 
+import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,15 +11,15 @@ import pytest
 import swaymeter.reports.publish as publishing
 from swaymeter.data.records.table import Table
 from swaymeter.data.warehouse.warehouse import Warehouse
-from swaymeter.reports.publish import Known, Publication, publish
+from swaymeter.reports.publish import ModelEntry, Publication, publish
 from tests.data.warehouse.small_study import TABLES, small_study, warehouse_of
 from tests.registered import only
 from tests.reports.pixels import without_pixels
 from tests.reports.study import CARD, MODEL
 
 STUDY = Publication(
-    card=CARD, study_file="name: quickstart\n", key="0123456789abcdef", tables=TABLES,
-    models={MODEL: Known("someone/SmolLM2-135M-Instruct", "Apache-2.0")}, commands=("swaymeter run study.yaml",),
+    card=CARD, study_file="name: quickstart\n", key="0123456789abcdef", database=Path("study.duckdb"), tables=TABLES,
+    models={MODEL: ModelEntry("someone/SmolLM2-135M-Instruct", "Apache-2.0")}, commands=("swaymeter run study.yaml",),
 )
 DRAWN = ("susceptibility-by-relation", "entropy-with-against-persuasion")
 
@@ -28,6 +29,7 @@ class Made:
     """A database whose named queries give the frames of a made-up study, where it has them."""
 
     warehouse: Warehouse
+    database: Path
     frames: dict[str, pd.DataFrame]
 
     def frame(self, name: str) -> pd.DataFrame:
@@ -40,8 +42,14 @@ class Made:
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory, known: dict[str, pd.DataFrame]) -> Iterator[Made]:
     """The database of a small study."""
-    with warehouse_of(tmp_path_factory.mktemp("database"), small_study(), tmp_path_factory.getbasetemp()) as warehouse:
-        yield Made(warehouse, known)
+    folder = tmp_path_factory.mktemp("database")
+    with warehouse_of(folder, small_study(), tmp_path_factory.getbasetemp()) as warehouse:
+        yield Made(warehouse, folder / "study.duckdb", known)
+
+
+def published(made: Made, folder: Path, **changes: object) -> None:
+    """Publish the small study."""
+    publish(dataclasses.replace(STUDY, database=made.database, **changes), made, folder)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="session")
@@ -49,5 +57,5 @@ def publication(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Path:
     """The folder of its publication, with two of its figures."""
     folder = tmp_path_factory.mktemp("published") / "paper"
     with only(publishing.FIGURES, DRAWN), without_pixels():
-        publish(STUDY, made, folder)  # type: ignore[arg-type]
+        published(made, folder)
     return folder
