@@ -1,4 +1,4 @@
-"""Counts in an index of infini-gram, by its public API or on this machine, in tokens, and in words where few are read.
+"""Counts in an index of infini-gram, by its public API: in tokens, and in words where names are rare.
 
     words        the entity, or for the pair the rarer of entity and answer, stands at most `fetch` times: the passages
                  around all of these places are read, and their words counted as those of a corpus
@@ -13,26 +13,22 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from swaymeter.data.digests import sha256
 from swaymeter.data.errors import InputError, SwaymeterError
-from swaymeter.data.options import NamedPath
 from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.records.facts import CountKind
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.corpus import Piece
-from swaymeter.data.sources.infini_gram.index import Ids, LocalIndex, Passage, files_of, joined
+from swaymeter.data.sources.infini_gram import Ids, InfiniGramApi, Passage, joined
 from swaymeter.data.sources.source import alternative
 from swaymeter.tasks.frequency.counting import Counts, count
 from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, FrequencySource, Once, Part, Progress
 from swaymeter.tasks.frequency.words import Names, words
 
 if TYPE_CHECKING:
-    from swaymeter.data.sources.infini_gram.api import InfiniGramApi
     from swaymeter.tasks.models.tokenizer import Tokenizer
 
 
@@ -48,7 +44,7 @@ class IndexCounts:
     fetch: the most places of a name around which passages are read.
     """
 
-    def __init__(self, index: "InfiniGramApi | LocalIndex", window: int, fetch: int) -> None:
+    def __init__(self, index: InfiniGramApi, window: int, fetch: int) -> None:
         self.index, self.window, self.fetch = index, window, fetch
         self._spellings, self._count = cache(index.spellings), cache(index.count)
         self._texts = lru_cache(maxsize=_KEPT)(self._read)
@@ -127,34 +123,25 @@ def _within(short: Ids, long: Ids) -> bool:
 
 
 SERVICE = "infini_gram"
-_INSTEAD = "or count a corpus of your own (`source: corpus`), or an index on this machine (`folder`)"
+_INSTEAD = "or count a corpus of your own (`source: corpus`)"
 
 
 class InfiniGramOptions(FrequencyOptions):
-    """An index of infini-gram, by its public API or on this machine: counts of tokens, and of words where few."""
+    """An index of infini-gram, by its public API: counts of tokens, and of words where few."""
 
     source: Literal["infini-gram"]
     """An index of infini-gram."""
-    index: str | None = Field(default=None, pattern=r"^[\w.-]+$", max_length=200)
-    """An index of the public API by its name, such as v4_piletrain_llama."""
-    folder: NamedPath | None = None
-    """The folder of an index on this machine; needs the package, `pip install "swaymeter[infini-gram]"`."""
+    index: str = Field(pattern=r"^[\w.-]+$", max_length=200)
+    """Name of the index, such as v4_piletrain_llama."""
     tokenizer: str | None = None
-    """A model that has the index's tokenizer: an alias, a hub id or a folder. Of an index of bytes none; of one of the
-    API, documents are read only with it."""
+    """A model that has the index's tokenizer: an alias, a hub id or a folder. Without it, no document is read."""
     fetch: int = Field(default=50, ge=0, le=10_000)
-    """The most places of a name around which the text is read, to count words; a request each of the API."""
-
-    @model_validator(mode="after")
-    def _one_place(self) -> "InfiniGramOptions":
-        if (self.index is None) == (self.folder is None):
-            raise ValueError("`index` names one of the API, `folder` one of this machine; give one of both")
-        return self
+    """The most places of a name around which the text is read, to count words; a request each."""
 
     @property
     def default_title(self) -> str:
         """The name of the index."""
-        return self.index or Path(str(self.folder)).name
+        return self.index
 
 
 def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[Part]:
@@ -164,13 +151,9 @@ def _parts(options: InfiniGramOptions, access: Access, once: Once) -> Sequence[P
         tokenizer = once(tokenizer_revision, options.tokenizer) if options.tokenizer else None
     except SwaymeterError as error:
         raise InputError(f"frequency.tokenizer: {error}") from None
-    key = {"tokenizer": tokenizer, "fetch": options.fetch}
-    if options.index:
-        key |= {"index": options.index, "address": access.address(SERVICE)}
-        return [Part(options.index, key, None, asks=True)]
-    folder = Path(str(options.folder))
-    states = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files_of(folder)]
-    return [Part(folder.name, key | {"digest": sha256(repr(states))}, folder)]
+    address = access.address(SERVICE)
+    key = {"tokenizer": tokenizer, "fetch": options.fetch, "index": options.index, "address": address}
+    return [Part(options.index, key, None, asks=True)]
 
 
 def _count(
@@ -179,18 +162,13 @@ def _count(
     from swaymeter.tasks.models.tokenizer import load_tokenizer
 
     tokenizer: Tokenizer | None = load_tokenizer(options.tokenizer) if options.tokenizer else None
-    with alternative(_INSTEAD if part.asks else ""):
-        if options.index:
-            from swaymeter.data.sources.infini_gram.api import InfiniGramApi  # requests, which a GPU machine lacks
-
-            index: InfiniGramApi | LocalIndex = InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
-        else:
-            index = LocalIndex(part.what, tokenizer)
+    with alternative(_INSTEAD):
+        index = InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
         rows = IndexCounts(index, options.window_words, options.fetch).of(pairs, progress)
         tokens = index.count(())
     read = Shard(
         shard=part.name, size=None, read=None, documents=None, words=None, tokens=tokens, unreadable=0, problem=None,
-        digest=part.key.get("digest", ""), counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        digest="", counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )  # fmt: skip
     return Counted(rows, read)
 

@@ -21,7 +21,7 @@ from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Step, StepId
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.study.places import STUDIES
-from tests.data.sources.infini_gram.pieces import Pieces, built_of_bytes
+from tests.data.sources.pieces import Pieces
 from tests.data.sources.servers.faults import unused_address
 from tests.flows.small_study import PREPARED, run, selected, small_study, write_study
 
@@ -116,17 +116,6 @@ def test_an_api_counts_tokens_and_says_so(closed: None, tmp_path: Path) -> None:
         assert built(other)[1] == ["pieces"]
 
 
-def test_an_index_of_bytes_counts_words_as_files_do(tmp_path: Path) -> None:
-    folder = built_of_bytes(tmp_path / "index", made_up_texts())
-    study = study_of(tmp_path / "a", source="infini-gram", folder=str(folder), window_words=6, fetch=1000)
-    of_files = frequencies(built(study_of(tmp_path / "b", corpus=[str(MADE_UP)], window_words=6))[0])
-    columns = ("entity", "answer", "entity_count", "pair_count", "entity_counted", "pair_counted", "excluded")
-    rows = frequencies(built(study)[0])
-    assert [[row[name] for name in columns] for row in rows] == [[row[name] for name in columns] for row in of_files]
-    (folder / "offset.0").touch()
-    assert built(study)[1] == ["index"]
-
-
 def test_an_api_that_is_away_stops_the_counts_alone(closed: None, tmp_path: Path) -> None:
     graph, _ = built(study_of(tmp_path, unused_address(), source="infini-gram", index="pieces"))
     states = {node.id.group: node for node in graph if node.id.stage == "build"}
@@ -135,8 +124,7 @@ def test_an_api_that_is_away_stops_the_counts_alone(closed: None, tmp_path: Path
 
 
 REFUSED = {
-    "an index and a folder": ({"source": "infini-gram", "index": "a", "folder": "b"}, "give one of both"),
-    "neither": ({"source": "infini-gram"}, "give one of both"),
+    "no index": ({"source": "infini-gram"}, "frequency.index"),
     "a name that is an address": ({"source": "infini-gram", "index": "https://a/"}, "frequency.index"),
     "a key of files": ({"source": "infini-gram", "index": "a", "corpus": ["b"]}, "is a key of source corpus"),
     "no source": ({"source": "infinigram"}, "choose one of corpus, infini-gram"),
@@ -149,9 +137,7 @@ def test_what_an_index_cannot_be_is_refused(frequency: dict[str, Any], message: 
         study_of(tmp_path, **frequency)
 
 
-def test_what_is_no_index_or_tokenizer_is_refused(tmp_path: Path) -> None:
-    graph = study_of(tmp_path, source="infini-gram", folder=str(tmp_path)).graph
-    assert "does not hold an index of infini-gram" in graph.nodes[FREQUENCIES].reason
+def test_an_unknown_tokenizer_is_refused(tmp_path: Path) -> None:
     graph = study_of(tmp_path, source="infini-gram", index="a", tokenizer="nothing").graph
     assert "frequency.tokenizer: no language model is named 'nothing'" in graph.nodes[FREQUENCIES].reason
 

@@ -1,18 +1,16 @@
-"""Counts in an index: by the API, and by the package of an index of tokens or of bytes, against a slow count."""
+"""Counts in an index by the API, against a slow count."""
 
 import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from swaymeter.data.records import CountedPair, ShardCount
-from swaymeter.data.sources.infini_gram.api import InfiniGramApi
-from swaymeter.data.sources.infini_gram.index import LocalIndex
+from swaymeter.data.sources.infini_gram import InfiniGramApi
 from swaymeter.tasks.frequency.infini_gram import IndexCounts
-from tests.data.sources.infini_gram.pieces import Pieces, built, built_of_bytes
+from tests.data.sources.pieces import Pieces
 from tests.data.sources.sessions import asking
 from tests.tasks.frequency.slow_counts import slow_counts
 
@@ -51,8 +49,7 @@ def made_up() -> list[str]:
 
 
 DOCUMENTS = made_up()
-Index = InfiniGramApi | LocalIndex
-Opened = Callable[[str], Index]
+Opened = Callable[[bool], InfiniGramApi]
 
 
 @cache
@@ -65,23 +62,17 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     folder, pieces = tmp_path_factory.mktemp("index"), Pieces(DOCUMENTS, parts=2)
     with ExitStack() as stack:
 
-        def api(says_where: bool, folder: Path = folder) -> Index:
+        def api(says_where: bool) -> InfiniGramApi:
             server = stack.enter_context(pieces.served(says_where=says_where))
             session = stack.enter_context(asking(server.address, folder / str(says_where)))
             return InfiniGramApi(session, "pieces", pieces)
 
-        kinds: dict[str, Callable[[], Index]] = {
-            "api": lambda: api(True),
-            "api without places": lambda: api(False),
-            "package, tokens": lambda: LocalIndex(built(folder / "tokens", pieces), pieces),
-            "package, bytes": lambda: LocalIndex(built_of_bytes(folder / "bytes", DOCUMENTS)),
-        }
-        yield lambda kind: kinds[kind]()
+        yield api
 
 
-@pytest.mark.parametrize("kind", ["api", "api without places", "package, tokens", "package, bytes"])
-def test_ten_counts_are_those_word_by_word(kind: str, opened: Opened) -> None:
-    index = opened(kind)
+@pytest.mark.parametrize("says_where", [True, False])
+def test_ten_counts_are_those_word_by_word(says_where: bool, opened: Opened) -> None:
+    index = opened(says_where)
     rows = IndexCounts(index, WINDOW, FETCH).of(PAIRS)
     slow = slowly()
     in_words = [row.entity_counted == "words" for row in rows]
@@ -92,7 +83,7 @@ def test_ten_counts_are_those_word_by_word(kind: str, opened: Opened) -> None:
             assert row.pair_count == pairs, row
         if row.entity_counted == "words":
             assert row.entity_count == entities, row
-        elif kind != "package, bytes":  # which finds It also in longer words
+        else:
             assert (row.entity_count, row.capitals_count, row.lower_case_count) == (entities, capitals, small), row
             assert small == 2
     assert sum(row.pair_count > 0 for row in rows if row.pair_counted == "words") == 5
@@ -103,9 +94,8 @@ def frequent(rows: list[ShardCount]) -> list[tuple[str, str]]:
 
 
 def test_what_is_not_read_is_approximate(opened: Opened) -> None:
-    index = opened("api")
+    index = opened(True)
     assert set(frequent(IndexCounts(index, WINDOW, 0).of(PAIRS[:2]))) == {("tokens", "approximate")}
-    assert isinstance(index, InfiniGramApi)
     index.reads = False
     (row,) = IndexCounts(index, WINDOW, FETCH).of(PAIRS[:1])
     assert (row.entity_counted, row.pair_counted) == ("tokens", "approximate")
@@ -115,14 +105,13 @@ def test_what_is_not_read_is_approximate(opened: Opened) -> None:
 
 
 def test_other_places_than_counted_are_not_read(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    index = opened("api")
+    index = opened(True)
     places = index.places
     monkeypatch.setattr(index, "places", lambda ids: places(ids)[1:])
     assert frequent(IndexCounts(index, WINDOW, FETCH).of(PAIRS[:1])) == [("tokens", "approximate")]
 
 
 def test_a_passage_that_is_too_short_is_not_trusted(opened: Opened) -> None:
-    index = opened("api")
-    assert isinstance(index, InfiniGramApi)
+    index = opened(True)
     index.longest = 20
     assert ("tokens", "approximate") in frequent(IndexCounts(index, WINDOW, FETCH).of(PAIRS[1:2]))

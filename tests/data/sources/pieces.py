@@ -1,19 +1,12 @@
-"""An index of tokens for tests: the pieces of texts, counted slowly, as infini-gram's API answers and as its files."""
+"""An index of tokens for tests: the pieces of texts, counted slowly, as infini-gram's API answers."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pytest
-
-from swaymeter.data.sources.infini_gram.index import Ids
+from swaymeter.data.sources.infini_gram import Ids
 from tests.data.sources.servers.faults import Asked, FaultServer, Say, says, serving
 
 END = 65535
@@ -93,32 +86,3 @@ class Pieces:
         ids = part[begin:end]
         return {"doc_ix": part[:at].count(END) - 1, "doc_len": last - first, "disp_len": len(ids), "token_ids": ids,
                 "spans": [[self.decode(tuple(ids)), None]], **where}  # fmt: skip
-
-
-def built(folder: Path, pieces: Pieces) -> Path:
-    """An index of the package of these tokens; the test is skipped where the package is not installed."""
-    folder.mkdir()
-    for number, part in enumerate(pieces.parts):
-        tokens = np.array(part, np.uint16)
-        (folder / f"tokenized.{number}").write_bytes(tokens.tobytes())
-        (folder / f"offset.{number}").write_bytes((2 * np.flatnonzero(tokens == END)).astype(np.uint64).tobytes())
-    return _indexed(folder, folder, "u16", len(pieces.parts))
-
-
-def built_of_bytes(folder: Path, documents: Sequence[str]) -> Path:
-    """The same of the bytes of documents."""
-    texts = folder.with_name(f"{folder.name}-texts")
-    texts.mkdir(parents=True)
-    (texts / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in documents))
-    return _indexed(texts, folder, "u8", 1)
-
-
-def _indexed(texts: Path, folder: Path, dtype: str, parts: int) -> Path:
-    pytest.importorskip("infini_gram")
-    options = {"data_dir": texts, "save_dir": folder, "token_dtype": dtype, "shards": parts, "cpus": 1, "mem": 1,
-               "ulimit": 512}  # fmt: skip
-    command = [sys.executable, "-P", "-m", "infini_gram.indexing"]
-    command += [word for name, value in options.items() for word in (f"--{name}", str(value))]
-    with_paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run(command, check=True, capture_output=True, env=with_paths)
-    return folder

@@ -1,0 +1,246 @@
+"""infini-gram's public API: counts and passages of a corpus. Responses are cached for a year.
+
+    count           how often tokens stand in the corpus; the tokens of a text are in the answer
+    count of a CNF  (A OR B) AND (C OR D): how often the rarer clause stands near the other; of a frequent clause a
+                    sample, which the answer does not always say; without some pairs near the ends of documents
+    find_cnf        where tokens stand
+    get_doc_by_ptr  the document around such a place
+
+An index knows tokens, not words: the tokens of a name behind a space differ from those elsewhere.
+
+Source: https://infini-gram.readthedocs.io/en/latest/api.html
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+
+from swaymeter.data.errors import ServiceError
+from swaymeter.data.sources.http.answer import TransientError, misread
+
+if TYPE_CHECKING:
+    from swaymeter.data.sources.http.session import Session
+
+Ids = tuple[int, ...]
+"""Tokens, by their numbers."""
+_WIDTH = 2
+"""Bytes of a token in every index of the API."""
+_MOST = 2**63
+"""More than any count, or place."""
+_LARGEST_CLAUSE = 500_000
+_MOST_TERMS = 4
+_FARTHEST = 1000
+_PASSING = re.compile(r"time[d -]*out|try again|internal server error|request error", re.IGNORECASE)
+_IS_OPERATOR = re.compile(r" (?=(?:AND|OR) )")
+
+Read = TypeVar("Read")
+
+
+class Place(NamedTuple):
+    """Where tokens stand."""
+
+    part: int
+    """Part of the index."""
+    byte: int
+    """Offset within the part."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """Tokens around a place."""
+
+    document: tuple[int, int]
+    """Document by part and number."""
+    first: int
+    """Position of the first token within the part."""
+    ids: Ids
+    at: int
+    """Position of the place within the passage."""
+    begins: bool
+    """True if the passage begins where its document begins."""
+    ends: bool
+    """True if the passage ends where its document ends."""
+
+
+class Tokenizer(Protocol):
+    """The tokenizer that an index was made with."""
+
+    def spellings(self, name: str) -> tuple[Ids, ...]:
+        """Return the tokens of a name behind a space, then those behind a line break if they differ."""
+
+    def decode(self, ids: Ids) -> str:
+        """Return the text of tokens."""
+
+
+class InfiniGramApi:
+    """An index of the public API.
+
+    Raises:
+        ServiceError: the API cannot answer.
+    """
+
+    per_word = 1.35
+    """Mean number of tokens of a word."""
+    longest = 10_000
+    """Most tokens of a passage, an even number."""
+
+    def __init__(self, session: "Session", index: str, tokenizer: Tokenizer | None = None) -> None:
+        """Name an index of the API; without its tokenizer, documents cannot be read."""
+        self._session, self._index, self._tokenizer = session, index, tokenizer
+        self.reads = tokenizer is not None
+        self._counts: dict[Ids, int] = {}
+
+    def spellings(self, name: str) -> tuple[Ids, ...]:
+        """Return the tokens of a name behind a space, by the API, then other spellings, by the tokenizer.
+
+        An AND or OR within a name is a word and no operator.
+
+        Raises:
+            ServiceError: the tokenizer decodes the tokens as another text.
+        """
+        answers = [self._ask(_counted, "count", query=part) for part in _IS_OPERATOR.split(name)]
+        ids = tuple(token for of_part, _ in answers for token in of_part)
+        if len(answers) == 1:
+            self._counts[ids] = answers[0][1]
+        if self._tokenizer is None:
+            return (ids,)
+        if _plain(text := self._tokenizer.decode(ids)) != _plain(name):
+            raise ServiceError(
+                f"infini-gram: the tokens of {name!r} in {self._index} are {text!r} by the tokenizer that "
+                "`frequency.tokenizer` names; name that of the index, or none"
+            )
+        return tuple(dict.fromkeys((ids, *self._tokenizer.spellings(name)[1:])))
+
+    def alone(self, word: str) -> tuple[Ids, ...]:
+        """Return the tokens of a word behind a space; a longer word may begin with them."""
+        return self.spellings(word)[:1]
+
+    def count(self, ids: Ids) -> int:
+        """Count the tokens in the corpus; without tokens, return the size of the corpus in tokens."""
+        if ids in self._counts:
+            return self._counts[ids]
+        query: dict[str, Any] = {"query_ids": list(ids)} if ids else {"query": ""}
+        return self._ask(_number, "count", **query)
+
+    def near(self, clauses: Sequence[Sequence[Ids]], tokens: int) -> int:
+        """Estimate how often a name of one clause stands near one of the other; a clause is cut to four names."""
+        cnf = [[list(ids) for ids in clause[:_MOST_TERMS]] for clause in clauses]
+        limits = {"max_clause_freq": _LARGEST_CLAUSE, "max_diff_tokens": min(tokens, _FARTHEST)}
+        return self._ask(_number, "count", query_ids=cnf, **limits)
+
+    def places(self, ids: Ids) -> Sequence[Place]:
+        """Return every place of the tokens."""
+        return self._ask(_places, "find_cnf", query_ids=[[list(ids)]], max_clause_freq=_LARGEST_CLAUSE)
+
+    def passage(self, place: Place, ids: Ids, most: int) -> Passage:
+        """Return at most `most` tokens around a place."""
+        where = {"s": place.part, "ptr": place.byte, "max_disp_len": most}
+        read = lambda content: _passage_of(place, ids, most, content)  # noqa: E731
+        return self._ask(read, "get_doc_by_ptr", query_ids=[[list(ids)]], **where)
+
+    def text(self, ids: Ids) -> str:
+        """Return the text of tokens."""
+        assert self._tokenizer is not None
+        return self._tokenizer.decode(ids)
+
+    def _ask(self, read: Callable[[Any], Read], query_type: str, **fields: Any) -> Read:
+        """Return what `read` makes of the response; raise ServiceError for an error or another form."""
+        misreading = misread(read)
+
+        def problem(content: Any) -> ServiceError | TransientError | None:
+            if not isinstance(content, dict):
+                return TransientError("no JSON object")
+            if "error" in content:
+                message = str(content["error"])
+                return TransientError(message) if _PASSING.search(message) else ServiceError(message)
+            return misreading(content)
+
+        form = {"index": self._index, "query_type": query_type, **fields}
+        allow = (200, 400, 500)  # errors are told in JSON
+        answer = self._session.ask(form, method="POST", as_json=True, allow=allow, error_of=problem)
+        return read(answer.content)
+
+
+def _plain(text: str) -> list[str]:
+    """Split a text into words, with letters and accents composed."""
+    return unicodedata.normalize("NFC", text).split()
+
+
+def _number(content: Any) -> int:
+    count = content["count"]
+    if type(count) is not int or not 0 <= count < _MOST:
+        raise ValueError("count is not a number")
+    return count
+
+
+def _counted(content: Any) -> tuple[Ids, int]:
+    ids = content["token_ids"]
+    if not ids or any(type(token) is not int or not 0 <= token < 256**_WIDTH for token in ids):
+        raise ValueError("token_ids are not tokens")
+    return tuple(ids), _number(content)
+
+
+def _places(content: Any) -> list[Place]:
+    places = [Place(part, byte) for part, bytes_ in enumerate(content["ptrs_by_shard"]) for byte in bytes_]
+    if any(type(place.byte) is not int or not 0 <= place.byte < _MOST for place in places):
+        raise ValueError("places are not numbers")
+    if len(places) != content["cnt"]:
+        raise ValueError("other places than counted")
+    return places
+
+
+def _passage_of(place: Place, needle: Ids, most: int, answer: dict[str, object]) -> Passage:
+    """Return the passage in an answer of infini-gram.
+
+    A blocked document gives the needle alone, with neither begin nor end. If the answer lacks the needle's offset, half
+    of `most` tokens stand before the needle; two such positions give a passage with neither begin nor end.
+
+    Raises:
+        ValueError: the passage is shorter than requested, or lacks the needle.
+    """
+    ids, number, length = answer["token_ids"], answer["doc_ix"], answer["doc_len"]
+    if not isinstance(ids, list) or type(number) is not int or type(length) is not int:
+        raise ValueError("no tokens")
+    if any(type(one) is not int or not 0 <= one < 256**_WIDTH for one in ids):
+        raise ValueError("tokens that the index does not have")
+    found, half, document = tuple(ids), most // 2, (place.part, number)
+    if answer.get("blocked"):
+        return Passage(document, 0, needle, 0, begins=False, ends=False)
+    is_whole = len(found) == length
+    offset = answer.get("needle_offset")
+    starts = (offset,) if type(offset) is int else range(length) if is_whole else (half, len(found) - half)
+    places = sorted({one for one in starts if one >= 0 and found[one : one + len(needle)] == needle})
+    if not places:
+        raise ValueError("a passage without the tokens that were asked for")
+    at = places[0]
+    if is_whole:
+        return Passage(document, 0, found, at, begins=True, ends=True)
+    if len(places) > 1:
+        return Passage(document, 0, found, 0, begins=False, ends=False)
+    begins, ends = at < half, len(found) - at < half
+    if begins and ends:
+        raise ValueError("a passage that is shorter than asked for")
+    return Passage(document, place.byte // _WIDTH - at, found, at, begins, ends)
+
+
+def joined(passages: Iterable[Passage]) -> Iterator[Ids]:
+    """Merge passages that overlap and yield their tokens; a whole document replaces its other passages."""
+    ordered = sorted(passages, key=lambda passage: (passage.document, passage.first))
+    for _, group in groupby(ordered, lambda passage: passage.document):
+        of_document = list(group)
+        if whole := next((passage for passage in of_document if passage.begins and passage.ends), None):
+            yield whole.ids
+            continue
+        run, first = list[int](), 0
+        for passage in of_document:
+            known = first + len(run) - passage.first
+            if run and known >= 0:
+                run += passage.ids[known:]
+            else:
+                if run:
+                    yield tuple(run)
+                run, first = list(passage.ids), passage.first
+        yield tuple(run)
