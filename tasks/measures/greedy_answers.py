@@ -1,7 +1,7 @@
 """Greedy answers: how a model goes on after a context and a query, and how often it keeps its answer."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -68,26 +68,27 @@ class MemorizationRatio(QueryScore):
     ]
     negation_original: Annotated[int, Meaning("answers after negations that give the original answer")]
     negation_substitute: Annotated[int, Meaning("answers after negations that give any other")]
-    all_original: Annotated[int, Meaning("answers after any context that give the original answer")]
-    all_substitute: Annotated[int, Meaning("answers after any context that give the context's")]
+    all_original: Annotated[int, Meaning("answers after distinct contexts of any kind that give the original answer")]
+    all_substitute: Annotated[int, Meaning("answers after distinct contexts of any kind that give the context's")]
     memorization_ratio_all: Annotated[
-        float | None, Meaning("the ratio over all contexts, as the released code has it; NULL where both are 0")
+        float | None, Meaning("the ratio over all distinct contexts, as the released code has it; NULL if both are 0")
     ]
 
 
 def _memorization_ratio(inputs: Inputs, model: None, queries: Sequence[Query]) -> Iterator[Row]:
-    from swaymeter.tasks.scoring.memorization import count
+    from swaymeter.tasks.scoring.memorization import Reply, count
 
     stored = inputs.scores["greedy_answers"]
     origins = inherited(stored, "query_id")
-    followed: dict[str, list[Any]] = {query.query_id: [] for query in queries}
-    for row in stored.select(["query_id", "conflict", "follows"]).to_pylist():
-        followed[row["query_id"]].append((row["conflict"], row["follows"]))
-    for query_id, answers in followed.items():
-        yield {**origins[query_id], **count(answers)}
+    texts = {context.context_id: context.text for context in inputs.contexts}
+    replies: dict[str, list[Reply]] = {query.query_id: [] for query in queries}
+    for row in stored.select(["query_id", "context_id", "conflict", "follows"]).to_pylist():
+        replies[row["query_id"]].append(Reply(texts[row["context_id"]], row["conflict"], row["follows"]))
+    for query_id, of_query in replies.items():
+        yield {**origins[query_id], **count(of_query)}
 
 
 MEMORIZATION_RATIO = Measure(
-    row=MemorizationRatio, version=1, about="contexts", needs=("greedy_answers",), compute=_memorization_ratio,
+    row=MemorizationRatio, version=2, about="contexts", needs=("greedy_answers",), compute=_memorization_ratio,
     meaning="how often a model holds on to a query's answer although contexts conflict with it",
 )  # fmt: skip

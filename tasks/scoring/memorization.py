@@ -6,13 +6,14 @@ A context conflicts when it is about the queried entity and substitutes another 
 negates the query's answer; negations name no substitute, so that any answer but the original counts as one, and are
 counted separately. The answer is the greedy continuation, one line of at most 10 tokens, compared by its prefix.
 What it is not: accuracy. Answers that follow neither are left out of the ratio, and 0/0 is None, where the released
-code has 0. That code counts all contexts, conflicting or not; its ratio is stored as well.
+code has 0. That code counts all distinct contexts, conflicting or not: a context that occurs twice in the sample counts
+once. Its ratio is stored as well.
 Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, Appendix D, after Longpre et al. 2022.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records import ContextKind, QueryType
@@ -72,19 +73,35 @@ def follows(text: str, query_type: QueryType, answer: str, context_kind: Context
     return "other" if begun_with is None or context_kind == "negation" else "context"
 
 
-def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> dict[str, int | float | None]:
-    """How many answers to a query gave its own answer, and how many another; a ratio is None where both are 0.
+class Reply(NamedTuple):
+    """The greedy answer to a query after one context."""
 
-    original, substitute, memorization_ratio: after substitutions; negation_*: after negations of the query's answer,
-    the substitute being any other answer; all_*: after any context, the substitute being the context's answer.
-    followed: for each context its conflict and whose answer is given.
+    context: str
+    """The text of the context."""
+    conflict: Conflict | None
+    """How the context conflicts with the query's answer."""
+    follows: Follows
+    """Whose answer the reply begins with."""
+
+
+def count(replies: Sequence[Reply]) -> dict[str, int | float | None]:
+    """Count the replies to a query that give its own answer and those that give another.
+
+    Args:
+        replies: A reply for each context of the sample. Contexts may have equal texts.
+
+    Returns:
+        original, substitute, memorization_ratio: After substitutions, by how often the contexts occur.
+        negation_original, negation_substitute: After negations of the query's answer; any other answer is a substitute.
+        all_original, all_substitute, memorization_ratio_all: After each distinct context, of any kind.
+        A ratio is None if both of its counts are 0.
     """
 
     def ratio(original: int, substitute: int) -> float | None:
         return original / (original + substitute) if original + substitute else None
 
-    pairs = Counter(followed)
-    all_of = Counter(whose for _, whose in followed)
+    pairs = Counter((reply.conflict, reply.follows) for reply in replies)
+    of_distinct = Counter({reply.context: reply.follows for reply in reversed(replies)}.values())
     original, substitute = pairs["substitution", "original"], pairs["substitution", "context"]
     return {
         "original": original,
@@ -92,7 +109,7 @@ def count(followed: Sequence[tuple[Conflict | None, Follows]]) -> dict[str, int 
         "memorization_ratio": ratio(original, substitute),
         "negation_original": pairs["negation", "original"],
         "negation_substitute": pairs["negation", "context"] + pairs["negation", "other"],
-        "all_original": all_of["original"],
-        "all_substitute": all_of["context"],
-        "memorization_ratio_all": ratio(all_of["original"], all_of["context"]),
+        "all_original": of_distinct["original"],
+        "all_substitute": of_distinct["context"],
+        "memorization_ratio_all": ratio(of_distinct["original"], of_distinct["context"]),
     }

@@ -1,5 +1,7 @@
 """Greedy answers against a loop that reads one prompt at a time; conflicts, followers and counts by hand."""
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
@@ -11,7 +13,7 @@ from swaymeter.tasks.models.generation import greedy
 from swaymeter.tasks.models.next_token import shared
 from swaymeter.tasks.models.next_token.by_query import PLAIN, PREFIX_TREE
 from swaymeter.tasks.models.prompts.template_options import end_tokens
-from swaymeter.tasks.scoring.memorization import Conflict, Follows, conflict, count, follows, greedy_answers
+from swaymeter.tasks.scoring.memorization import Conflict, Follows, Reply, conflict, count, follows, greedy_answers
 from tests.tasks.models.alone import log_probs, tokens_of
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, byte_tokenizer, tiny_language_model
 
@@ -157,21 +159,34 @@ def test_answers_follow(
     assert follows(text, query_type, answer, kind, context_object) == expected
 
 
+def replies(kinds: Sequence[tuple[Conflict | None, Follows]]) -> list[Reply]:
+    """A reply after a context of its own for each kind."""
+    return [Reply(f"{number}.\n", *kind) for number, kind in enumerate(kinds)]
+
+
+def test_distinct_contexts_count_once() -> None:
+    # 20 contexts: 4 replies keep the original answer, 16 follow the context; 2 of these 16 contexts repeat another one.
+    sample = replies([(None, "original")] * 4 + [("substitution", "context")] * 14)
+    counts = count([*sample, *sample[-2:]])
+    assert (counts["all_original"], counts["all_substitute"], counts["memorization_ratio_all"]) == (4, 14, 4 / 18)
+    assert counts["substitute"] == 16
+
+
 def test_counts_and_ratios_by_hand() -> None:
-    followed: list[tuple[Conflict | None, Follows]] = [
+    kinds: list[tuple[Conflict | None, Follows]] = [
         ("substitution", "original"), ("substitution", "original"), ("substitution", "original"),
         ("substitution", "context"), ("substitution", "other"),
         ("negation", "original"), ("negation", "context"), ("negation", "other"),
         (None, "original"), (None, "context"), (None, "context"), (None, "other"),
     ]  # fmt: skip
-    assert count(followed) == {
+    assert count(replies(kinds)) == {
         "original": 3, "substitute": 1, "memorization_ratio": 0.75, "negation_original": 1, "negation_substitute": 2,
         "all_original": 5, "all_substitute": 4, "memorization_ratio_all": 5 / 9,
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("followed", [[], [("substitution", "other"), ("negation", "other"), (None, "other")]])
-def test_a_ratio_of_nothing_is_none_not_zero(followed: list[tuple[Conflict | None, Follows]]) -> None:
-    found = count(followed)
+@pytest.mark.parametrize("kinds", [[], [("substitution", "other"), ("negation", "other"), (None, "other")]])
+def test_a_ratio_of_nothing_is_none_not_zero(kinds: list[tuple[Conflict | None, Follows]]) -> None:
+    found = count(replies(kinds))
     assert (found["memorization_ratio"], found["memorization_ratio_all"]) == (None, None)
     assert [found[name] for name in ("original", "substitute", "all_original", "all_substitute")] == [0, 0, 0, 0]
