@@ -31,10 +31,12 @@ class ClustersParameters(Parameters):
     """Whether it reads the question before each answer."""
     threshold: float = Field(default=0.8, gt=0, le=1)
     """From which similarity on answers are equivalent, where an embedder stands in."""
-    grouping: Literal["disjoint", "overlapping"] = "disjoint"
-    """How equivalent answers form clusters: disjoint, an answer joins the first one all of whose members it is
-    equivalent to; overlapping, as in the released code of DynamicQA, every answer opens one and may be in several.
-    Coherent persuasion compares them as they are; an entropy counts an answer in the last of its clusters."""
+    grouping: Literal["disjoint", "overlapping", "first_member"] = "disjoint"
+    """How equivalent answers form clusters. disjoint: an answer joins the first cluster all of whose members it is
+    equivalent to. overlapping, as in the released code of DynamicQA: every answer opens a cluster and may be in
+    several; coherent persuasion compares them as they are, and an entropy counts an answer in the last of its clusters.
+    first_member, as in the released code of Farquhar et al.: an answer without a cluster opens one and takes every
+    later answer that is equivalent to it, also from an earlier cluster."""
 
 
 @table("clusters", "a sampled answer")

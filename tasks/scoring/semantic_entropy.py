@@ -7,6 +7,8 @@ Clusters v hold equivalent answers; p(a_k|x) is the product of an answer's token
     assignment         the entropy of the groups' sizes
 All in nats. What it is not: bounded below by 0 in its first two kinds. Equal answers count as often as sampled, so
 `sum` can fall to -log K; and it has no constant, where the released code of Kuhn et al. adds 5.
+The released code of Farquhar et al. computes rao and assignment over the clusters of `first_member`, with the question
+before each answer; the clusters here are disjoint unless a study says otherwise.
 Their standard errors come from half-samples of the answers; tasks/scoring/half_samples.py says how.
 Sources: Kuhn et al. 2023, Semantic Uncertainty; Marjanovic et al. 2024, Eq. 1-2; Farquhar et al. 2024 (rao and
 assignment).
@@ -22,22 +24,26 @@ from swaymeter.data.errors import InputError, ScoreError, UnknownName
 from swaymeter.tasks.scoring.half_samples import standard_error
 
 KINDS = ("sum", "length_normalised", "rao", "assignment")
-Grouping = Literal["disjoint", "overlapping"]
+Grouping = Literal["disjoint", "overlapping", "first_member"]
 
 
 def group_answers(
     equivalent: NDArray[np.bool_], among: Sequence[int] | None = None, *, grouping: Grouping = "disjoint"
 ) -> list[list[int]]:
-    """Clusters of equivalent answers, greedily in order [Marjanovic et al. 2024, App. A.3].
+    """Cluster equivalent answers, greedily in order.
 
-    disjoint     an answer joins the first group to all of whose members it is equivalent
-    overlapping  as released: every answer opens a group, which each later and earlier answer joins, in order, that is
-                 equivalent to the opening one and to the one that joined last; equal groups count once
+    disjoint      an answer joins the first group to all of whose members it is equivalent [Marjanovic et al. 2024,
+                  App. A.3]
+    overlapping   as Marjanovic et al. released: every answer opens a group, which each later and earlier answer joins,
+                  in order, that is equivalent to the opening one and to the one that joined last; equal groups count
+                  once
+    first_member  as Farquhar et al. 2024 released: an answer without a group opens one and takes every later answer
+                  that is equivalent to it, also from an earlier group
 
     Args:
         equivalent: (n, n) bool, symmetric, true on the diagonal; InputError otherwise.
         among: The answers that are grouped, in that order, as if there were no others; None: all.
-        grouping: "disjoint", or "overlapping", where an answer may be in several groups.
+        grouping: "disjoint", "first_member", or "overlapping", where an answer may be in several groups.
 
     Returns:
         The numbers of each group's members, groups in the order in which they were opened.
@@ -59,6 +65,8 @@ def group_answers(
     if grouping == "overlapping":
         walks = (_walk(rows, answer, answers) for answer in answers)
         return [list(group) for group in dict.fromkeys(tuple(sorted(walk)) for walk in walks)]
+    if grouping == "first_member":
+        return _taken_by_first_members(rows, answers)
     groups: list[list[int]] = []
     for answer in answers:
         home = next((group for group in groups if all(rows[answer][member] for member in group)), None)
@@ -66,6 +74,16 @@ def group_answers(
             groups.append(home := [])
         home.append(answer)
     return groups
+
+
+def _taken_by_first_members(rows: Sequence[Sequence[bool]], answers: Sequence[int]) -> list[list[int]]:
+    """Return the groups of answers whose openers take every later equivalent answer."""
+    opener: dict[int, int] = {}
+    for position, answer in enumerate(answers):
+        if answer not in opener:
+            opener |= {later: answer for later in answers[position:] if rows[answer][later]}
+    openers = [answer for answer in answers if opener[answer] == answer]
+    return [[answer for answer in answers if opener[answer] == first] for first in openers]
 
 
 def _walk(rows: Sequence[Sequence[bool]], opening: int, answers: Sequence[int]) -> list[int]:

@@ -50,6 +50,18 @@ def test_overlapping_groups_follow_the_answer_that_joined_last() -> None:
     assert group_answers(np.ones((3, 3), dtype=bool), grouping="overlapping") == [[0, 1, 2]]
 
 
+def test_later_first_members_take_answers_over() -> None:
+    # 0 takes 1 and 3; 2 has no group, so it opens one and takes 3 over; 4 is alone.
+    chain = equivalence(5, (0, 1), (0, 3), (1, 2), (2, 3))
+    assert group_answers(chain, grouping="first_member") == [[0, 1], [2, 3], [4]]
+    assert group_answers(chain, [1, 3, 2], grouping="first_member") == [[1], [3, 2]]
+    assert group_answers(chain) == [[0, 1], [2, 3], [4]]
+    assert group_answers(equivalence(4, (0, 3), (2, 3)), grouping="first_member") == [[0], [1], [2, 3]]
+    # Members need not be equivalent to each other.
+    assert group_answers(equivalence(3, (0, 1), (0, 2)), grouping="first_member") == [[0, 1, 2]]
+    assert group_answers(equivalence(3, (0, 1), (0, 2))) == [[0, 1], [2]]
+
+
 @pytest.mark.parametrize(
     ("matrix", "message"),
     [
