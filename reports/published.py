@@ -5,6 +5,7 @@ A value stands beside ours where it is of the same model, and of the same rows b
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pandas as pd
 
@@ -43,13 +44,14 @@ def aliases(names: Iterable[str], runs: pd.DataFrame) -> dict[str, str]:
 def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str], **columns: str | None) -> pd.DataFrame:
     """The rows with further columns, each of a quantity that the items print: empty where they print none of the row.
 
-    columns: the quantity of each; None for the one that the row's column `quantity` names.
+    columns: the quantity of each; None for the one that the row's column `quantity` names. A published entropy stands
+    beside the summed one and beside the length-normalised one, because the papers leave open which of them it is.
     """
     known = aliases(rows["model"].unique() if len(rows) else (), runs)
     values = [entry for item in items for entry in published(item)]
     for column, quantity in columns.items():
         cells = []
-        for row in records(rows):
+        for row in map(_as_printed, records(rows)):
             of_quantity = (entry for entry in values if entry.quantity == (quantity or row["quantity"]))
             of_row = [
                 entry.words for entry in of_quantity if entry.model == known[row["model"]] and _is_about(entry, row)
@@ -57,6 +59,14 @@ def with_published(rows: pd.DataFrame, runs: pd.DataFrame, items: Sequence[str],
             cells.append("; ".join(dict.fromkeys(of_row)))
         rows = rows.assign(**{column: pd.Series(cells, index=rows.index, dtype=object)})
     return rows
+
+
+def _as_printed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row with the papers' one name for both semantic entropies."""
+    return {
+        name: value.replace("_length_normalised", "") if isinstance(value, str) else value
+        for name, value in row.items()
+    }
 
 
 def significant(model: str, comparison: str, query_type: str) -> tuple[str, float] | None:

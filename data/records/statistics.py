@@ -279,13 +279,14 @@ class InstanceCorrelation(InstanceStatistic):
 @table(
     "regressions",
     "a predictor of a regression over instances; a regression that cannot be made has one row",
-    key=("model", "dtype", "partition", "condition", "outcome", "predictor"),
+    key=("model", "dtype", "partition", "condition", "outcome", "entropies", "predictor"),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressionRow(InstanceStatistic):
     """A coefficient of ordinary least squares on standardised predictors."""
 
     outcome: Annotated[str, Meaning("what is predicted")]
+    entropies: Annotated[str, Meaning("which semantic entropies are predictors: summed or length-normalised")]
     unit: Annotated[str, Meaning("the unit of the outcome, and so of the coefficients")]
     predictor: Annotated[str, Meaning("the predictor; constant for the intercept, none where untestable")]
     beta: Annotated[float | None, Meaning("the coefficient, for one standard deviation of the predictor")]

@@ -92,14 +92,16 @@ def _correlations(frames: Frames) -> pd.DataFrame:
 def _regressions(frames: Frames) -> pd.DataFrame:
     if not frames["regressions"]["n"].any():  # such as a user's own questions, which nobody counted edits of
         return pd.DataFrame()
-    rows = pooled_once(in_order(frames["regressions"], predictor=PREDICTORS))
+    rows = in_order(frames["regressions"], entropies=("summed", "length-normalised"), predictor=PREDICTORS)
+    rows = pooled_once(rows)
     in_papers = {f"published_{name}": name for name in ("beta", "standard_error", "p", "r_squared")}
     rows = with_published(rows, frames[RUNS], _TABLES, **in_papers)
-    rows = contexts_in_words(rows.assign(predictor=rows["predictor"].map(PREDICTORS)))
+    predictors = rows["predictor"].str.replace("_length_normalised", "").map(PREDICTORS)
+    rows = contexts_in_words(rows.assign(predictor=predictors))
     columns = (
-        "partition", "context", "predictor", "beta", "published_beta", "standard_error", "published_standard_error",
-        "p", "published_p", "subject_standard_error", "subject_p", "r_squared", "published_r_squared", "n", "left_out",
-        "subjects", "untestable",
+        "entropies", "partition", "context", "predictor", "beta", "published_beta", "standard_error",
+        "published_standard_error", "p", "published_p", "subject_standard_error", "subject_p", "r_squared",
+        "published_r_squared", "n", "left_out", "subjects", "untestable",
     )  # fmt: skip
     shown = rows[["model", "dtype", *columns]]
     shown.attrs["units"] = {"beta": str(rows["unit"].iloc[0])}
@@ -167,8 +169,8 @@ REGRESSIONS = Table(
     "Ordinary least squares of coherent persuasion (nats) on predictors with mean 0 and standard deviation 1: beta is "
     "the change for one standard deviation, the others held. Standard error and p take instances as independent, as "
     "published; those of subjects let the instances of one subject depend on each other. Left out are instances that "
-    "lack a value. Published is the temporal partition; edits of a static fact are all 1, and disputable questions "
-    "have neither edits nor an object.",
+    "lack a value. Entropies sum log-probabilities, or take their mean over tokens. Published is the temporal "
+    "partition; edits of a static fact are all 1, and disputable questions have neither edits nor an object.",
     ("regressions",), _regressions, items=_TABLES,
 )
 WORDS = Table(

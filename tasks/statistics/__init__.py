@@ -43,7 +43,7 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
     means.PARTITIONS,
     judges.AGREEMENT_WITH_JUDGE,
     predictors.CORRELATIONS,
-    predictors.REGRESSIONS,
+    *predictors.REGRESSIONS,
     *EntropyClasses().statistics,
     means.PRECISION,
     means.RELIABILITY,

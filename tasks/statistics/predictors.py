@@ -11,7 +11,8 @@ of Fisher's z take instances as independent; beside them stand those that let in
 other.
 The published regression is that of the temporal partition with one row a question, which is one condition: edits of a
 static fact are all 1, and disputable questions have neither edits nor an object, so that these are untestable and say
-so.
+so. Each regression stands twice, on summed and on length-normalised entropies: the paper prints the formula of the
+first, and the released code computes the second.
 
 Source: Marjanovic et al. 2024, DynamicQA, Figures 3 and 5-7, Tables 3, 6 and 7, section 6.5.
 """
@@ -68,15 +69,21 @@ def _correlated(both: Frame, measure: str, seed: int) -> Row:
     return row | ends
 
 
-def regression_on(name: str, version: int, *predictors: str) -> Statistic:
-    """A regression of coherent persuasion on columns of instances, standardised, of one condition each and of all.
+def regression_on(name: str, version: int, entropies: str, *predictors: str) -> Statistic:
+    """Declare a regression of coherent persuasion on columns of instances, standardised, by condition and of all.
 
     Instances that lack coherent persuasion or a predictor are left out, and counted.
+
+    Args:
+        name: The statistic's name.
+        version: Raise it if the same instances give other numbers.
+        entropies: "summed" or "length-normalised", the semantic entropies among the predictors.
+        predictors: Columns of the query `instances`.
     """
 
     def compute(frames: Frames, seed: int) -> list[Row]:
         return [
-            {**about, "outcome": MOVED, "unit": "nats", **row}
+            {**about, "outcome": MOVED, "entropies": entropies, "unit": "nats", **row}
             for about, instances in instances_by_group(frames["instances"])
             for row in _regressed(instances, predictors)
         ]
@@ -99,7 +106,13 @@ def _regressed(instances: Frame, predictors: Sequence[str]) -> Iterator[Row]:
 
 
 CORRELATIONS = Statistic("instance_correlations", 4, InstanceCorrelation, ("instances",), correlations)
-REGRESSIONS = regression_on(
-    "predictors_of_persuasion", 2, "edits", "object_popularity", "subject_popularity", "semantic_entropy_without",
-    "semantic_entropy_with",
+_PUBLISHED = ("edits", "object_popularity", "subject_popularity")
+REGRESSIONS = (
+    regression_on(
+        "predictors_of_persuasion", 3, "summed", *_PUBLISHED, "semantic_entropy_without", "semantic_entropy_with"
+    ),
+    regression_on(
+        "predictors_of_persuasion_length_normalised", 1, "length-normalised", *_PUBLISHED,
+        "semantic_entropy_length_normalised_without", "semantic_entropy_length_normalised_with",
+    ),
 )  # fmt: skip

@@ -60,6 +60,8 @@ def test_tables_of_questions_have_values_in_our_units(llama: dict[str, pd.DataFr
     assert rows.loc[("static", "any context"), "published semantic entropy"] == "10.5663"
     assert rows.loc[("disputable", "no context"), "published accuracy"] == ""
     assert rows.loc[("static", "original context"), "published coherent persuasion"] == ""
+    entropies = filled(TABLES["accuracy-entropy-persuasion"], llama)
+    assert "the entropy is summed or length-normalised" in entropies.caption
     shares = filled(TABLES["shares-persuaded-and-stubborn"], llama)
     persuaded = shares.rows.set_index(["partition", "context"])["published persuaded (ROUGE-L)"]
     assert dict(persuaded[persuaded != ""]) == {
@@ -72,14 +74,23 @@ def test_tables_of_questions_have_values_in_our_units(llama: dict[str, pd.DataFr
 def test_regressions_and_correlations_have_their_values(llama: dict[str, pd.DataFrame]) -> None:
     regressions = filled(TABLES["predictors-of-persuasion"], llama)
     edits = regressions.rows.query("predictor == 'edits of the fact' and published_beta != ''")
-    assert edits[["partition", "context", "published_beta", "published_p"]].to_numpy().tolist() == [
-        ["temporal", "counter-memory context", "-0.65", "< 2e-16"]
+    assert edits[["entropies", "partition", "context", "published_beta", "published_p"]].to_numpy().tolist() == [
+        [entropies, "temporal", "counter-memory context", "-0.65", "< 2e-16"]
+        for entropies in ("summed", "length-normalised")
     ]
+    entropy = regressions.rows.query("predictor == 'semantic entropy with the context' and published_beta != ''")
+    assert dict(zip(entropy["entropies"], entropy["published_beta"], strict=True)) == {
+        "summed": "-1.16", "length-normalised": "-1.16",
+    }  # fmt: skip
     assert "and not the 6.5941 of Table 2" in regressions.caption
     found = filled(TABLES["correlations-of-persuasion"], llama).rows.query("published != ''")
     assert dict(zip(found["correlated_with"], found["published"], strict=True)) == {
         "edits of the fact": "-0.27", "semantic entropy without the context": "0.003",
+        "the same, length-normalised, without the context": "0.003",
     }  # fmt: skip
+    means = filled(TABLES["means-of-partitions"], llama).rows.query("partition == 'static' and context == 'no context'")
+    published = means.set_index("quantity")["published"]
+    assert published["semantic entropy"] == published["semantic entropy length normalised"] == "12.7064"
 
 
 def test_a_model_of_no_paper_has_no_empty_column(known: dict[str, pd.DataFrame]) -> None:
@@ -133,7 +144,10 @@ def test_a_fold_has_all_values_of_an_item_with_notes() -> None:
     assert row[["accuracy", "semantic entropy", "coherent persuasion"]].to_numpy().tolist() == [
         ["50.40%", "5.5264", "3.9551"]
     ]
-    said = "Marjanović et al. 2024, Table 2; entropies are without the 5 that the released code adds"
+    said = (
+        "Marjanović et al. 2024, Table 2; the entropy is summed or length-normalised; "
+        "entropies are without the 5 that the released code adds"
+    )
     assert printed.of_all == said
     assert "note" not in rows
     classes = printed_of(("marjanovic-fig-15",), ["gpt2"], {RUNS: NO_RUNS}, listed=True).rows

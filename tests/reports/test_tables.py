@@ -305,7 +305,7 @@ def test_regressions_name_what_is_untestable(known: dict[str, pd.DataFrame], own
     rows = filled(TABLES["predictors-of-persuasion"], known).rows
     assert list(rows["partition"].unique()) == ["static", "temporal", "disputable", "all"]
     assert set(rows["untestable"].dropna()) == {"edits, object_popularity: no instance has one"}
-    assert rows["beta"].notna().sum() == 3 * 3 * 6
+    assert rows["beta"].notna().sum() == 2 * 3 * 3 * 6
     assert filled(TABLES["predictors-of-persuasion"], own).rows.empty
 
 

@@ -29,6 +29,8 @@ class ContextAware:
 
     weight: alpha of the paper, at least 0, which gives the model's own distribution; the paper takes 1 where contexts
     conflict with what a model knows, and 0.5 for summaries. UsageError for other weights. No departure from the paper.
+    Departure from the released code: it cuts the tokens behind which the cumulative probability, sorted and summed in
+    float32, has reached 1 ("top-p 1.0").
     Source: Shi et al. 2024 (NAACL), and github.com/xhan77/context-aware-decoding for the weights.
     """
 
@@ -53,8 +55,9 @@ class AdaptiveContextAware:
     least: 0 for short answers; the authors warm long texts up with 0.3. base: of the divergence's logarithm, e or 2.
     UsageError for a least weight below 0 or another base. The authors' code takes natural logarithms, so that weights
     lie in [0, 0.69]; with base 2 they lie in [0, 1].
-    Departure: that code raises probabilities below 1e-9 to this value before it computes the divergence; here it is
-    exact. Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD.
+    Departures: in a step where a probability is exactly 0, that code raises all below 1e-9 to 1e-9 before it computes
+    the divergence; here the divergence is exact. It cuts the same tail as the code of CAD.
+    Source: Wang et al. 2025 (NAACL) and github.com/HanNight/AdaCAD.
     """
 
     least: float = 0.0

@@ -125,7 +125,7 @@ def test_persuasion_is_correlated_by_partition_and_pooled() -> None:
 
 def regressed(rows: list[Row]) -> list[Row]:
     predictors = ("edits", "subject_popularity", "object_popularity")
-    statistic = regression_on("of_three", 1, *predictors)
+    statistic = regression_on("of_three", 1, "summed", *predictors)
     made = statistic.rows({"instances": pd.DataFrame(rows)}, 0)
     assert statistic.table.of(made).num_rows == len(made)
     return made
