@@ -43,15 +43,13 @@ def queries() -> tuple[str, ...]:
 
 
 def write_report(
-    frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = "",
-    requests: frozenset[str] = frozenset(),
-) -> Path:  # fmt: skip
+    frames: Mapping[str, pd.DataFrame], folder: Path, card: StudyCard, key: str = ""
+) -> Path:
     """Writes index.html, figures/ and tables/ into `folder`, in place of the report before; returns the page's path.
 
     Where there are answers to read, answers.html stands beside it. A frame that is missing or empty leaves its figures
-    out, and the page says so. The folder's manifest.json holds `key`, the `requests` that are answered, and the digest
-    of every file. InputError where a frame lacks a column; WorkspaceError where the folder cannot be written, or holds
-    something that is not a report.
+    out, and the page says so. The folder's manifest.json holds `key` and the digest of every file. InputError where
+    a frame lacks a column; WorkspaceError where the folder cannot be written, or holds something that is not a report.
     """
     if Path(folder).is_symlink():  # in a workspace of others: what it leads to would be replaced
         raise WorkspaceError(f"the report {folder} is a link; remove it, and run again")
@@ -59,7 +57,7 @@ def write_report(
     try:
         with replaced(folder, _is_report, "report", "choose another --workspace") as new:
             _fill(new, labelled(with_empty(frames, queries())), card)
-            write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")), requests)
+            write_manifest(new / MANIFEST, key, filter(Path.is_file, new.rglob("*")))
     except KeyError as error:
         raise InputError(f"a frame of the report lacks {error}; run `swaymeter aggregate` again") from error
     return folder / "index.html"

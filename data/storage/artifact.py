@@ -24,6 +24,8 @@ from swaymeter.data.storage.files import CHARACTERS, metadata_of, read_parquet, 
 from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 
 State = Literal["done", "missing", "damaged"]
+FORCED = "forced"
+"""The entry of the key inputs that has the number of a forced artifact."""
 T = TypeVar("T")
 
 _FILE = re.compile(rf"(?P<name>.+)-[0-9a-f]{{{CHARACTERS}}}-[0-9a-f]{{{CHARACTERS}}}\.parquet")
@@ -35,7 +37,7 @@ class Check:
     """How an artifact stands.
 
     reason: why it is damaged. digest: of what counts, part of the keys of what is made from it; digest_of_all: of every
-    column. about: what its writer noted beside the rows. answers: the requests to make it again that it answers.
+    column. about: what its writer noted beside the rows.
     """
 
     state: State
@@ -45,25 +47,16 @@ class Check:
     rows: int = 0
     about: Mapping[str, Any] | None = None
     digest_of_all: str = ""
-    answers: frozenset[str] = frozenset()
-
-    def satisfies(self, requests: frozenset[str]) -> bool:
-        """Whether it is done, and was made for all of these requests."""
-        return self.state == "done" and requests <= self.answers
 
 
 @dataclass(frozen=True)
 class TableArtifact:
-    """A table in one Parquet file of a workspace: `<folder>/<name>-<key>-<digest>.parquet`.
-
-    requests: those to make it again, which it answers once it is written.
-    """
+    """A table in one Parquet file of a workspace: `<folder>/<name>-<key>-<digest>.parquet`."""
 
     folder: Path
     name: str
     table: Table
     made_from: Mapping[str, Any]
-    requests: frozenset[str] = frozenset()
 
     @cached_property
     def key(self) -> str:
@@ -97,12 +90,9 @@ class TableArtifact:
         return dict(self._first(self._checked).about or {})
 
     def _first(self, load: Callable[[Path], T]) -> T:
-        """Loads the first undamaged one of its files; those that answer what was asked for are tried first."""
+        """Load the first undamaged one of its files."""
         problem: DamagedFile = MissingFile(f"{self.folder / self.stem} does not exist; run the step that makes it")
-        files = self.files()
-        if len(files) > 1:  # a kill came before the older one was removed, or two workers ran the step
-            files.sort(key=lambda path: not self._answers_requests(path))
-        for path in files:
+        for path in self.files():
             try:
                 return load(path)
             except MissingFile:  # a run has just put a newer one in its place
@@ -115,18 +105,12 @@ class TableArtifact:
                 )
         raise problem
 
-    def _answers_requests(self, path: Path) -> bool:
-        try:
-            return self.requests <= _answers(verify(path))
-        except (DamagedFile, TypeError):
-            return False
-
     def _checked(self, path: Path) -> Check:
         metadata = self._of_this_key(path, verify(path))
         digest, of_all, rows, about = (metadata[name] for name in ("digest", "digest_of_all", "rows", "about"))
         if not (isinstance(rows, int) and isinstance(about, dict) and isinstance(digest, str)):
             raise TypeError("its metadata is not as we write it")
-        return Check("done", "", digest, path, rows, about, of_all, _answers(metadata))
+        return Check("done", "", digest, path, rows, about, of_all)
 
     def _rows(self, path: Path) -> pa.Table:
         rows, metadata = read_parquet(path)
@@ -154,16 +138,22 @@ class TableArtifact:
             "made_from": dict(self.made_from),
             "made_at": datetime.now(UTC).isoformat(),
             "number": 1 + max(map(_number, self._of_any_key()), default=0),
-            "answers": sorted(self.requests),
             "about": dict(about or {}),
             "rows": rows.num_rows,
         }
-        before = self.files()  # so two workers that write at once do not remove each other's file
+        before = {*self.files(), *self._of_other_numbers()}  # two workers that write at once keep each other's file
         path = write_parquet(self.folder, self.stem, rows, metadata)
         for other in before:
             if other != path:
                 other.unlink(missing_ok=True)
         return path
+
+    def _of_other_numbers(self) -> list[Path]:
+        """The files that a forced artifact replaces."""
+        if FORCED not in self.made_from:
+            return []
+        key = _key_without_number(self.made_from)
+        return [path for path in self._of_any_key() if _key_without_number(_made_from(path)) == key]
 
     def versions(self) -> Iterator[tuple[pa.Table, Mapping[str, Any]]]:
         """The rows and notes of every file of its name, whatever the key; a file that cannot be read has none."""
@@ -192,19 +182,29 @@ class TableArtifact:
     def part(self, number: int) -> "TableArtifact":
         """One chunk of it, while it is not finished; its key names the whole."""
         name = f"{self.name}.part-{number:05d}-{self.key[:CHARACTERS]}"
-        return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number}, self.requests)
+        return TableArtifact(self.folder, name, self.table, {"whole": self.key, "part": number})
 
 
 def is_joined(part: Path) -> bool:
-    """Whether the file of a part has outlived its purpose: a whole of the same columns answers all of its requests."""
+    """Whether the file of a part has outlived its purpose: there is a whole of the same key and columns."""
     named = _PART.match(part.name)
     wholes = part.parent.glob(f"{named['name']}-{named['key']}-*.parquet") if named else ()
     try:
-        of_part = verify(part)
-        of_wholes = (whole for whole in map(verify, wholes) if whole.get("columns") == of_part.get("columns"))
-        return any(_answers(of_part) <= _answers(whole) for whole in of_wholes)
+        columns = verify(part).get("columns")
+        return any(whole.get("columns") == columns for whole in map(verify, wholes))
     except (DamagedFile, TypeError):
         return False
+
+
+def _made_from(path: Path) -> Mapping[str, Any]:
+    try:
+        return dict(metadata_of(path)["made_from"])
+    except (DamagedFile, KeyError, TypeError, ValueError):
+        return {}
+
+
+def _key_without_number(key_inputs: Mapping[str, Any]) -> str:
+    return content_key({name: value for name, value in key_inputs.items() if name != FORCED})
 
 
 def _number(path: Path) -> int:
@@ -215,20 +215,12 @@ def _number(path: Path) -> int:
         return 0
 
 
-def _answers(metadata: Mapping[str, Any]) -> frozenset[str]:
-    return frozenset(metadata.get("answers", ()))
-
-
 @dataclass(frozen=True)
 class FilesArtifact:
-    """Files with a manifest beside them that holds the key and the digest of each: the database, or the report.
-
-    requests: those to make it again, which it answers once it is written.
-    """
+    """Files with a manifest beside them that holds the key and the digest of each: the database, or the report."""
 
     manifest: Path
     made_from: Mapping[str, Any]
-    requests: frozenset[str] = frozenset()
 
     @property
     def folder(self) -> Path:
@@ -245,7 +237,6 @@ class FilesArtifact:
         try:
             manifest = unsealed(note_of(self.manifest))
             key, files = manifest["key"], dict(manifest["files"])
-            answers = _answers(manifest)
         except FileNotFoundError:
             return Check("missing")
         except (OSError, ValueError, KeyError, TypeError) as error:
@@ -254,7 +245,7 @@ class FilesArtifact:
             return Check("missing")
         if path := next((self.folder / name for name in files if not self._is_as_written(name, files[name])), None):
             return Check("damaged", f"{path} holds other bytes than were written; it is made again by the next run")
-        return Check("done", "", key, self.manifest, answers=answers)
+        return Check("done", "", key, self.manifest)
 
     def written(self) -> Mapping[str, str]:
         """The digests that the manifest has of its files, whatever the key; none where it cannot be read."""
@@ -272,11 +263,10 @@ class FilesArtifact:
             return False
 
 
-def write_manifest(manifest: Path, key: str, files: Iterable[Path], requests: frozenset[str] = frozenset()) -> None:
-    """Notes the key, the requests that are answered, and the files as they are now; the last step of making them."""
+def write_manifest(manifest: Path, key: str, files: Iterable[Path]) -> None:
+    """Write the key and the digests of the files as they are now; the last step of making them."""
     digests = {path.relative_to(manifest.parent).as_posix(): digest_of_large(path) for path in sorted(files)}
-    about = {"made_at": datetime.now(UTC).isoformat(), "answers": sorted(requests)}
-    write_sealed(manifest, {"key": key, **about, "files": digests})
+    write_sealed(manifest, {"key": key, "made_at": datetime.now(UTC).isoformat(), "files": digests})
 
 
 Artifact = TableArtifact | FilesArtifact

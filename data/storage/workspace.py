@@ -12,7 +12,7 @@
     studies/<study>/                                       statistics/, history/, study.duckdb, report/ of another study
     failures/<step>-....json                               why a step failed: to be read, nothing depends on it
     downloads/                                             cached responses and loaded graphs
-    reruns.json                                            what was asked to be made again
+    forced.json                                            numbers of artifacts that --force and --refresh made again
     workspace.json                                         the version of this layout, and the study that came first
 
 `swaymeter.data.storage.artifact` says what a file's key and digest are, and when it is done.

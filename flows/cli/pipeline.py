@@ -5,7 +5,6 @@ import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,14 +19,14 @@ from swaymeter.flows.cli.views.status import StatusRow
 from swaymeter.flows.execution.interrupt import TOLD_TO_END
 from swaymeter.flows.execution.progress import report_to
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.rerun import Kind, Rerun
+from swaymeter.flows.graph.rerun import Kind
 from swaymeter.flows.graph.selection import DISPUTABLE, OF_CLASSES, Selection
 from swaymeter.flows.graph.step import STAGES, Stage
 from swaymeter.flows.stages.contents import Contents
 from swaymeter.flows.stages.estimate import estimate
 from swaymeter.flows.stages.plan import Plan, plan_of, workspace_of
 from swaymeter.flows.stages.refusals import check_models, refusals
-from swaymeter.flows.stages.resolve import graph_of
+from swaymeter.flows.stages.resolve import graph_of, raised
 from swaymeter.flows.stages.study_graph import CHOICE, FACTS
 from swaymeter.flows.study.places import RunnerName, folder_in_place_of
 from swaymeter.flows.study.reading import read_study
@@ -112,10 +111,8 @@ class Selected:
 
     def estimate(self, name: str, *, force: bool = False, refresh: bool = False) -> Iterator[str]:
         """What would be done, line by line."""
-        selection, now = self._stages(name), datetime.now(UTC)
-        kinds: list[tuple[Kind, bool]] = [("force", force), ("refresh", refresh)]
-        requests = [Rerun(now, kind, selection.as_json()) for kind, is_asked in kinds if is_asked]
-        graph = graph_of(self.plan, requests=requests)
+        selection = self._stages(name)
+        graph = graph_of(self.plan, numbers=raised(self.graph, selection, {"force": force, "refresh": refresh}))
         self._check(graph, selection, force=force)
         yield from estimate(graph, self.plan, selection)
         if failed := [node for node in graph if node.id in selection.of(graph) and node.refusal]:
@@ -139,7 +136,7 @@ class Selected:
             graph = graph_of(self.plan, memory)
             self._check(graph, selection, force=force, offline=offline)
             undone = any(graph.nodes[name].state != "done" for name in selection.of(graph))
-            if not (undone or force or refresh or graph.reruns.requests):
+            if not (undone or force or refresh):
                 return graph, None
             if not writable:
                 root = self.workspace.root

@@ -4,7 +4,7 @@ import functools
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from prefect.utilities.annotations import quote
 
 from swaymeter.data.errors import StudyFileError, SwaymeterError
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.artifacts import show_outcome, show_watched, shown_progress
 from swaymeter.flows.execution.progress import progress, report_within
 from swaymeter.flows.execution.runner import Runner
@@ -27,13 +26,13 @@ from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.execution.workers.cluster import Cluster
 from swaymeter.flows.execution.workers.workers import Workers
 from swaymeter.flows.graph.graph import Graph, Node
-from swaymeter.flows.graph.rerun import Kind, Rerun, read_reruns, write_reruns
+from swaymeter.flows.graph.rerun import Kind, write_numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import STAGES, Run, Stage, Step, StepId
 from swaymeter.flows.stages.aggregate import undone_instead_of_scores
 from swaymeter.flows.stages.plan import plan_of, workspace_of
 from swaymeter.flows.stages.refusals import asked_variants, refused_models
-from swaymeter.flows.stages.resolve import graph_of, reruns_of
+from swaymeter.flows.stages.resolve import graph_of, numbers_file, raised
 from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.reading import read_study
 from swaymeter.flows.study.study import Study
@@ -215,13 +214,14 @@ def _run(
                 address, models = named if execution.runner == "dask" else None, {one.place: one.model for one in asked}
                 workers = Cluster(address, execution.workers, Run(workspace.root, offline), execution.shares, models)
             with workers:
-                if _request(workspace, selection, kinds):  # of a run that is refused nothing is noted
+                is_retried = (flow_run.run_count or 0) > 1  # which resumes what the first try has forced
+                if any(kinds.values()) and not is_retried:  # a run that is refused forces nothing
+                    write_numbers(numbers_file(workspace), raised(graph, selection, kinds))
                     graph = resolve()
                 is_done = not _undone(graph, selection)
                 graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
         finally:
             close_sessions()
-        _settle(workspace, graph)
     if "aggregate" in selection.stages and undone_instead_of_scores(graph):
         log.warning("nothing was scored: the page and the database of the earlier run stay as they were")
     undone = _undone(graph, selection)
@@ -241,35 +241,6 @@ def _tell(step: Step, ended: Any) -> None:
     failed = None if state.is_completed() else state.message or "no reason was given"
     spent = None if failed or state.data is None else state.result(raise_on_failure=False)
     progress().finished(step.id.stage, str(step.id), failed, spent)
-
-
-def _request(workspace: Workspace, selection: Selection, kinds: Mapping[Kind, bool]) -> bool:
-    """Notes what is to be made again, unless the same request is still being worked on; whether anything is."""
-    file = reruns_of(workspace)
-    requests = read_reruns(file)
-    for kind in (kind for kind, is_asked in kinds.items() if is_asked):
-        request = Rerun(datetime.now(UTC), kind, selection.as_json(), workspace.study)
-        same = [known for known in requests if known.is_for(workspace.study)]
-        same = [known for known in same if (known.kind, known.selection) == (kind, request.selection)]
-        if same:
-            since = f"{same[0].since:%c}"
-            log.warning("this run goes on with the --%s of %s: what was made since is kept", kind, since)
-        else:
-            requests.append(request)
-    write_reruns(file, requests)
-    return any(kinds.values())
-
-
-def _settle(workspace: Workspace, graph: Graph) -> None:
-    """Removes the requests for this study of which everything is made again."""
-    file = reruns_of(workspace)
-    open_requests = [request for request in read_reruns(file) if not request.is_for(workspace.study)]
-    for request in graph.reruns.requests:
-        selected = Selection.from_json(request.selection).of(graph)
-        matching = [node for node in graph if node.id in selected and graph.reruns.matches(request, node.id)]
-        if any(node.state != "done" for node in matching):
-            open_requests.append(request)
-    write_reruns(file, open_requests)
 
 
 def _undone(graph: Graph, selection: Selection) -> list[Node]:

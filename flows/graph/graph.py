@@ -5,15 +5,16 @@ from the content of another is not listed before that one is done. A run resolve
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pyarrow as pa
 
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import SwaymeterError
-from swaymeter.data.storage.artifact import Artifact, Check, FilesArtifact, TableArtifact
+from swaymeter.data.storage.artifact import FORCED, Artifact, Check, FilesArtifact, TableArtifact
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.graph.rerun import REQUESTED, Reruns, asked_at
+from swaymeter.flows.graph.rerun import NO_NUMBERS, Numbers
 from swaymeter.flows.graph.step import Output, Resource, Step, StepId, StepKind
 
 State = Literal["done", "missing", "damaged", "failed", "blocked"]
@@ -84,10 +85,10 @@ class Node:
 class Graph:
     """The steps of a study in topological order: a step comes after those whose outputs it reads."""
 
-    def __init__(self, workspace: Workspace, *, reruns: Reruns | None = None, memory: dict[Any, Any] | None = None):
+    def __init__(self, workspace: Workspace, *, numbers: Numbers = NO_NUMBERS, memory: dict[Any, Any] | None = None):
         """An empty graph; memory: how artifacts stood, kept between graphs of one run, which knows what it writes."""
         self.workspace = workspace
-        self.reruns = reruns or Reruns()
+        self.numbers = numbers
         self.nodes: dict[StepId, Node] = {}
         self._memory: dict[Any, Any] = memory if memory is not None else {}
 
@@ -138,18 +139,21 @@ class Graph:
             node.reason = f"waits for {node.blocked_by}"
             return node
         usable = {role: reference for role, reference in (needed | others).items() if reference.is_usable}
-        made_from = {
+        made_from: dict[str, Any] = {
             "step": [identity.stage, identity.group],
             "version": kind.version,
             "subject": [identity.subject, identity.part],
             "parameters": dict(parameters or {}),
             "inputs": {role: r.part or r.check.digest for role, r in usable.items() if r.check},
         }
-        forced, refreshed = (self.reruns.of(identity, kind) for kind in REQUESTED)
-        artifacts = self._artifacts(outputs, made_from, forced | refreshed)
+        key_without_number = content_key(made_from)
+        forced, refreshed = self.numbers.of(key_without_number)
+        if forced or refreshed:
+            made_from[FORCED] = max(forced, refreshed)
+        artifacts = self._artifacts(outputs, made_from)
         node.step = Step(
             identity, kind.function, {role: reference.artifact for role, reference in usable.items()}, artifacts,
-            arguments, resource or kind.resource, device, forced, refreshed,
+            arguments, resource or kind.resource, device, key_without_number, forced, refreshed,
             {role: r.check for role, r in usable.items() if r.check},
         )  # fmt: skip
         self._resolve(node)
@@ -192,31 +196,26 @@ class Graph:
         for artifact in node.step.outputs.values() if node.step else ():
             self._memory.pop((type(artifact), artifact.key), None)
 
-    def _artifacts(self, outputs: Any, made_from: Mapping[str, Any], requests: frozenset[str]) -> dict[str, Artifact]:
+    def _artifacts(self, outputs: Any, made_from: Mapping[str, Any]) -> dict[str, Artifact]:
         if callable(outputs):
-            return {"files": replace(outputs(made_from), requests=requests)}
-        tables = {
+            return {"files": outputs(made_from)}
+        return {
             role: self.workspace.table(
                 output.folders, output.name, output.table, {**made_from, "output": [role, dict(output.parameters)]}
             )
             for role, output in outputs.items()
         }
-        return {role: replace(table, requests=requests) for role, table in tables.items()}
 
     def _resolve(self, node: Node) -> None:
         assert node.step is not None
         node.checks = {role: self._check(artifact) for role, artifact in node.step.outputs.items()}
-        requests = node.step.forced | node.step.refreshed
         wrong = next((check for check in node.checks.values() if check.state != "done"), None)
-        if all(check.satisfies(requests) for check in node.checks.values()):
+        if wrong is None:
             node.state, node.reason = "done", ""
         elif (noted := self.workspace.failure_reason(str(node.id), node.step.key)) is not None:
             node.state, node.reason = "failed", noted
-        elif wrong is not None:
-            node.state, node.reason = wrong.state, wrong.reason
         else:
-            since = max(map(asked_at, requests))
-            node.state, node.reason = "missing", f"to be made again: asked for on {since:%Y-%m-%d %H:%M} UTC"
+            node.state, node.reason = wrong.state, wrong.reason
 
     def _check(self, artifact: Artifact) -> Check:
         key = (type(artifact), artifact.key)

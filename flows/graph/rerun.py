@@ -1,93 +1,75 @@
-"""What was asked to be made again, and since when: `--force` and `--refresh`, remembered until it is done.
+"""Numbers of forced artifacts: `--force` and `--refresh` raise a number in the keys of what they select.
 
-A rerun is a request, not a removal: what was made before stays, and is used, until something newer takes its place. It
-is kept in the workspace: if a run ends early, the next one continues it, and repeats nothing that was answered since.
+An artifact whose key has a new number is missing, and the run makes it. The numbers are kept in the workspace, so that
+an interrupted run resumes without the option, and repeats nothing that it has made.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import AwareDatetime, TypeAdapter
+from pydantic import TypeAdapter
 
 from swaymeter.data.errors import DamagedFile, first_line
 from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
-from swaymeter.flows.graph.step import StepId
 
 Kind = Literal["force", "refresh"]
-REQUESTED: tuple[Kind, Kind] = ("force", "refresh")
-
-EXPIRES = timedelta(days=7)
-"""A rerun that was not finished for so long is given up."""
-SELECTION = {"relations", "models", "measures", "stages"}
+_NUMBERS = TypeAdapter(dict[str, int])
 
 
 @dataclass(frozen=True)
-class Rerun:
-    """A request to make matching steps again, unless that was already done for this request.
+class Numbers:
+    """The numbers of forced artifacts, by the key that each has without a number.
 
-    since: when it was asked, by the clock of that host; it also tells the request from others. kind: "force", or
-    "refresh" for what changes by the day alone. selection: as plain values. study: the study that it is for; empty, as
-    older versions wrote it, for every study of the workspace.
+    Attributes:
+        force: Numbers of `--force`, in milliseconds since 1970.
+        refresh: Numbers of `--refresh`, for artifacts that change daily at their source.
     """
 
-    since: AwareDatetime
-    kind: Kind
-    selection: dict[str, Any]
-    study: str = ""
+    force: Mapping[str, int]
+    refresh: Mapping[str, int]
 
-    @property
-    def name(self) -> str:
-        """What artifacts and cached responses that answer it note."""
-        return self.since.isoformat()
+    def of(self, key: str) -> tuple[int, int]:
+        """Return the numbers of `--force` and `--refresh` for a key, 0 for none."""
+        return self.force.get(key, 0), self.refresh.get(key, 0)
 
-    def is_for(self, study: str) -> bool:
-        """Whether it is for this study."""
-        return self.study in ("", study)
-
-
-def asked_at(name: str) -> datetime:
-    """When the request of a name was made, by the clock of that host."""
-    return datetime.fromisoformat(name)
+    def raised(self, kind: Kind, keys: Iterable[str]) -> "Numbers":
+        """Return the numbers with a new one for these keys."""
+        last = max([0, *self.force.values(), *self.refresh.values()])
+        new = dict.fromkeys(keys, max(time.time_ns() // 1_000_000, last + 1))  # a clock may have been set back
+        if kind == "force":
+            return replace(self, force={**self.force, **new})
+        return replace(self, refresh={**self.refresh, **new})
 
 
-@dataclass(frozen=True)
-class Reruns:
-    """The requests of a workspace, and which of them a step matches."""
-
-    requests: tuple[Rerun, ...] = ()
-    matches: Callable[[Rerun, StepId], bool] = lambda request, step: False
-
-    def of(self, step: StepId, kind: Kind) -> frozenset[str]:
-        """The names of the requests of a kind that match a step; its output is valid where it answers all of them."""
-        return frozenset(
-            request.name for request in self.requests if request.kind == kind and self.matches(request, step)
-        )
+def number_name(number: int) -> frozenset[str]:
+    """Return the name by which cached responses note the number that they were requested for."""
+    return frozenset({str(number)}) if number else frozenset()
 
 
-_REQUESTS = TypeAdapter(list[Rerun])
+NO_NUMBERS = Numbers({}, {})
 
 
-def read_reruns(file: Path) -> list[Rerun]:
-    """The requests that a file holds and that have not expired; DamagedFile where it cannot be read."""
+def read_numbers(file: Path) -> Numbers:
+    """Read the numbers of a workspace.
+
+    Raises:
+        DamagedFile: The file cannot be read.
+    """
     try:
-        requests = _REQUESTS.validate_python(unsealed(note_of(file))["requests"])
+        content = unsealed(note_of(file))
+        return Numbers(*(_NUMBERS.validate_python(content[kind]) for kind in ("force", "refresh")))
     except FileNotFoundError:
-        return []
+        return NO_NUMBERS
     except (OSError, ValueError, KeyError) as error:
         raise DamagedFile(
-            f"{file}, which notes what is to be made again, cannot be read ({first_line(error)}); remove it, and ask "
-            "again by --force or --refresh"
+            f"{file}, which has the numbers of forced artifacts, cannot be read ({first_line(error)}); remove it, and "
+            "run again: what was forced is computed anew"
         ) from None
-    now = datetime.now(UTC)
-    return [request for request in requests if now - request.since < EXPIRES and request.selection.keys() == SELECTION]
 
 
-def write_reruns(file: Path, requests: list[Rerun]) -> None:
-    """Writes the requests, or removes the file where there are none."""
-    if not requests:
-        file.unlink(missing_ok=True)
-        return
-    write_sealed(file, {"requests": _REQUESTS.dump_python(requests, mode="json")})
+def write_numbers(file: Path, numbers: Numbers) -> None:
+    """Write the numbers of a workspace."""
+    write_sealed(file, {"force": dict(numbers.force), "refresh": dict(numbers.refresh)})

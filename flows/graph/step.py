@@ -71,9 +71,9 @@ class Step:
 
     function: of a module's top level; makes the outputs and opens what it needs itself. inputs, outputs: by role.
     arguments: what else the function needs; picklable. device: of the model that it asks, as study files name it; empty
-    where it asks none. forced: the names of the requests to make it anew, so that no response that was not cached for
-    these counts. refreshed: those for what changes by the day alone. checks: how the inputs stood, each verified, when
-    the step was resolved.
+    where it asks none. key_without_number: the digest of its key inputs, by which it is forced. forced, refreshed: its
+    numbers of `--force` and `--refresh`, 0 for none; a response counts if it was cached for the same number. checks:
+    how the inputs stood, each verified, when the step was resolved.
     """
 
     id: StepId
@@ -83,8 +83,9 @@ class Step:
     arguments: Any = None
     resource: Resource = "compute"
     device: str = ""
-    forced: frozenset[str] = frozenset()
-    refreshed: frozenset[str] = frozenset()
+    key_without_number: str = ""
+    forced: int = 0
+    refreshed: int = 0
     checks: Mapping[str, Check] = field(default_factory=dict)
 
     @property

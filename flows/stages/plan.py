@@ -135,10 +135,9 @@ class Plan:
     def measure_states(self, node: Node) -> Iterator[tuple[str, State, str]]:
         """The measures of a score step, each with its state and the reason of it: some of a pass may be done."""
         together = next((each.measures for each in self.passes if each.leading.name == node.id.group), (node.id.group,))
-        requests = node.step.forced | node.step.refreshed if node.step else frozenset()
         for name in together:
             check = node.checks.get(name)
-            is_done = check is not None and check.satisfies(requests)
+            is_done = check is not None and check.state == "done"
             yield (name, "done", "") if is_done else (name, node.state, node.reason)
 
     @cached_property

@@ -1,12 +1,12 @@
 """The graph of a study: its steps as `study_graph` lists them, resolved as far as its workspace allows."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph
-from swaymeter.flows.graph.rerun import Rerun, Reruns, read_reruns
+from swaymeter.flows.graph.rerun import Kind, Numbers, read_numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import StepId
 from swaymeter.flows.stages import study_graph as kinds
@@ -23,20 +23,18 @@ def graph_of(
     plan: Plan,
     memory: dict[Any, Any] | None = None,
     *,
-    requests: Iterable[Rerun] = (),
+    numbers: Numbers | None = None,
 ) -> Graph:
     """The graph of a study, resolved as far as its workspace allows.
 
     Args:
         plan: of the study in its workspace.
         memory: what is known of artifacts, kept by a run that resolves the graph again and again.
-        requests: to make again, beside those that the workspace notes.
+        numbers: of forced artifacts; those of the workspace by default.
     """
     workspace = plan.workspace
     workspace.check_layout()
-    noted = (request for request in read_reruns(reruns_of(workspace)) if request.is_for(workspace.study))
-    reruns = Reruns((*noted, *requests), _matches)
-    graph = Graph(workspace, reruns=reruns, memory=memory)
+    graph = Graph(workspace, numbers=numbers or read_numbers(numbers_file(workspace)), memory=memory)
     fetched = fetch(graph, plan)
     built = build(graph, plan, fetched)
     scores = score(graph, plan, built)
@@ -47,16 +45,24 @@ def graph_of(
     return graph
 
 
-def reruns_of(workspace: Workspace) -> Path:
-    """The file of what was asked to be made again."""
-    return workspace.root / "reruns.json"
+def numbers_file(workspace: Workspace) -> Path:
+    """Return the file with the numbers of forced artifacts."""
+    return workspace.root / "forced.json"
 
 
 CHANGES_DAILY = {kinds.CANDIDATES.group, kinds.OF_PROPERTY.group, kinds.DISPUTES.group}
 """The groups of steps of `fetch` that a refresh runs anew: what a model wrote about a dispute stays as it is."""
 
 
-def _matches(request: Rerun, step: StepId) -> bool:
-    if not Selection.from_json(request.selection).matches(step):
-        return False
-    return request.kind == "force" or (step.stage == "fetch" and step.group in CHANGES_DAILY)
+def raised(graph: Graph, selection: Selection, requested: Mapping[Kind, bool]) -> Numbers:
+    """Return the numbers of a graph, with new ones for the selected artifacts of `--force` and `--refresh`."""
+    numbers = graph.numbers
+    selected = [node for node in graph if node.step and selection.matches(node.id)]
+    for kind in (kind for kind, is_requested in requested.items() if is_requested):
+        nodes = selected if kind == "force" else [node for node in selected if _changes_daily(node.id)]
+        numbers = numbers.raised(kind, (node.step.key_without_number for node in nodes if node.step))
+    return numbers
+
+
+def _changes_daily(step: StepId) -> bool:
+    return step.stage == "fetch" and step.group in CHANGES_DAILY

@@ -196,7 +196,7 @@ def load_database(step: Step, run: Run) -> None:
         },
         trusted=(lambda digest: digest == written) if written else None,
     )  # fmt: skip
-    write_manifest(artifact.manifest, artifact.key, [path], artifact.requests)
+    write_manifest(artifact.manifest, artifact.key, [path])
 
 
 def done_of(step: Step) -> list[Done]:

@@ -62,7 +62,7 @@ def keep_history(step: Step, run: Run) -> None:
     if step.arguments.is_complete:
         _add(step, run, folder, files)
     written = [path for of_table in files.values() for path in of_table]
-    write_manifest(artifact.manifest, artifact.key, written, artifact.requests)
+    write_manifest(artifact.manifest, artifact.key, written)
 
 
 def settings(asked: Iterable[Mapping[str, Any]]) -> dict[str, str]:

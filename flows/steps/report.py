@@ -30,7 +30,7 @@ def draw_report(step: Step, run: Run) -> None:
     artifact: Any = step.outputs["files"]
     with opened(step.inputs["database"].folder / DATABASE, schema()) as warehouse:
         frames = {name: warehouse.frame(name) for name in queries()}
-    write_report(frames, artifact.folder, card_of(step), artifact.key, artifact.requests)
+    write_report(frames, artifact.folder, card_of(step), artifact.key)
 
 
 def card_of(step: Step) -> StudyCard:

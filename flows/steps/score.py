@@ -9,6 +9,7 @@ from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError
 from swaymeter.data.records import Context, Query, Question
 from swaymeter.data.storage.workspace import Workspace
+from swaymeter.flows.graph.rerun import number_name
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures import MEASURES
@@ -43,7 +44,7 @@ class Score:
 
 
 def run_pass(step: Step, run: Run) -> Spent:
-    """Computes the scores of a pass that are missing, or older than a rerun that asks for them."""
+    """Compute the missing scores of a pass."""
     from swaymeter.tasks.models import load_language_model
 
     arguments: Score = step.arguments
@@ -57,8 +58,8 @@ def run_pass(step: Step, run: Run) -> Spent:
     def load_served_model(endpoint: Endpoint, revision: str = SERVED) -> Any:
         from swaymeter.tasks.models.endpoints.model import load_served
 
-        cache, reruns = Workspace(run.workspace).endpoints, step.forced | step.refreshed
-        return load_served(endpoint, cache, revision=revision, reruns=reruns, offline=run.offline)
+        cache = Workspace(run.workspace).endpoints
+        return load_served(endpoint, cache, revision=revision, reruns=number_name(step.forced), offline=run.offline)
 
     inputs = Inputs(
         relation=step.id.subject,

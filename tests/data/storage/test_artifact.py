@@ -9,7 +9,7 @@ import pytest
 from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import DamagedFile, MissingFile
 from swaymeter.data.records.tables import FACTS
-from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, write_manifest
+from swaymeter.data.storage.artifact import FORCED, FilesArtifact, TableArtifact, write_manifest
 from swaymeter.data.storage.files import write_parquet
 from swaymeter.data.storage.workspace import Workspace
 from tests.data.warehouse.small_study import row
@@ -47,17 +47,15 @@ def test_the_digest_is_that_of_the_rows_alone(artifact: TableArtifact) -> None:
     assert len(artifact.files()) == 1
 
 
-def test_of_two_files_the_one_asked_for_counts(artifact: TableArtifact, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(4):  # their names differ by their bytes, and either may come first
-        artifact.discard()
-        artifact.write(ROWS, {"seconds": number})
-        again = replace(artifact, requests=frozenset({"of today"}))
-        with monkeypatch.context() as killed:
-            killed.setattr(Path, "unlink", lambda path, missing_ok: None)
-            again.write(OTHER_ROWS)
-        assert len(again.files()) == 2
-        assert again.check().satisfies(again.requests)
-        assert again.read().num_rows == 1
+def test_a_forced_table_replaces_the_one_before(artifact: TableArtifact) -> None:
+    other = replace(artifact, made_from={**artifact.made_from, "seed": 8})
+    other.write(ROWS)
+    for number in (5, 7):
+        forced = replace(artifact, made_from={**artifact.made_from, FORCED: number})
+        assert forced.check().state == "missing"
+        forced.write(OTHER_ROWS)
+        assert (forced.check().state, artifact.check().state, other.check().state) == ("done", "missing", "done")
+    assert len(list(artifact.folder.iterdir())) == 2
 
 
 def test_a_missing_table_names_what_makes_it(artifact: TableArtifact) -> None:

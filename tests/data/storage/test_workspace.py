@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -97,24 +96,19 @@ def test_parts_that_were_joined_are_removed(workspace: Workspace, monkeypatch: p
     def of(relation: str) -> TableArtifact:
         return workspace.table(("scores", relation, "model"), "persuasion", FACTS, {})
 
-    joined, unfinished, forced = of("capital"), of("father"), of("spouse")
+    joined, unfinished = of("capital"), of("father")
     of_a_seed = workspace.table(("scores", "capital", "model", "seed-2"), "persuasion", FACTS, {})
-    again = replace(forced, requests=frozenset({"of today"}))  # of a run that makes the whole anew
-    forced.write(ROWS)
     joined.part(0).write(ROWS)
     behind = SimpleNamespace(now=lambda zone: datetime.now(UTC) - timedelta(minutes=5))
     monkeypatch.setattr("swaymeter.data.storage.artifact.datetime", behind)  # from here on another worker writes
-    for artifact in (unfinished, again):
-        artifact.part(0).write(ROWS)
+    unfinished.part(0).write(ROWS)
     joined.write(ROWS)
     of_a_seed.part(0).write(ROWS)
     of_a_seed.write(ROWS)
     (workspace.root / "workspace.json").write_text(json.dumps({"layout": LAYOUT}))
     with workspace.lock():
         assert {one.part(0).check().state for one in (joined, of_a_seed)} == {"missing"}
-    assert {artifact.check().state for artifact in (joined, unfinished.part(0), forced, again.part(0))} == {"done"}
-    assert again.part(0).check().satisfies(again.requests)
-    assert not forced.check().satisfies(again.requests)
+    assert {artifact.check().state for artifact in (joined, unfinished.part(0))} == {"done"}
 
 
 def test_parts_stay_beside_a_whole_of_other_columns(workspace: Workspace) -> None:

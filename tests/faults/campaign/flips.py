@@ -28,8 +28,7 @@ from swaymeter.data.sources.http.cache import HttpCache, key_of
 from swaymeter.data.storage.artifact import Artifact, FilesArtifact, TableArtifact
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node
-from swaymeter.flows.graph.rerun import Rerun, read_reruns, write_reruns
-from swaymeter.flows.graph.selection import Selection
+from swaymeter.flows.graph.rerun import NO_NUMBERS, read_numbers, write_numbers
 from swaymeter.flows.stages.plan import plan_of
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.study.reading import read_study
@@ -277,10 +276,10 @@ def _notes(folder: Path) -> Iterator[Kept]:
 
     yield Kept("noted failures", (failure,), of_failure)
 
-    reruns = folder / "reruns.json"
-    write_reruns(reruns, [Rerun(datetime.now(UTC), "force", Selection().as_json())])
+    numbers = folder / "forced.json"
+    write_numbers(numbers, NO_NUMBERS.raised("force", ["0123"]))
 
-    def of_reruns(path: Path) -> Parts:
-        return dict(enumerate(read_reruns(reruns)))
+    def of_numbers(path: Path) -> Parts:
+        return dict(read_numbers(numbers).force)
 
-    yield Kept("noted requests to run again", (reruns,), of_reruns)
+    yield Kept("numbers of forced artifacts", (numbers,), of_numbers)

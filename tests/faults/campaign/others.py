@@ -142,7 +142,7 @@ def _sign(workspace: Path) -> None:
 
 def _files(workspace: Path, user: Path, generator: random.Random) -> str:
     """A pipe, a device, a link to the user's file or a text without end in place of a file, or beside it."""
-    notes = (".holder.json", "reruns.json", "failures/a.json", "study.duckdb.wal", ".lock", "downloads/a.sqlite")
+    notes = (".holder.json", "forced.json", "failures/a.json", "study.duckdb.wal", ".lock", "downloads/a.sqlite")
     there = [path for path in sorted(workspace.rglob("*")) if path.is_file()]
     path = generator.choice([generator.choice(there), workspace / generator.choice(notes)])
     path.parent.mkdir(exist_ok=True)

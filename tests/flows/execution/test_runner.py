@@ -71,7 +71,7 @@ def test_changed_content_is_followed_and_nothing_else(toy: Toy) -> None:
     toy.run()
     for content, below in ((1, []), (5, [BUILD_A, SCORE_A, TOTAL, PAGE]), (1, [])):  # the last was made before
         toy.world["a"] = content
-        toy.request("refresh")
+        toy.force("refresh")
         assert toy.run() == [FETCH_A, FETCH_B, *below]
         assert toy.run() == []
         assert toy.numbers(PAGE) == [20 + content]
@@ -93,21 +93,20 @@ def test_outputs_count_whatever_became_of_the_task(toy: Toy) -> None:
     assert toy.states()[BUILD_A] == "done"
 
 
-@pytest.mark.parametrize("minutes", [-5, 0, 5])
-def test_a_rerun_makes_everything_again_once(minutes: int, toy: Toy) -> None:
+def test_a_rerun_makes_everything_again_once(toy: Toy) -> None:
     toy.run()
-    toy.request(minutes=minutes)
+    toy.force()
     ran = toy.run()
     assert Counter(ran) == dict.fromkeys(EVERYTHING, 1)
     assert toy.run() == []
-    toy.request(subject="a")  # by the clock of another host
+    toy.force(subject="a")
     assert Counter(toy.run()) == dict.fromkeys(OF_A, 1)
     assert set(toy.states().values()) == {"done"}
 
 
 def test_an_interrupted_rerun_goes_on_where_it_stopped(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
     toy.run()
-    toy.request()
+    toy.force()
 
     def stop(step: Step, run: Run) -> None:
         raise KeyboardInterrupt
@@ -166,24 +165,12 @@ def test_a_step_has_ended_though_it_cannot_be_told(toy: Toy) -> None:
     assert {node.state for node in graph} == {"done"}
 
 
-def test_outputs_stay_usable_while_they_are_made_again(toy: Toy) -> None:
-    toy.run()
-    toy.request(subject="a")
-    toy.failing = {FETCH_A}
-    node = toy.graph().nodes[FETCH_A]
-    assert node.output("numbers").is_usable
-    assert toy.run() == [*OF_A]
-    assert toy.states()[FETCH_A] == "failed"
-    assert toy.states()[SCORE_A] == "done"
-    assert toy.numbers(PAGE) == [21]
-
-
 def test_nothing_is_computed_from_outputs_that_will_change(toy: Toy) -> None:
     toy.run()
     for file in toy.root.glob("numbers/score-a-*"):
         file.unlink()
     toy.world["a"] = 5
-    toy.request("refresh")
+    toy.force("refresh")
     assert toy.run() == [FETCH_A, FETCH_B, BUILD_A, SCORE_A, TOTAL, PAGE]
 
 

@@ -77,7 +77,7 @@ def test_only_the_rows_that_are_read_count(toy: Toy) -> None:
     fetched = toy.graph().nodes[FETCH_A].output("numbers")
     before = key(toy.add(toy.graph(), StepId("score", "a", "x"), [replace(fetched, part="some rows")]))
     toy.world["a"] = 5
-    toy.request()
+    toy.force()
     toy.run()
     changed = toy.graph().nodes[FETCH_A].output("numbers")
     assert changed.check != fetched.check

@@ -77,7 +77,7 @@ def test_a_selection_is_read_from_its_plain_values() -> None:
 
 
 def test_relations_that_wait_for_failed_names_have_failed(study: Selected) -> None:
-    graph = Graph(study.workspace, reruns=study.graph.reruns)
+    graph = Graph(study.workspace)
     names = graph.refuse(NAMES, NAMES.id("country"), WorkFailed("no answer"))
     graph.refuse(OF_PROPERTY, OF_PROPERTY.id("birthplace"), WorkFailed("no answer"))  # no later step knows of it
     for relation, needed in (("capital", [names]), ("father", [])):
@@ -87,7 +87,7 @@ def test_relations_that_wait_for_failed_names_have_failed(study: Selected) -> No
 
 
 def test_a_corpus_whose_count_failed_is_counted_again(study: Selected) -> None:
-    graph = Graph(study.workspace, reruns=study.graph.reruns)
+    graph = Graph(study.workspace)
     counts = graph.refuse(COUNTED_NAMES, COUNTED_NAMES.id("corpus"), WorkFailed("no answer"))
     failed = Selection().failed(graph)
     assert counts.id in failed.of(graph)

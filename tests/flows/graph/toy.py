@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
 from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.rerun import Kind, Rerun, Reruns
+from swaymeter.flows.graph.rerun import NO_NUMBERS, Kind, Numbers
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.graph.step import Output, Run, Step, StepId, StepKind
 from tests.flows.small_study import run
@@ -37,12 +36,12 @@ class Toy:
     world: dict[str, int] = field(default_factory=lambda: {"a": 1, "b": 20})
     failing: set[StepId] = field(default_factory=set)
     failing_late: set[StepId] = field(default_factory=set)
-    requests: list[Rerun] = field(default_factory=list)
+    forced: Numbers = NO_NUMBERS
     ran: list[StepId] = field(default_factory=list)
     memory: dict[Any, Any] = field(default_factory=dict)
 
     def graph(self) -> Graph:
-        graph = Graph(Workspace(self.root), reruns=Reruns(tuple(self.requests), _matches), memory=self.memory)
+        graph = Graph(Workspace(self.root), numbers=self.forced, memory=self.memory)
         scores = []
         for subject in self.world:
             fetched = self.add(graph, StepId("fetch", subject, "numbers"), resource="services")
@@ -67,9 +66,11 @@ class Toy:
             kind, identity, outputs, inputs=_by_role(inputs), optional=_by_role(optional), arguments=self, **options
         )
 
-    def request(self, kind: Kind = "force", subject: str | None = None, minutes: int = 0) -> None:
-        """Asks by a clock that is so many minutes ahead of that of the steps."""
-        self.requests.append(Rerun(datetime.now(UTC) + timedelta(minutes=minutes), kind, {"subject": subject}))
+    def force(self, kind: Kind = "force", subject: str | None = None) -> None:
+        """Raises the numbers of all steps, or of those of a subject; of a refresh, only of fetched ones."""
+        steps = [node.step for node in self.graph() if node.step and subject in (None, node.id.subject)]
+        keys = [step.key_without_number for step in steps if kind == "force" or step.id.stage == "fetch"]
+        self.forced = self.forced.raised(kind, keys)
 
     def run(self, selection: Selection | None = None, progress: Any = None) -> list[StepId]:
         """The steps that ran, in order."""
@@ -110,7 +111,3 @@ def compute(step: Step, run: Run) -> None:
 def _by_role(inputs: Iterable[Node | Reference]) -> Mapping[str, Reference]:
     references = [one.output("numbers") if isinstance(one, Node) else one for one in inputs]
     return {str(reference.node.id): reference for reference in references}
-
-
-def _matches(request: Rerun, step: StepId) -> bool:
-    return request.selection["subject"] in (None, step.subject) and (request.kind == "force" or step.stage == "fetch")

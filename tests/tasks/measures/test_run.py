@@ -10,7 +10,7 @@ import pytest
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.records.row import Meaning, table, table_of
 from swaymeter.data.records.score import Score
-from swaymeter.data.storage.artifact import TableArtifact
+from swaymeter.data.storage.artifact import FORCED, TableArtifact
 from swaymeter.tasks.measures import MEASURES, measure
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, cut, cut_by_form
 from swaymeter.tasks.measures.run import Share, Spent, measure_relation
@@ -91,13 +91,17 @@ def outputs(tmp_path: Path) -> Outputs:
 
 @pytest.fixture
 def run(outputs: Outputs) -> Run:
-    def score(fake: Fake, *names: str, requests: frozenset[str] = frozenset(), **options: Any) -> Spent:
+    def score(fake: Fake, *names: str, forced: int = 0, **options: Any) -> Spent:
         first, second = fake.measures()
         with added(MEASURES, first), added(MEASURES, second):
-            asked = {name: replace(outputs[name], requests=requests) for name in names or outputs}
-            return measure_relation(Inputs("capital", 7, "digest"), asked, lambda: fake.model, **options)
+            selected = {name: numbered(outputs[name], forced) for name in names or outputs}
+            return measure_relation(Inputs("capital", 7, "digest"), selected, lambda: fake.model, **options)
 
     return score
+
+
+def numbered(artifact: TableArtifact, number: int) -> TableArtifact:
+    return replace(artifact, made_from={**artifact.made_from, FORCED: number}) if number else artifact
 
 
 def scores(artifact: TableArtifact) -> list[int]:
@@ -196,17 +200,16 @@ def test_a_damaged_whole_is_derived_again_without_a_model(run: Run, outputs: Out
     assert scores(outputs["second"]) == [0, -1, -2, -3, -4]
 
 
-def test_scores_asked_for_anew_replace_others_through_a_kill(run: Run, outputs: Outputs) -> None:
+def test_forced_scores_resume_after_a_kill(run: Run, outputs: Outputs) -> None:
     run(Fake())
-    requests = frozenset({"of today"})
     with pytest.raises(KeyboardInterrupt):
-        run(Fake(factor=10, dies_at=1), requests=requests)
+        run(Fake(factor=10, dies_at=1), forced=7)
     assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
     again = Fake(factor=10)
-    run(again, requests=requests)
+    run(again, forced=7)
     assert again.computed == cut(ITEMS, 2)[1:]
-    assert scores(outputs["first"]) == [0, 10, 20, 30, 40]
-    assert run(again, requests=requests) == Spent()
+    assert scores(numbered(outputs["first"], 7)) == [0, 10, 20, 30, 40]
+    assert run(again, forced=7) == Spent()
 
 
 def test_rows_that_break_the_table_leave_no_part(run: Run, outputs: Outputs, monkeypatch: pytest.MonkeyPatch) -> None:
