@@ -7,7 +7,7 @@ import pandas as pd
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.reports.card import StudyCard
-from swaymeter.reports.estimates import by_hand, cut_off, not_answered, plural, served, stating_neither
+from swaymeter.reports.estimates import by_hand, cut_off, not_answered, plural, served, stating_neither, undecided
 from swaymeter.reports.findings import of_answers
 from swaymeter.reports.frames import Frames, are_own, by_entity, records, where
 from swaymeter.reports.headline import Claim, widest
@@ -18,8 +18,8 @@ WIDE = 10
 HARDLY = 0.25
 """A model that is right without a context less often than this is said to hardly know the facts."""
 DISTRUST_QUERIES = (
-    "stand_ins", "unfinished_greedy_answers", "greedy_answers_of_neither", of_judges.QUERY, "served_models",
-    "statistics_in_short", "statistics", "setup", "outcomes", "models_side_by_side",
+    "stand_ins", "unfinished_greedy_answers", "greedy_answers_of_neither", "undecided_greedy_answers",
+    of_judges.QUERY, "served_models", "statistics_in_short", "statistics", "setup", "outcomes", "models_side_by_side",
     "answers_judged_by_hand", "verdicts_to_read",
 )  # fmt: skip
 
@@ -39,6 +39,7 @@ def distrust(card: StudyCard, frames: Frames, claims: Sequence[Claim]) -> list[s
         cut_off(frames["unfinished_greedy_answers"]),
         not_answered(frames["unfinished_greedy_answers"]),
         stating_neither(frames["greedy_answers_of_neither"]),
+        undecided(frames["undecided_greedy_answers"]),
         of_judges.sentences(frames),
         *by_hand(frames["answers_judged_by_hand"], frames["verdicts_to_read"]),
         served(frames["served_models"]),

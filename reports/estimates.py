@@ -141,6 +141,21 @@ def not_answered(unfinished: pd.DataFrame) -> str:
     return f" Not judged: {words}." if words else ""
 
 
+def undecided(answers: pd.DataFrame) -> str:
+    """Return a sentence with the number of undecided greedy answers of each model; empty if there are none.
+
+    Args:
+        answers: Rows of the query undecided_greedy_answers.
+    """
+    if answers.empty:
+        return ""
+    counts = answers.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
+    words = _counted(
+        counts, "undecided", lambda rows: f" ({percent(rows['undecided'].sum() / rows['greedy_answers'].sum())})"
+    )
+    return f" Undecided: {words}." if words else ""
+
+
 def _counted(answers: pd.DataFrame, counted: str, why: str | Callable[[pd.DataFrame], str]) -> str:
     """How many greedy answers of each model are counted in a column, and why; of many models of all together."""
     words = why if callable(why) else lambda rows: f", {why}"

@@ -13,7 +13,7 @@ from swaymeter.data.records import SUPPORTING, Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.tasks.measures.measure import Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import QuestionScore, of_cases, of_questions
-from swaymeter.tasks.measures.whose_answer import is_among, verdict
+from swaymeter.tasks.measures.whose_answer import decision_on, is_among
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, Verdict
 
 
@@ -75,7 +75,7 @@ def citations(question: Question, case: QuestionContext, text: str, stated: Verd
         "came_from": came_from,
         "names_conflict": case.condition == "mixed"
         and names_conflict(
-            text, stated, lambda part: verdict(question, case, part)[0],
+            text, stated, lambda part: decision_on(question, case, part).verdict,
             question=question.question, cites=numbers, right=right, wrong=set(came_from) - right,
         ),
     }  # fmt: skip
@@ -109,7 +109,7 @@ def _came_from(
     conflicting = {number: one for number, one in others.items() if one.condition == "conflicting"}
     if stated in TAKES_CONTEXT and len({frozenset(one.answers) for one in conflicting.values()}) == 1:
         found |= conflicting.keys()
-    found |= {number for number, one in others.items() if verdict(question, one, text)[0] in TAKES_CONTEXT}
+    found |= {number for number, one in others.items() if decision_on(question, one, text).verdict in TAKES_CONTEXT}
     return tuple(sorted(found))
 
 

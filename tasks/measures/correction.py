@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Question, QuestionContext
 from swaymeter.data.records.verdicts import VerdictByHand, same_words
 from swaymeter.tasks.measures.measure import Row
-from swaymeter.tasks.measures.whose_answer import verdict as by_rule
+from swaymeter.tasks.measures.whose_answer import decision_on
 from swaymeter.tasks.scoring.followed import TAKES_CONTEXT, Verdict, outcome
 
 _KEY = ("model", "dtype", "relation", "question_id", "context_id", "sample")
@@ -70,7 +70,7 @@ def _of_question(
         verdict = _verdict(hand, case) if hand else rule["verdict"]
         moved = rule["outcome"]
         if moved and greedy and (hand or alone):
-            without = by_rule(question, case, greedy["text"])[0]
+            without = decision_on(question, case, greedy["text"]).verdict
             if alone:
                 without = _alone_in(question, case, _verdict(alone, ALONE), without)
             moved = outcome(greedy["text"], row["text"], without, verdict)

@@ -28,7 +28,7 @@ from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionSco
 from swaymeter.tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
 from swaymeter.tasks.models.loading import BALANCED
 from swaymeter.tasks.scoring.citations import without_marks
-from swaymeter.tasks.scoring.followed import Outcome, Reason, Verdict, outcome, verdict_and_reason
+from swaymeter.tasks.scoring.followed import DecidedBy, Decision, Outcome, Reason, Verdict, decide, outcome
 
 
 class AccuracyParameters(Parameters):
@@ -147,6 +147,9 @@ class WhoseAnswer(QuestionScore):
         "whose answer it states: context (without a context: that of a conflicting one), original, both, neither, or "
         "refusal"
     )]
+    decided_by: Annotated[DecidedBy | None, Meaning(
+        "what decided the verdict: rule or judge; NULL if the reply is undecided, then the verdict is neither"
+    )]
     reason: Annotated[Reason | None, Meaning(
         "why it states neither: its thoughts did not end; it states another answer or none, or neither yes nor no in "
         "words; it says a yes or no that is nobody's answer; what it names is denied, fits both answers alike, "
@@ -179,30 +182,34 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
 
 
 class _Stated(NamedTuple):
-    """Whose answer a text states, why none, and what decided it: columns of its row."""
+    """The columns of a reply that its verdict fills."""
 
     verdict: Verdict
+    decided_by: DecidedBy | None
     reason: Reason | None
     engine: str
 
 
 def _stated(inputs: Inputs, question: Question, case: QuestionContext, texts: Collection[str]) -> dict[str, _Stated]:
     """Whose answer each text states in a case: by its words, else by what it entails where a model is named."""
-    stated = {text: _Stated(*verdict(question, case, text), "words") for text in texts}
+    stated = {}
+    for text in texts:
+        decision = decision_on(question, case, text)
+        stated[text] = _Stated(decision.verdict, "rule" if decision.is_decided else None, decision.reason, "words")
     name = inputs.parameters["whose_answer"].entailment
     if name is None:
         return stated
     judge, asked = _judge(inputs, name), question.question
     pairs = {
         text: [[(f"{asked} {text.strip()}", f"{asked} {answer}") for answer in side] for side in sides(question, case)]
-        for text in sorted(text for text, answer in stated.items() if answer.verdict == "neither" and text.strip())
+        for text in sorted(text for text, answer in stated.items() if answer.decided_by is None and text.strip())
     }
     entailed = judge.entailing(list(dict.fromkeys(pair for of in pairs.values() for side in of for pair in side)))
     for text, of_sides in pairs.items():
         original, context = (not entailed.isdisjoint(side) for side in of_sides)
         if original or context:
             found: Verdict = "both" if original and context else "original" if original else "context"
-            stated[text] = _Stated(found, None, f"entailment by {judge.name}")
+            stated[text] = _Stated(found, "judge", None, f"entailment by {judge.name}")
     return stated
 
 
@@ -216,17 +223,19 @@ def _judge(inputs: Inputs, name: str) -> EntailmentModel:
     return judge
 
 
-def verdict(question: Question, case: QuestionContext, text: str) -> tuple[Verdict, Reason | None]:
-    """Whose answer a text states in a case, and why neither; no text states an answer without words, such as a flag."""
+def decision_on(question: Question, case: QuestionContext, text: str) -> Decision:
+    """Return the rule's decision on a reply to a question with a context.
+
+    Answers without words, such as a flag, are not looked for.
+    """
     original, context = sides(question, case)
     text = without_marks(text) if case.is_numbered else text
     if not context and not original:
-        return "neither", "no answer to look for"
-    if context and original:
-        return verdict_and_reason(text, context=context, original=original, question=question.question)
-    stated, reason = verdict_and_reason(text, context=context or original, original=(), question=question.question)
-    is_original = not context and stated == "context"  # there is one side to look for
-    return "original" if is_original else stated, reason
+        return Decision("neither", is_decided=True, reason="no answer to look for")
+    first, second = (context, original) if context else (original, ())
+    decision = decide(text, context=first, original=second, question=question.question)
+    is_original = not context and decision.verdict == "context"  # there is one side to look for
+    return decision._replace(verdict="original") if is_original else decision
 
 
 def sides(question: Question, case: QuestionContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -253,7 +262,7 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 
 WHOSE_ANSWER = Measure(
-    row=WhoseAnswer, version=7, about="questions", needs=("answers",), compute=_whose_answer,
+    row=WhoseAnswer, version=8, about="questions", needs=("answers",), compute=_whose_answer,
     parameters=WhoseAnswerParameters,
     depends_on=lambda given: {"entailment": identify_entailment(given.entailment)} if given.entailment else {},
     meaning="whose answer each answer states, and what the context did to the greedy one",

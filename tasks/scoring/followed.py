@@ -34,6 +34,8 @@ from swaymeter.tasks.scoring.wording.roles import answering, is_of_another
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
 Side = Literal["context", "original"]
+DecidedBy = Literal["rule", "judge", "person"]
+"""What decided a verdict; a person's verdict comes before a judge's, and a judge's before the rule's."""
 Outcome = Literal["persuaded", "agreed", "stubborn", "other"]
 Reason = Literal[
     "unfinished thoughts",

@@ -305,7 +305,8 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         yield "persuaded", {**about, **stand_in, **swayed}
         outcome = ("persuaded", "persuaded", "agreed", "other", "stubborn")[int(5 * draw[3])]
         verdict = "context" if outcome in ("persuaded", "agreed") else "refusal" if draw[3] < 0.65 else "neither"
-        stated = {"verdict": verdict, "reason": "denied" if verdict == "neither" else None, "outcome": outcome}
+        stated = {"verdict": verdict, "reason": "denied" if verdict == "neither" else None, "outcome": outcome,
+                  "decided_by": None if verdict == "neither" else "rule"}  # fmt: skip
         yield "whose_answer", {**about, **stand_in, "sample": None, **stated}
         opinion = verdict if draw[1] < 0.7 else "both" if draw[1] < 0.95 else None
         yield "judged_answers", {
@@ -314,7 +315,9 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
             "rule": verdict, "agree": opinion and opinion == verdict,
             "answer_kind": ("name or words", "yes or no")[int(2 * draw[0])],
         }  # fmt: skip
-        yield "whose_answer", {**about, **stand_in, "sample": 0, "verdict": "both", "reason": None, "outcome": None}
+        yield "whose_answer", {
+            **about, **stand_in, "sample": 0, "verdict": "both", "decided_by": "rule", "reason": None, "outcome": None,
+        }  # fmt: skip
         cites = {"cited": [1], "cited_exist": True, "citation_right": draw[0] < 0.5, "came_from": [1],
                  "names_conflict": False}  # fmt: skip
         yield "cited_passages", {**about, **stand_in, "sample": None, **cites}

@@ -1,9 +1,10 @@
--- Whose answer each answer states, as it counts: by hand where a person judged its words (`row`, `who`), else by the rule.
+-- The verdict on each answer that counts: a person's (`row`, `who`), else the one of whose_answer.
 -- view
 SELECT
-    rule.* EXCLUDE (verdict, reason, outcome),
+    rule.* EXCLUDE (verdict, decided_by, reason, outcome),
     rule.verdict AS rule,
     coalesce(hand.verdict, rule.verdict) AS verdict,
+    CASE WHEN hand."row" IS NULL THEN rule.decided_by ELSE 'person' END AS decided_by,
     CASE WHEN hand.question_id IS NULL THEN rule.reason ELSE hand.reason END AS reason,
     CASE WHEN hand.question_id IS NULL THEN rule.outcome ELSE hand.outcome END AS outcome,
     hand."row", hand.who

@@ -40,6 +40,7 @@ from swaymeter.reports import variants
 from swaymeter.reports.estimates import MOST_NAMED, cut_off, estimate, not_answered, plural, served_beside
 from swaymeter.reports.estimates import by_hand as by_hand_of
 from swaymeter.reports.estimates import thinking as how_they_think
+from swaymeter.reports.estimates import undecided as undecided_of
 from swaymeter.reports.frames import records
 from swaymeter.reports.models import Model, in_short
 from swaymeter.reports.tables.of_passages import SAID
@@ -75,6 +76,8 @@ class Audited(NamedTuple):
     not_asked: tuple[str, ...] = ()
     effects: pd.DataFrame = pd.DataFrame()
     silent: Mapping[str, str] = {}
+    undecided: pd.DataFrame = pd.DataFrame()
+    """Rows of the query undecided_greedy_answers: greedy answers and how many are undecided, by model and condition."""
 
     @property
     def few(self) -> bool:
@@ -121,6 +124,7 @@ def about_answers(found: Audited) -> list[str]:
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
         (not_answered(unfinished), "; --thinking with more tokens lets them end"),
+        (undecided_of(found.undecided), "; --entailment NAME decides some of them"),
     )
     return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.by_hand]
 
@@ -268,6 +272,7 @@ def found_in(database: Path) -> Audited:
         rows = warehouse.frame("models_side_by_side")
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
+        undecided = warehouse.frame("undecided_greedy_answers")
         by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
         effects, neither = warehouse.frame("passage_effects_in_short"), warehouse.frame("greedy_answers_of_neither")
@@ -278,7 +283,7 @@ def found_in(database: Path) -> Audited:
         measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows,
         variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
         tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
-        silent(unfinished, neither),
+        silent(unfinished, neither), undecided,
     )  # fmt: skip
 
 
@@ -395,6 +400,7 @@ def as_json(
         "what_moves_the_answer": records(found.effects.astype(object).where(found.effects.notna(), None)),
         "sets_lacking": dict(read.lacking),
         "unfinished_greedy_answers": records(found.unfinished),
+        "undecided_greedy_answers": records(found.undecided),
         "served_models": records(found.servers),
         "checks": checks,
         "compared": [row._asdict() for row in compared],

@@ -100,10 +100,10 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
         ("original", 2.5, 0.75))
     add("accuracy", asked, "condition accurate", ("none", False), ("original", True))
     add("persuaded", asked, "condition persuaded stubborn", ("original", True, False))
-    add("whose_answer", asked, "condition sample verdict reason outcome",
-        ("none", None, "neither", "denied", None), ("none", 0, "context", None, None),
-        ("none", 1, "refusal", None, None), ("original", None, "refusal", None, "other"),
-        ("original", 0, "both", None, None))
+    add("whose_answer", asked, "condition sample verdict decided_by reason outcome",
+        ("none", None, "neither", None, "denied", None), ("none", 0, "context", "rule", None, None),
+        ("none", 1, "refusal", "rule", None, None), ("original", None, "refusal", "rule", None, "other"),
+        ("original", 0, "both", "rule", None, None))
     add("runs", {**capital, "model": "m"}, "measure file seconds forward_passes prompts reading",
         ("persuasion", "persuasion", 3.0, 7, 6, "not by slots: a; not by prefix tree: b"),
         ("susceptibility", "susceptibility", 0.0, 0, 0, None))
