@@ -2,8 +2,8 @@
 
     22.5% [9.1, 43.2]    +12.5 points [3.0, 21.4]    0.0031 [0.0012, 0.0049]
 
-A share has one decimal, wherever it stands. Of other numbers an interval has two digits of its width, and a number
-alone three.
+A share has one decimal, wherever it stands. Of other numbers an interval has two digits of its width, unless the Monte
+Carlo error of its ends is larger than the last of them: then it has one digit less. A number alone has three.
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from swaymeter.data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.data.records.statistics import EQUAL, FEWEST_FOR_INTERVAL, SHARE, end_error
 from swaymeter.reports.frames import records, where
 from swaymeter.reports.models import Model, models, rows_of
 
@@ -38,6 +38,8 @@ def estimate(row: Mapping[str, Any], name: str = "mean", *, unit: str | None = N
     is_share = (row["unit"] if unit is None else unit) == SHARE
     number, low, high = ((100 if is_share else 1) * _number(row, key) for key in (name, "low", "high"))
     decimals = 1 if is_share and not signed else _decimals(number, low, high, least=int(is_share))
+    if not is_share and low < high:
+        decimals = max(0, min(decimals, _certain_decimals(row, high - low)))
     sign = (" points" if signed else "%") if is_share else ""
     text = f"{number:{'+' if signed else ''}z.{decimals}f}{sign}"  # z: what rounds to 0 has no minus
     return text if math.isnan(low) else f"{text} [{low:z.{decimals}f}, {high:z.{decimals}f}]"
@@ -241,6 +243,13 @@ def _neither(rows: pd.DataFrame, total: int, of: str) -> str:
 def _number(row: Mapping[str, Any], name: str) -> float:
     value = row.get(name)
     return math.nan if pd.isna(value) else float(value)
+
+
+def _certain_decimals(row: Mapping[str, Any], width: float) -> int:
+    """Return how many decimals are worth more than the Monte Carlo error of the ends, by the row's clusters."""
+    counts = (row.get(name, math.nan) for name in ("clusters", "subjects", "items", "n"))
+    clusters = next((int(count) for count in counts if not pd.isna(count)), 0)
+    return math.floor(-math.log10(width * end_error(clusters)))
 
 
 def _decimals(number: float, low: float, high: float, *, least: int) -> int:

@@ -23,6 +23,8 @@ FEWEST_SAMPLES = 5
 """The fewest sampled answers to a question whose entropies and coherent persuasion are in a mean (decision 0066)."""
 FEWEST_FOR_INTERVAL = 5
 """The fewest values, or clusters of values, whose mean has an interval (decision 0055)."""
+MOST_SAMPLES, LEAST_SAMPLES, DRAWN_CLUSTERS = 10_000, 1_000, 5_000_000
+"""Bootstrap samples of an interval at most and at least, and the clusters that all of them have together at most."""
 
 EDITS = {"1": 2, "2": 3, "3": 4, "4": 5, "5 to 9": 10, "10 or more": math.inf}
 """Classes of the number of edits of a fact, and below how many each ends."""
@@ -36,6 +38,21 @@ class ModelScores:
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
     relation: Annotated[str, Meaning("the relation's name; all where it is every relation's")]
     query_type: Annotated[str, Meaning("open, closed or all")]
+
+
+def bootstrap_samples(clusters: int) -> int:
+    """Return how many bootstrap samples an interval over so many clusters has: 10,000 up to 500 clusters."""
+    return max(LEAST_SAMPLES, min(MOST_SAMPLES, DRAWN_CLUSTERS // max(clusters, 1)))
+
+
+def end_error(clusters: int) -> float:
+    """Return the Monte Carlo error of an end of a bootstrap interval, in widths of the interval.
+
+    The standard error of the 2.5th percentile of m normal draws is sqrt(0.025 * 0.975 / m) / density, and the width is
+    2 * 1.96 standard deviations.
+    """
+    density, quantile = 0.05844507, 1.959964
+    return math.sqrt(0.025 * 0.975 / bootstrap_samples(clusters)) / density / (2 * quantile)
 
 
 @table(

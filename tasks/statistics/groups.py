@@ -174,4 +174,4 @@ COMPARISONS = Statistic(
     finish=finished,
 )  # fmt: skip
 OF_SETS = Statistic("set_comparisons", 1, GroupComparison, (SUSCEPTIBILITY,), compare_sets, finish=finished)
-MEANS = Statistic("group_means", 2, Summary, (SUSCEPTIBILITY, PERSUASION), of_relations=summarise)
+MEANS = Statistic("group_means", 3, Summary, (SUSCEPTIBILITY, PERSUASION), of_relations=summarise)

@@ -57,4 +57,4 @@ def _ends(interval: Interval) -> Row:
     return {"items": interval.clusters, "low": interval.low, "high": interval.high}
 
 
-AGREEMENT_WITH_JUDGE = Statistic("judge_agreement", 1, Summary, ("judged_greedy_answers",), agreement)
+AGREEMENT_WITH_JUDGE = Statistic("judge_agreement", 2, Summary, ("judged_greedy_answers",), agreement)

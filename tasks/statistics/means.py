@@ -27,7 +27,7 @@ def _queries(frames: Frames) -> Frames:
 
 
 SUSCEPTIBILITY_MEANS = statistic_of(
-    "susceptibility_means", 3, (QUERIES,),
+    "susceptibility_means", 4, (QUERIES,),
     [Mean(SUSCEPTIBILITY, (*TYPE, "entities"), "relation", averaged=ENTITIES, interval=True)],
     [
         Mean(SUSCEPTIBILITY, ENTITIES, "entity", averaged=(*ENTITIES, "entity"), interval=True),
@@ -66,7 +66,7 @@ KAPPA = Mean(
     others=_distinct("context_id"),
 )  # fmt: skip
 ENTITY_INDEPENDENT = statistic_of(
-    "entity_independent_spread", 3, ("entity_independent_of_contexts",),
+    "entity_independent_spread", 4, ("entity_independent_of_contexts",),
     [
         *(replace(KAPPA, by=by) for by in ((*RELATION, "kind"), RELATION, (*TYPE, "kind"), MODEL)),
         *(
@@ -117,7 +117,7 @@ def _memorization(ratio: str) -> list[Mean]:
 
 
 MEMORIZATION = statistic_of(
-    "memorization_bins", 4, ("memorization_of_queries",), [mean for ratio in RATIOS for mean in _memorization(ratio)],
+    "memorization_bins", 5, ("memorization_of_queries",), [mean for ratio in RATIOS for mean in _memorization(ratio)],
     prepare=_ratios,
 )  # fmt: skip
 """Susceptibility of queries by how often a context leaves their greedy answer as it was: fifths of both ratios.
@@ -141,7 +141,7 @@ def _both(frames: Frames) -> Frames:
 
 FISHER_UNIT = "nats per squared embedding unit"
 BOTH_SUSCEPTIBILITIES = statistic_of(
-    "both_susceptibilities", 3, ("both_susceptibilities_of_queries",),
+    "both_susceptibilities", 4, ("both_susceptibilities_of_queries",),
     [
         Mean(
             f"pooled_{measure}", by, "query", unit, column=measure, frame=frame, needs=[measure], interval=True,
@@ -224,7 +224,7 @@ PRECISION = statistic_of(
 reference precision, and the mean and the largest size of the difference of its contexts' persuasion."""
 
 RELIABILITY = statistic_of(
-    "reliability_means", 2, ("reliability_of_relations",),
+    "reliability_means", 3, ("reliability_of_relations",),
     [
         Mean(
             "variance", (*TYPE, "measure", "over"), "relation", "squared nats", needs=["variance"], interval=True,
@@ -307,7 +307,7 @@ def _marked(frame: Frame) -> Frame:
 
 
 PARTITIONS = statistic_of(
-    "partition_means", 8, (QUESTIONS, INSTANCES),
+    "partition_means", 9, (QUESTIONS, INSTANCES),
     [
         Mean(
             quantity, (*MODEL, *by), OF_ANSWERS, unit, column="accurate" if quantity == "accuracy" else quantity,

@@ -127,9 +127,9 @@ def _followed(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 PERSUASION = Statistic(
-    "persuasion_means", 4, Summary, ("persuasion_by_kind",), of_relations=persuasion_of_relations,
+    "persuasion_means", 5, Summary, ("persuasion_by_kind",), of_relations=persuasion_of_relations,
     finish=persuasion_over_relations,
 )  # fmt: skip
 FOLLOWED_MEANS = Statistic(
-    "followed_means", 3, Summary, ("followed",), of_relations=followed_of_relations, finish=followed_over_relations
+    "followed_means", 4, Summary, ("followed",), of_relations=followed_of_relations, finish=followed_over_relations
 )

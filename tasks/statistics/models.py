@@ -219,5 +219,5 @@ def _verdict(row: Row, p: float | None, margin: float) -> str | None:
     return EQUAL if max(-row["low"], row["high"]) <= margin else UNDECIDED
 
 
-MEANS = Statistic("model_means", 11, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 11, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)
+MEANS = Statistic("model_means", 12, Summary, MODEL_QUERIES, means)
+DIFFERENCES = Statistic("model_differences", 12, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)

@@ -182,5 +182,5 @@ def adjusted(rows: list[Row]) -> list[Row]:
     return rows
 
 
-MEANS = Statistic("passage_means", 2, Summary, (QUERY, CITATIONS, PERSUASION), means)
-EFFECTS = Statistic("passage_effects", 2, PassageEffect, (QUERY,), effects, finish=adjusted)
+MEANS = Statistic("passage_means", 3, Summary, (QUERY, CITATIONS, PERSUASION), means)
+EFFECTS = Statistic("passage_effects", 3, PassageEffect, (QUERY,), effects, finish=adjusted)

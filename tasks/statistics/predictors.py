@@ -105,7 +105,7 @@ def _regressed(instances: Frame, predictors: Sequence[str]) -> Iterator[Row]:
         yield {**common, **{name.replace("cluster", "subject"): of for name, of in coefficient._asdict().items()}}
 
 
-CORRELATIONS = Statistic("instance_correlations", 4, InstanceCorrelation, ("instances",), correlations)
+CORRELATIONS = Statistic("instance_correlations", 5, InstanceCorrelation, ("instances",), correlations)
 _PUBLISHED = ("edits", "object_popularity", "subject_popularity")
 REGRESSIONS = (
     regression_on(

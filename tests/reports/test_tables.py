@@ -320,6 +320,8 @@ def test_every_quantile_has_the_unit_of_its_rows(known: dict[str, pd.DataFrame])
         ({"mean": 0.0, "low": 0.0, "high": 0.138, "unit": "share"}, "0.0% [0.0, 13.8]"),
         ({"mean": 0.225, "low": None, "high": None, "unit": "share"}, "22.5%"),
         ({"mean": 0.00312, "low": 0.0012, "high": 0.0049, "unit": "nats"}, "0.0031 [0.0012, 0.0049]"),
+        ({"mean": 0.45, "low": 0.12, "high": 0.79, "unit": "nats", "items": 500}, "0.45 [0.12, 0.79]"),
+        ({"mean": 0.45, "low": 0.12, "high": 0.79, "unit": "nats", "items": 5000}, "0.5 [0.1, 0.8]"),
         ({"mean": 12.31, "low": 10.84, "high": 13.92, "unit": "nats"}, "12.3 [10.8, 13.9]"),
         ({"mean": 0.0, "low": 0.0, "high": 0.0, "unit": "nats"}, "0.00 [0.00, 0.00]"),
     ],

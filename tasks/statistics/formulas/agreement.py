@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
-from swaymeter.tasks.statistics.formulas.intervals import Interval, ends, samples_of_clusters, sums_of_clusters
+from swaymeter.tasks.statistics.formulas.intervals import Interval, ends, sums_of_clusters, sums_over_samples
 
 _NOTHING = 1e-12
 """How much p_o - p_e and 1 - p_e are by rounding alone, at most."""
@@ -43,7 +43,7 @@ def kappa_interval(first: Sequence[str], second: Sequence[str], clusters: Sequen
     sums = sums_of_clusters(clusters, *columns)
     if len(sums) < FEWEST_FOR_INTERVAL or (one == other).all():
         return Interval(len(sums))
-    drawn = _kappas((samples_of_clusters(len(sums), seed) @ sums).reshape(-1, size, size))
+    drawn = _kappas(sums_over_samples(sums, seed).reshape(-1, size, size))
     has_interval = bool(np.ptp(drawn) > _NOTHING)  # not NaN, where a sample has no kappa
     return Interval(len(sums), *ends(drawn)) if has_interval else Interval(len(sums))
 

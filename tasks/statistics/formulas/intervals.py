@@ -2,9 +2,10 @@
 
 Bootstrap intervals of a mean and of a correlation: values are drawn, or whole clusters where they come in clusters.
 
-    low, high = the 2.5th and 97.5th percentiles of the mean (of Pearson's r) over 1,000 samples of as many clusters as
-                there are, drawn with replacement
+    low, high = the 2.5th and 97.5th percentiles of the mean (of Pearson's r) over 10,000 samples of as many clusters as
+                there are, drawn with replacement; over fewer samples of more than 500 clusters, at least 1,000
 
+Their Monte Carlo error is 0.7% of the interval's width with 10,000 samples and 2.2% with 1,000 (`end_error`).
 Single values are clusters of their own, drawn in one order whatever theirs is.
 Values of a cluster depend on each other, as the two contexts of one question do. It shows how far a result would move
 with other clusters; with few clusters it is too narrow, and fewer than 5 have none (decision 0055). Values that are all
@@ -45,15 +46,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from swaymeter.data.errors import ScoreError
 from swaymeter.data.randomness import generator
-from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, bootstrap_samples
 from swaymeter.tasks.statistics.formulas.groups import Scores, has_spread, scores
 
-DRAWS = 1000
 COVERAGE = 0.95
 _SEED = 20240815
-_AT_A_TIME = 2_000_000
-"""Values drawn at a time, so that large samples need no more memory than small ones."""
-_BATCH = 100
+_BATCH = 500
+"""Samples drawn, and multiplied, at a time, so that many samples need little memory."""
 
 
 class Interval(NamedTuple):
@@ -70,13 +69,9 @@ def mean_interval(values: ArrayLike) -> tuple[float | None, float | None, float 
     n = len(ordered)
     if n < FEWEST_FOR_INTERVAL:
         return (float(ordered.mean()) if n else None), None, None
-    rng = generator(_SEED)
-    draws = np.empty(DRAWS)
-    step = max(1, _AT_A_TIME // n)
-    for start in range(0, DRAWS, step):
-        drawn = rng.integers(0, n, size=(min(step, DRAWS - start), n))
-        draws[start : start + step] = ordered[drawn].mean(axis=1)
-    return float(ordered.mean()), *ends(draws)
+    smallest = ordered[0]
+    (sums,) = sums_over_samples((ordered - smallest)[:, np.newaxis], _SEED).T
+    return float(ordered.mean()), *ends(smallest + sums / n)
 
 
 def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interval:
@@ -85,8 +80,8 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, seed: int) -> Interva
     sums = sums_of_clusters(clusters, np.ones(len(vector)), vector)
     if len(sums) < FEWEST_FOR_INTERVAL or not has_spread(vector):
         return Interval(len(sums))
-    drawn = samples_of_clusters(len(sums), seed) @ sums  # the sums over each sample of clusters (draws, 2)
-    return Interval(len(sums), *ends(drawn[:, 1] / drawn[:, 0]))
+    counts, totals = sums_over_samples(sums, seed).T
+    return Interval(len(sums), *ends(totals / counts))
 
 
 def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int) -> Interval:
@@ -98,7 +93,7 @@ def clustered_pearson(x: ArrayLike, y: ArrayLike, clusters: ArrayLike, seed: int
     sums = sums_of_clusters(clusters, np.ones(len(first)), first, second, first**2, second**2, first * second)
     if len(sums) < FEWEST_FOR_INTERVAL or not (has_spread(first) and has_spread(second)):
         return Interval(len(sums))
-    n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = (samples_of_clusters(len(sums), seed) @ sums).T
+    n, sum_x, sum_y, sum_xx, sum_yy, sum_xy = sums_over_samples(sums, seed).T
     spread_x, spread_y = sum_xx - sum_x**2 / n, sum_yy - sum_y**2 / n
     if (spread_x <= _NOTHING * sums[:, 3].sum()).any() or (spread_y <= _NOTHING * sums[:, 4].sum()).any():
         return Interval(len(sums))
@@ -115,21 +110,24 @@ def sums_of_clusters(clusters: ArrayLike, *columns: Scores) -> NDArray[np.float6
     return np.stack([np.bincount(place, weights=column) for column in columns], axis=1).astype(np.float64)
 
 
-@lru_cache(maxsize=1)
-def samples_of_clusters(clusters: int, seed: int) -> NDArray[np.float64]:
-    """How often each cluster is in each sample (draws, clusters), as doubles, which a product is fast with."""
-    return _drawn(clusters, seed).astype(np.float64)
+def sums_over_samples(sums: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Return the sums (samples, m) over samples of clusters, from the sums (k, m) of m columns in k clusters."""
+    drawn = _drawn(len(sums), seed)
+    # Doubles, because a product with them is fast.
+    batches = (drawn[at : at + _BATCH].astype(np.float64) @ sums for at in range(0, len(drawn), _BATCH))
+    return np.concatenate([*batches])
 
 
 @lru_cache(maxsize=64)
 def _drawn(clusters: int, seed: int) -> NDArray[np.uint8]:
-    """How often each cluster is in each sample (draws, clusters)."""
-    rng = generator(seed, "clusters", clusters)
-    counts = np.empty((DRAWS, clusters), dtype=np.uint8)
+    """Return how often each cluster is in each sample (samples, clusters)."""
+    rng, samples = generator(seed, "clusters", clusters), bootstrap_samples(clusters)
+    counts = np.empty((samples, clusters), dtype=np.uint8)
     rows = np.arange(_BATCH)[:, None] * clusters
-    for at in range(0, DRAWS, _BATCH):
-        drawn = rng.integers(0, clusters, (_BATCH, clusters)) + rows
-        counts[at : at + _BATCH] = np.bincount(drawn.ravel(), minlength=_BATCH * clusters).reshape(_BATCH, clusters)
+    for at in range(0, samples, _BATCH):
+        batch = min(_BATCH, samples - at)
+        drawn = rng.integers(0, clusters, (batch, clusters)) + rows[:batch]
+        counts[at : at + batch] = np.bincount(drawn.ravel(), minlength=batch * clusters).reshape(batch, clusters)
     return counts
 
 

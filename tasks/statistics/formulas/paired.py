@@ -1,8 +1,8 @@
 """The mean difference of pairs that come in clusters: its interval, and whether it could be chance.
 
     d        = sum of all differences / number of pairs
-    interval = the 2.5th and 97.5th percentiles of d over 1,000 samples of whole clusters, drawn with replacement; of
-               shares, that of `difference_interval`
+    interval = the 2.5th and 97.5th percentiles of d over samples of whole clusters, as many as
+               `formulas.intervals` draws; of shares, that of `difference_interval`
     p        = share of the ways to turn the signs of whole clusters under which |d| is at least as large, two-sided; of
                10,000 ways drawn, with the observed one among them, where there are more than that (all of them else)
 
@@ -15,7 +15,7 @@ Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; 
 Bootstrap Tests of Hypotheses, chapter 3; Phipson and Smyth 2010 for the observed one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import count
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from swaymeter.data.randomness import generator
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
-from swaymeter.tasks.statistics.formulas.intervals import DRAWS, difference_interval, ends
+from swaymeter.tasks.statistics.formulas.intervals import difference_interval, ends, sums_over_samples
 from swaymeter.tasks.statistics.formulas.permutation import every_sign, p_values, unreachable
 
 WAYS = 10_000
@@ -73,8 +73,7 @@ def paired_differences(
             by_count.setdefault(one.k, []).append(number)
     for k, numbers in by_count.items():
         some, rng = [clustered[number] for number in numbers], generator(seed, "paired", k)
-        drawn = None if shares else rng.integers(0, k, size=(DRAWS, k))
-        intervals = [one.interval(drawn) for one in some]
+        intervals = [one.share_interval() for one in some] if shares else _intervals(some, seed)
         reason = unreachable(2**k, exchangeable=True)
         p = None if reason else _p_values(np.stack([one.sums for one in some], axis=1), rng)
         for place, number in enumerate(numbers):
@@ -103,11 +102,16 @@ class _Clustered(NamedTuple):
             return Paired(n, k, float(self.values.mean()) if n else None, untestable="one cluster" if k else "no pair")
         return Paired(n, k, float(self.sums.sum() / n), untestable=unreachable(2**k, exchangeable=True))
 
-    def interval(self, drawn: NDArray[np.int64] | None) -> tuple[float | None, float | None]:
-        """Its ends over samples (draws, k) of clusters; of shares for None."""
-        if drawn is None:
-            return difference_interval(self.values, self.place)[1:]
-        return ends(self.sums[drawn].sum(axis=1) / self.counts[drawn].sum(axis=1))
+    def share_interval(self) -> tuple[float | None, float | None]:
+        """Return the ends of the interval of differences of shares."""
+        return difference_interval(self.values, self.place)[1:]
+
+
+def _intervals(clustered: Sequence[_Clustered], seed: int) -> list[tuple[float, float]]:
+    """Return the ends of the bootstrap interval of each of these differences, all over as many clusters."""
+    columns = [column for one in clustered for column in (one.sums, one.counts)]
+    drawn = sums_over_samples(np.stack(columns, axis=1), seed)
+    return [ends(drawn[:, at] / drawn[:, at + 1]) for at in range(0, len(columns), 2)]
 
 
 def _clustered(differences: ArrayLike, clusters: ArrayLike) -> _Clustered:

@@ -9,6 +9,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from swaymeter.data.errors import ScoreError
+from swaymeter.data.records.statistics import end_error
 from swaymeter.tasks.statistics.formulas.intervals import (
     _drawn,
     clustered_mean,
@@ -34,7 +35,7 @@ def samples(seed: int) -> list[np.ndarray]:
 def test_a_sample_draws_as_many_clusters_as_there_are() -> None:
     counts = _drawn(12, 5)
     assert set(counts.sum(axis=1)) == {12}
-    assert counts.mean(axis=0) == pytest.approx(np.ones(12), abs=0.15)
+    assert counts.mean(axis=0) == pytest.approx(np.ones(12), abs=0.05)
 
 
 def test_ends_are_percentiles_over_whole_clusters() -> None:
@@ -72,11 +73,13 @@ def test_an_interval_covers_the_mean_whatever_the_order() -> None:
     assert low < mean == 2.75 < high
 
 
-def test_large_samples_are_drawn_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(0).random(99)
-    whole = mean_interval(values)
-    monkeypatch.setattr("swaymeter.tasks.statistics.formulas.intervals._AT_A_TIME", 1000)
-    assert mean_interval(values) == whole
+@pytest.mark.parametrize("clusters", [40, 2000])
+def test_ends_vary_by_their_stated_error(clusters: int) -> None:
+    values = np.random.default_rng(0).normal(size=clusters)
+    lows, highs = np.array([clustered_mean(values, range(clusters), seed)[1:] for seed in range(30)], dtype=float).T
+    # The standard deviation of 30 values is within 35% of the true one with a probability of 99%.
+    assert np.std(lows, ddof=1) == pytest.approx(end_error(clusters) * np.mean(highs - lows), rel=0.35)
+    assert end_error(40) == pytest.approx(0.0068, abs=1e-4)
 
 
 @pytest.mark.parametrize(
