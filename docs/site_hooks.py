@@ -13,6 +13,8 @@ from mkdocs.structure.pages import Page
 from docs.made_pages import MADE
 
 ROOT = Path(__file__).resolve().parents[1]
+REFERENCE = "reference.md"
+"""The page that lists the pages made from the code; a link to one of its headings leads to that page in the site."""
 FROM_THE_TOP = {"index.md": "README.md", "CHANGELOG.md": "CHANGELOG.md"}
 INLINE = re.compile(r"(?<!<span></span>)<code>[^<]+(?=</code>)")
 """Code within a line; blocks have an empty span before theirs."""
@@ -48,6 +50,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         path = normpath(str(home / link["path"]))
         if path.startswith("notebooks/"):  # their pages
             path = f"docs/{PurePosixPath(path).with_suffix('.md')}"
+        if path == f"docs/{REFERENCE}" and (page_name := f"{(link['anchor'] or '#')[1:]}.md") in MADE:
+            return f"{link['text']}({relpath(page_name, str(PurePosixPath(uri).parent))})"
         path = next((f"docs/{name}" for name, source in FROM_THE_TOP.items() if source == path), path)
         if not path.startswith("docs/"):
             if (ROOT / path).is_dir():

@@ -62,6 +62,20 @@ def test_files_of_the_code_that_a_page_names_exist(page: Path) -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_files_of_the_repository(page: Path) -> None:
+    paths = re.findall(r"\]\(([^)\s#:]+)(?:#[^)]*)?\)", written(page))
+    assert [path for path in paths if not (page.parent / path).exists()] == []
+
+
+def test_the_reference_lists_the_made_pages() -> None:
+    headings = {
+        heading.lower().replace(" ", "-")
+        for heading in re.findall(r"^## (.+)$", written(DOCS / "reference.md"), re.MULTILINE)
+    }
+    assert {f"{heading}.md" for heading in headings} <= {*MADE}
+
+
 TOLD_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
     "max concurrency, per minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
     "cached for days": lambda service: f"{service.cache_ttl_days:g}",

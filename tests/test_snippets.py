@@ -99,6 +99,13 @@ def cells(notebook: Path) -> Iterator[str]:
             yield "".join(cell["source"])
 
 
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=name_of)
+def test_frames_exist(page: Path, place: Path) -> None:
+    frames = re.findall(r'frame\(\\?"(\w+)\\?"\)', page.read_text(encoding="utf-8"))
+    known = swaymeter.open(str(place / "workspaces" / "quickstart")).names()
+    assert [frame for frame in frames if frame not in known] == []
+
+
 @pytest.mark.parametrize("page", ELSEWHERE)
 def test_another_test_runs_the_page(page: str) -> None:
     assert f"docs/{page}" in (ROOT / ELSEWHERE[page]).read_text(encoding="utf-8")
