@@ -15,7 +15,7 @@ from swaymeter.data.catalog import LITERAL_CLASSES, Relation
 from swaymeter.data.named import Registry
 from swaymeter.data.options import Options
 from swaymeter.data.sources.http.services import SERVICES
-from swaymeter.data.sources.published.source import PublishedFile
+from swaymeter.data.sources.layouts.source import PublishedFile
 from swaymeter.data.sources.registry import DATA_SETS, FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.data.sources.source import FactsOptions, QuestionsOptions, QuestionSource
 from swaymeter.data.warehouse.queries import NAMED_QUERIES
@@ -81,8 +81,8 @@ Nothing is downloaded, and nothing of these data sets comes with Swaymeter: thei
 
 A file of another form is refused with the column that is missing and what the file has. A row that cannot be used is
 named with its reason at the start of a run, and is in the table `rejected` of the database. A passage that a data set
-has several times for a question is asked once. The first lines of each module of `data/sources/published` say what its
-data set has, and what is made of it.
+has several times for a question is asked once. Each data set is described in a YAML file of
+`data/sources/layouts/data_sets`.
 
 Where a file does not say what is right, another answer stands in its place:
 
@@ -223,10 +223,9 @@ def data_sets() -> str:
 def _data_set(source: QuestionSource) -> tuple[str, ...]:
     assert issubclass(source.options, PublishedFile)
     data_set = source.options.data_set
-    measures = cleandoc(source.options.__doc__ or "").partition(": ")[2]
     return (
-        f"`{source.name}`: {data_set.title} ({data_set.citation})", measures, f"{data_set.file} of {data_set.address}",
-        data_set.licence, data_set.becomes,
+        f"`{source.name}`: {data_set.title} ({data_set.citation})", data_set.measures,
+        f"{data_set.file} of {data_set.address}", data_set.licence, data_set.becomes,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import yaml
 
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.stages.resolve import graph_of
-from tests.data.sources.published.samples import write
+from tests.data.sources.layouts.samples import write
 from tests.flows.small_study import run
 from tests.reports.pixels import without_pixels
 from tests.tasks.models.tiny import save_language_model

@@ -4,8 +4,11 @@ import shlex
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from swaymeter.data.errors import InputError
+from swaymeter.data.sources.layouts.documents import as_passage
+from swaymeter.data.sources.layouts.paths import exists_at, items_of, parts_of_path
 from swaymeter.data.sources.own.files import FileRow, FileRows, named
 from swaymeter.data.sources.own.lists import list_in
 
@@ -27,9 +30,9 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     ),
     "context": (
         "contexts", "passage", "passages", "chunk", "chunks", "retrieved_contexts", "reference_contexts",
-        "retrieval_context", "retrieved_chunks", "retrieved_documents", "source_documents", "document", "documents",
-        "docs", "ctxs", "paragraph", "paragraphs", "page_content", "content", "text", "snippet", "evidence",
-        "source_text",
+        "retrieval_context", "retrieved_chunks", "retrieved_documents", "source_documents", "source_nodes", "document",
+        "documents", "docs", "ctxs", "paragraph", "paragraphs", "page_content", "content", "text", "snippet",
+        "evidence", "source_text",
     ),
 }  # fmt: skip
 """What other tools and data sets call the columns that are needed, the surest first."""
@@ -60,9 +63,15 @@ def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> None:
-    """InputError for a file that lacks a needed column, or one that `columns` names, with what would map it.
+    """Refuse a file that lacks a needed column, or one that `columns` names, with the option that maps it.
 
-    columns: the file's own names of columns, by ours.
+    Args:
+        file: The file, for errors.
+        content: Its columns and rows.
+        columns: The file's own names of columns, or paths into them, by ours.
+
+    Raises:
+        InputError: If a column is missing, or has objects in place of texts.
     """
     if len(content.columns) < 2:
         raise InputError(
@@ -71,7 +80,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
         )
     lists = _lists(content.rows)
     for ours, theirs in columns.items():
-        if theirs not in content.columns and not any(theirs in keys for keys in lists.values()):
+        if not _exists(theirs, content, lists):
             raise InputError(
                 f"{file} has no column {theirs} for {ours}; it has {named(content.columns)}; name one of them"
             )
@@ -81,14 +90,17 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
     maps = {name: _synonym(name, free) for name in lacking}
     if maps.get("context") in lists:
         maps["contexts"] = maps.pop("context")
-    keys = lists.get(columns.get("contexts") or maps.get("contexts") or "contexts", [])
-    if keys and not {"text", "context", "page_content"} & {*map(str.lower, keys), *columns}:
+    keys = [*lists.get(columns.get("contexts") or maps.get("contexts") or "contexts", {})]
+    if keys and not {"text", "context"} & {*map(str.lower, keys), *columns}:
         maps["context"] = _synonym("context", keys)
         lacking = lacking or [f"text of contexts, whose keys are {named(keys)}"]
+    nested = {name: path for name in SYNONYMS if (path := _nested(name, maps.get(name, name), content.rows))}
     if maps:
         *others, last = lacking
         what = f"columns {', '.join(others)} and {last}" if others else f"column {last}"
-        raise InputError(f"{file} lacks the {what}; it has {named(content.columns)}; {_how(maps)}")
+        raise InputError(f"{file} lacks the {what}; it has {named(content.columns)}; {_how({**maps, **nested})}")
+    if nested := {name: path for name, path in nested.items() if name not in columns}:
+        raise InputError(f"{file} has objects in the column {' and in '.join(nested)}; {_how(nested)}")
     truths = [name for name in free if plain(name) in OF_THE_TRUTH]
     if truths and "answer" not in columns:
         raise InputError(
@@ -97,18 +109,44 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
         )
 
 
-def _lists(rows: Iterable[FileRow]) -> dict[str, list[str]]:
-    """The columns of lists, as the first rows have them, each with the keys of the objects in its lists."""
-    lists: dict[str, list[str]] = {}
+def _lists(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
+    """Return the columns of lists in the first rows, each with the keys and values of the objects in its lists."""
+    lists: dict[str, dict[str, Any]] = {}
     for row in islice(rows, LOOKED_AT):
         for name, cell in row.cells.items():
             items = list_in(cell) if isinstance(cell, str) else cell
             if isinstance(items, list):
-                keys = lists.setdefault(name, [])
-                keys += dict.fromkeys(
-                    key for item in items if isinstance(item, dict) for key in item if key not in keys
-                )
+                keys = lists.setdefault(name, {})
+                for item in items:
+                    keys |= as_passage(item) if isinstance(item, dict) else {}
     return lists
+
+
+def _exists(column: str, content: FileRows, lists: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether a file has a column, or the objects in its lists a key, of that name or path."""
+    if column in content.columns:
+        return True
+    try:
+        parts_of_path(column)
+    except ValueError:
+        return False
+    rows = (row.cells for row in islice(content.rows, LOOKED_AT))
+    return any(exists_at(cells, column) for cells in (*rows, *lists.values()))
+
+
+def _nested(name: str, column: str, rows: Iterable[FileRow]) -> str:
+    """Return the path of the texts in a column that has objects; empty for a column of texts, or of contexts."""
+    cells = (row.cells.get(column) for row in islice(rows, LOOKED_AT))
+    value = next((cell for cell in cells if cell), None)
+    if isinstance(value, dict) and isinstance(value.get("text"), list) and name == "answer":
+        return ""  # of SQuAD
+    path, item = column, value
+    if items := items_of(value):
+        path, item = f"{column}[*]", items[0]
+    if not isinstance(item, dict) or (name == "context" and isinstance(value, list)):
+        return ""
+    texts = [key for key, text in item.items() if isinstance(text, str)] or [*item]
+    return f"{path}.{_synonym(name, texts) or _synonym('context', texts) or texts[0]}"
 
 
 def _synonym(name: str, columns: Iterable[str]) -> str:

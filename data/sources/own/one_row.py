@@ -21,6 +21,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.options import Problem, problems, refused
 from swaymeter.data.records import ALONE, OwnKind
 from swaymeter.data.records.statistics import ALL
+from swaymeter.data.sources.layouts.documents import as_passage
 from swaymeter.data.sources.own.columns import FLAT
 from swaymeter.data.sources.own.lists import list_in, listed, none_where_empty, passages
 
@@ -96,7 +97,7 @@ class OwnContext(BaseModel):
         if not isinstance(content, Mapping):
             raise ValueError('is not a text and not an object, such as {"kind": "supporting", "text": "..."}')
         named: dict[str, Any] = {}
-        for key, value in _of_document(content).items():
+        for key, value in as_passage(content).items():
             plain = key.strip().lower()
             name = FLAT.get(plain, plain if plain in FLAT.values() else key)
             if none_where_empty(value) is not None and named.setdefault(name, value) is not value:
@@ -115,16 +116,6 @@ class OwnContext(BaseModel):
         if self.kind in ("irrelevant", "neutral") and self.answer is not None:
             raise refused([Problem(("answer",), f"{self.kind} contexts state none; leave it out, or use unknown")])
         return self
-
-
-def _of_document(content: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a LangChain document under our keys, with what its metadata say of it; other objects as they are."""
-    if "page_content" not in content or "text" in content:
-        return content
-    metadata = content.get("metadata")
-    about = {name: metadata[name] for name in ABOUT_PASSAGES if name in metadata} if isinstance(metadata, dict) else {}
-    rest = {name: value for name, value in content.items() if name != "page_content"}
-    return {**about, **rest, "text": content["page_content"]}
 
 
 def _with_alternatives(content: Mapping[str, Any]) -> dict[str, Any]:

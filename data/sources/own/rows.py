@@ -20,6 +20,7 @@ from swaymeter.data.records import (
     RelationName,
     identity,
 )
+from swaymeter.data.sources.layouts.paths import value_at
 from swaymeter.data.sources.own.columns import COLUMNS, OF_THE_TRUTH, plain
 from swaymeter.data.sources.own.files import FileRow
 from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
@@ -82,7 +83,7 @@ class ReadQuestions(NamedTuple):
 
     derived, unknown: how many contexts without a kind state the right answer in their texts, and how many do not.
     lacking: of sets of passages, how many questions have too few for each. rows: how many rows the file has. lost:
-    kinds of contexts none of whose rows can be used.
+    kinds of contexts none of whose rows can be used. layout: the recognised layout of the file.
     """
 
     questions: list[Question]
@@ -92,6 +93,7 @@ class ReadQuestions(NamedTuple):
     lacking: Mapping[str, int] = {}
     rows: int = 0
     lost: Lost = Lost()
+    layout: str = ""
 
     def about_sets(self) -> str:
         """For which sets of passages there are too few; empty where every question has enough for every set."""
@@ -123,8 +125,7 @@ def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, 
         kinds = question.kinds
         kinds_found.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
         read.questions.append(_question(question, kinds, groups, origin))
-    theirs = {own: name for name, own in columns.items()}
-    named = {place: {_ours(str(name), theirs): cell for name, cell in cells.items()} for place, cells, _ in every}
+    named = {place: _mapped(cells, columns) for place, cells, _ in every}
     return read._replace(
         derived=kinds_found["supporting"], unknown=kinds_found["unknown"], rows=len(every),
         lost=lost_in(named, {row.part for row in rejected}) if rejected else Lost(),
@@ -137,23 +138,14 @@ def asked_questions(
     """The questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
     questions: dict[tuple[str, ...], AskedQuestion] = {}
     rejected: list[Rejected] = []
-    theirs = {own: name for name, own in columns.items()}
     for place, cells, problem in rows:
-        named = {_ours(str(name), theirs): value for name, value in cells.items()}
+        named = _mapped(cells, columns)
         try:
             if problem:
                 raise InputError(problem)
-            if len(named) < len(cells):
-                ours = Counter(_ours(str(name), theirs) for name in cells)
-                raise InputError(f"{ours.most_common(1)[0][0]}: stands there twice, in other letters; rename one")
-            nested = named.get("contexts") if theirs else None
-            if isinstance(nested := list_in(nested) if isinstance(nested, str) else nested, list):
-                named["contexts"] = [
-                    {theirs.get(key, key): value for key, value in context.items()}
-                    if isinstance(context, dict)
-                    else context
-                    for context in nested
-                ]
+            ours = Counter(_our_name(str(name), columns) for name in cells)
+            if twice := [name for name, count in ours.items() if count > 1]:
+                raise InputError(f"{twice[0]}: stands there twice, in other letters; rename one")
             _join(questions, place, row_of(OwnRow, named))
         except InputError as error:
             rejected.append(_rejected(place, named, error, origin))
@@ -214,14 +206,36 @@ _LETTER = r"[^\W_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9f
 """A letter or digit, other than of Thai, Lao, Burmese, Khmer, Japanese, Chinese and Korean."""
 
 
-def _ours(name: str, theirs: Mapping[str, str]) -> str:
-    """Our name of a column. One of the file's that is called as ours, though another takes its place, is kept."""
-    if name in theirs:
-        return theirs[name]
+def _mapped(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return the cells of a row under our names; columns: the file's own names of columns, or paths, by ours."""
+    mapped = {_our_name(str(name), columns): value for name, value in cells.items()}
+    mapped |= _at_paths(cells, columns)
+    contexts = mapped.get("contexts") if columns else None
+    if isinstance(contexts := list_in(contexts) if isinstance(contexts, str) else contexts, list):
+        ours = {theirs: name for name, theirs in columns.items()}
+        mapped["contexts"] = [
+            {ours.get(key, key): value for key, value in context.items()} | _at_paths(context, columns)
+            if isinstance(context, dict)
+            else context
+            for context in contexts
+        ]
+    return mapped
+
+
+def _at_paths(cells: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values at the paths that columns are mapped to."""
+    paths = {name: path for name, path in columns.items() if path not in cells and re.search(r"[.\[]", path)}
+    return {name: value for name, path in paths.items() if (value := value_at(cells, path)) is not None}
+
+
+def _our_name(name: str, columns: Mapping[str, str]) -> str:
+    """Return our name of a column. A column of the file that is called as ours is renamed if another is mapped."""
+    if ours := next((ours for ours, theirs in columns.items() if theirs == name), ""):
+        return ours
     ours = name.strip().lower()
     if ours not in COLUMNS:
         return name
-    return f"{name} of the file" if ours in theirs.values() else ours
+    return f"{name} of the file" if ours in columns else ours
 
 
 def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow) -> None:

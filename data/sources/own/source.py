@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -14,6 +14,7 @@ from swaymeter.data.digests import file_digest
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Condition, Partition, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, own_rows, recognised
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map
 from swaymeter.data.sources.own.files import FileRow, read_rows
 from swaymeter.data.sources.own.named_file import OwnFile, rows_not_usable, wrong_rows
@@ -109,7 +110,8 @@ class OwnQuestions(AskedFile):
     source: Literal["file"] = "file"
     """Questions of one's own, with contexts, in a file."""
     columns: dict[str, str] = Field(default_factory=dict)
-    """What columns are called in the file, where it is not as in docs/own-data.md, such as `answer: gold`."""
+    """The names of columns in the file, or paths of nested cells, that differ from docs/own-data.md, such as
+    `answer: gold` and `answer: answers[*].text`."""
 
     @field_validator("columns")
     @classmethod
@@ -133,6 +135,8 @@ def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
 
     InputError where no row can be used.
     """
+    if read.layout:
+        log.info("%s: read in the layout of %s", path, read.layout)
     if problem := not_usable(path, read):
         log.warning("%s; each of them is in the table `rejected` of the database", problem)
     if kinds := read.about_kinds(str(path)):
@@ -144,7 +148,8 @@ def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
 
 def read_questions(options: OwnQuestions) -> ReadQuestions:
     """The questions of the file; InputError where it cannot be read, has no rows, or lacks a column."""
-    return options.read(rows_to_ask(options.path, options.columns), options.columns)
+    rows, layout = question_rows(options.path, options.columns)
+    return options.read(rows, options.columns)._replace(layout=layout)
 
 
 def _in_some_set(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
@@ -169,14 +174,29 @@ def _with_neutral(question: Question) -> Question:
     return replace(question, contexts=(*question.contexts, neutral))
 
 
-def rows_to_ask(file: Path, columns: Mapping[str, str]) -> list[FileRow]:
-    """The rows of a file whose columns are called as `columns` says; InputError as of `read_questions`."""
-    content = read_rows(file, {*QUESTIONS, columns.get("question", "question").lower()})
+class OwnRows(NamedTuple):
+    """The rows of a file, and the layout that was recognised; empty if the columns are as in docs/own-data.md."""
+
+    rows: list[FileRow]
+    layout: str = ""
+
+
+def question_rows(file: Path, columns: Mapping[str, str]) -> OwnRows:
+    """Return the rows of a file of questions; columns: its own names of columns, or paths, by ours.
+
+    Without `columns`, a nested layout is recognised, such as that of HotpotQA.
+
+    Raises:
+        InputError: If the file cannot be read, has no rows, or lacks a column.
+    """
+    content = read_rows(file, {*QUESTIONS, *ROWS_OF_LAYOUTS, columns.get("question", "question").lower()})
+    if not columns and (match := recognised(content)):
+        return OwnRows(own_rows(match.form, content.rows), f"{match.layout.title}, {match.form.name}")
     if content.columns:
         check_columns(file, content, columns)
     if not content.rows:
         raise InputError(f"{file} has no rows; write questions below the header")
-    return content.rows
+    return OwnRows(content.rows)
 
 
 def not_usable(file: Path, read: ReadQuestions) -> str:

@@ -112,8 +112,9 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
 
 def about_rows(read: ReadQuestions, file: Path, folder: Path) -> list[str]:
     """What is wrong with rows that are not used, and where all of them are listed; nothing where all are used."""
+    layout = [f"read in the layout of {read.layout}"] if read.layout else []
     text = not_usable(file, read)
-    return [f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"] if text else []
+    return layout if not text else [*layout, f"not used: {text}", f"all rows that are not used: {folder / NOT_USED}"]
 
 
 def about_answers(found: Audited) -> list[str]:

@@ -12,7 +12,7 @@ from swaymeter.data.records import OWN_KINDS, OwnKind
 from swaymeter.data.sources.own.named_file import Origin, rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.one_row import OwnContext, OwnRow, row_of
 from swaymeter.data.sources.own.rows import AskedQuestion, asked_questions
-from swaymeter.data.sources.own.source import rows_to_ask
+from swaymeter.data.sources.own.source import question_rows
 from swaymeter.data.storage.writing import write_file
 
 KINDS: Mapping[str, OwnKind] = {name: kind for kind in OWN_KINDS for name in (kind[0], kind)}
@@ -62,9 +62,10 @@ def labelling(file: Path, to: Path | None, columns: Mapping[str, str], *, everyt
     if target.suffix != ".jsonl":
         raise UsageError(f"{target}: kinds are written as JSON lines; name a file that ends in .jsonl")
     try:
-        questions, rejected = asked_questions(rows_to_ask(file, columns), Origin("", ""), columns)
+        questions, rejected = asked_questions(question_rows(file, columns).rows, Origin("", ""), columns)
         is_same = target.exists() and target.samefile(file)
-        known, unknown = asked_questions(rows_to_ask(target, {}), Origin("", ""), {}) if target.exists() else ([], [])
+        written = question_rows(target, {}).rows if target.exists() else []
+        known, unknown = asked_questions(written, Origin("", ""), {})
     except InputError as error:
         raise UsageError(str(error)) from None
     if not questions:

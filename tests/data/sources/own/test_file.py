@@ -303,6 +303,46 @@ def test_keys_of_contexts_are_mapped_too(tmp_path: Path) -> None:
     assert [case.passages[0].score for case in one(read).cases[1:]] == [None, 0.25]
 
 
+def test_columns_are_mapped_to_nested_cells(tmp_path: Path) -> None:
+    hits = {"hits": [{"body": {"raw": "In Oslo."}, "url": "a.example"}, {"body": {"raw": "In Bergen."}, "url": None}]}
+    file = tmp_path / "mine.json"
+    gold = {"gold": [{"form": "Oslo"}, {"form": "Kristiania"}]}
+    file.write_text(json.dumps([{"ask": {"text": "Where?"}, **gold, **hits}]))
+    whole = {"question": "ask.text", "answer": "gold[*].form"}
+    plain = one(read_questions(OwnQuestions(file=str(file), columns={**whole, "context": "hits[*].body.raw"})))
+    keys = {**whole, "contexts": "hits", "context": "body.raw", "context_source": "url"}
+    keyed = one(read_questions(OwnQuestions(file=str(file), columns=keys)))
+    assert plain.answers == ("Oslo", "Kristiania")
+    for question in (plain, keyed):
+        assert [case.text for case in question.contexts] == ["In Oslo.", "In Bergen."]
+    assert [case.passages[0].source for case in keyed.contexts] == ["a.example", None]
+
+
+@pytest.mark.parametrize(
+    ("row", "columns", "said"),
+    [
+        ({"question": "Where?", "answers": [{"value": "Oslo"}], "context": "c"}, {},
+         "lacks the column answer; it has question, answers, context; map columns: --map 'answer=answers[*].value'"),
+        ({"question": "Where?", "answer": {"n": 1, "value": "Oslo"}, "context": "c"}, {},
+         "has objects in the column answer; map columns: --map answer=answer.value (in"),
+        ({"question": "Where?", "answer": "Oslo", "context": {"title": ["a"], "passage": ["c"]}}, {},
+         "has objects in the column context; map columns: --map 'context=context[*].passage' (in"),
+        ({"question": "Where?", "answer": "Oslo", "context": "c"}, {"answer": "answer[*].value"},
+         "has no column answer[*].value for answer; it has question, answer, context; name one of them"),
+        ({"question": "Where?", "answer": "Oslo", "context": "c"}, {"answer": "answers["},
+         "has no column answers[ for answer; it has question, answer, context; name one of them"),
+    ],
+)  # fmt: skip
+def test_nested_cells_are_named_with_what_maps_them(
+    row: dict[str, Any], columns: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(json.dumps([row]))
+    with pytest.raises(InputError) as failed:
+        read_questions(OwnQuestions(file=str(file), columns=columns))
+    assert str(failed.value).startswith(f"{file} {said}")
+
+
 @pytest.mark.parametrize(
     ("columns", "said"),
     [

@@ -12,11 +12,11 @@ import pytest
 
 from swaymeter.data.errors import InputError
 from swaymeter.data.records import Question
+from swaymeter.data.sources.layouts.source import PublishedFile, read_questions
 from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import not_usable
-from swaymeter.data.sources.published.source import PublishedFile, read_questions
 from swaymeter.data.sources.registry import DATA_SETS, QUESTION_SOURCES
-from tests.data.sources.published.samples import (
+from tests.data.sources.layouts.samples import (
     CLASHEVAL,
     NQ_SWAP,
     SAMPLES,
@@ -321,7 +321,7 @@ BROKEN: dict[str, tuple[Row, str]] = {
     "cub": ({"context_type": "golden"}, "context_type: 'golden' is none of gold, edited"),
     "faitheval": ({"answerKey": "Z"}, "answerKey: Z is not one of the labels A, B, C"),
     "clasheval": ({"answer_mod": None}, "answer_mod: is missing"),
-    "ramdocs": ({"documents": [{"type": "gossip", "text": "So they say."}]}, "the type 'gossip' is none of correct"),
+    "ramdocs": ({"documents": [{"type": "gossip", "text": "So they say."}]}, "documents 1, type: 'gossip' is none of"),
     "conflictqa": ({"ground_truth": []}, "ground_truth: is missing"),
     "nq-swap": ({"sub_answer": ["River Arn"]}, "conflicting, but the context states the right answer"),
     "rgb": ({"answer": [["Arn"], []]}, "answer: is missing, or a part of it is"),

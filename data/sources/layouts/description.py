@@ -1,0 +1,117 @@
+"""Descriptions of layouts, one YAML file each: where question, answers and passages of a row stand.
+
+A value is a path (swaymeter.data.sources.layouts.paths), or a text behind `=` with paths in braces:
+`="Is this {name} true? {claim}"`.
+"""
+
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict
+
+from swaymeter.data.records import OwnKind
+from swaymeter.data.untrusted import UniqueKeyLoader
+
+
+class Entry(BaseModel):
+    """A part of a description; a key that it does not know is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ContextRule(Entry):
+    """Where a context of a row stands, or each of several."""
+
+    each: str | None = None
+    """The list of contexts; the paths below begin in its items then, and in the row."""
+    text: str
+    kind: str | dict[str, dict[str, OwnKind | None]] | None = None
+    """A kind, a path, or a column and the kind of each of its values; null: it follows from the text."""
+    answers: str | dict[OwnKind, str] | None = None
+    """The answers that it states, for contexts of every kind or by kind."""
+    id: str | None = None
+    title: str | None = None
+    source: str | None = None
+    date: str | None = None
+    score: str | None = None
+    if_equal: tuple[str, str] | None = None
+    """Two paths: there is such a context only if both have the same text."""
+    unless_equal: tuple[str, str] | None = None
+    """Two paths: there is such a context only if their texts differ."""
+
+
+class Form(Entry):
+    """A form of the files of a layout."""
+
+    name: str
+    """The name in error messages."""
+    needs: tuple[str, ...]
+    """The paths by which a file is recognised; it is of the first form that has all of them."""
+    rows: str = ""
+    """The path of the rows within a row of the file, such as `paragraphs[*].qas[*]`."""
+    step: str = ""
+    """A function of swaymeter.data.sources.layouts.steps, which adds columns to a row or refuses it."""
+    id: str | None = None
+    group: str | None = None
+    question: str
+    answers: str
+    """The right answers; the first is shown."""
+    aliases: str | None = None
+    contexts: str | tuple[ContextRule, ...]
+    """The contexts, or the path of a list of texts or objects that own rows may have."""
+    keep: tuple[str, ...] | Literal["all"] = ()
+    """Further columns; all: every one that is not nested and not used above."""
+
+
+class PassageForm(Entry):
+    """An object that stands for a passage, such as a document of a framework."""
+
+    text: str
+    """The path of its text, by which such an object is recognised."""
+    id: str
+    metadata: str
+    """The path of an object that may have a title, source, date and score."""
+
+
+class Layout(Entry):
+    """The layout of a data set or of the files of a tool."""
+
+    title: str
+    forms: tuple[Form, ...] = ()
+    passages: tuple[PassageForm, ...] = ()
+
+
+class DataSet(Layout):
+    """A published data set, which is a source of questions under the name of its file."""
+
+    measures: str
+    """What it measures, for the documentation."""
+    citation: str
+    licence: str
+    """Under which terms it is, as its repository says."""
+    address: str
+    """Where it is published."""
+    file: str
+    """Which of its files is read, for the documentation and for errors."""
+    becomes: str
+    """What becomes of a row, for the documentation."""
+    version: int = 1
+    """Is raised when the same file gives other questions."""
+
+
+def data_set(name: str) -> DataSet:
+    """Return the description of a published data set."""
+    return DataSet.model_validate(_content(f"data_sets/{name}.yaml"))
+
+
+@cache
+def nested_layouts() -> tuple[Layout, ...]:
+    """Return the layouts that are recognised in own files."""
+    names = sorted(file.name for file in (resources.files(__package__) / "nested").iterdir())
+    return tuple(Layout.model_validate(_content(f"nested/{name}")) for name in names if name.endswith(".yaml"))
+
+
+def _content(file: str) -> object:
+    return yaml.load((resources.files(__package__) / file).read_text(encoding="utf-8"), Loader=UniqueKeyLoader)

@@ -1,0 +1,24 @@
+"""Objects that stand for passages in a list of contexts: documents and nodes of retrieval frameworks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from swaymeter.data.sources.layouts.description import nested_layouts
+from swaymeter.data.sources.layouts.paths import column_of, exists_at, value_at
+
+_ABOUT = ("title", "source", "date", "score")
+
+
+def as_passage(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an object that stands for a passage, such as a LangChain document, under our names of keys.
+
+    Further keys are kept. An object that is none of the described ones is returned as it is.
+    """
+    forms = (form for layout in nested_layouts() for form in layout.passages)
+    form = None if "text" in content else next((form for form in forms if exists_at(content, form.text)), None)
+    if form is None:
+        return content
+    metadata = value_at(content, form.metadata)
+    about = {name: metadata[name] for name in _ABOUT if name in metadata} if isinstance(metadata, Mapping) else {}
+    rest = {name: value for name, value in content.items() if name not in (column_of(form.text), "id")}
+    return {**about, **rest, "text": value_at(content, form.text), "id": value_at(content, form.id)}

@@ -1,0 +1,120 @@
+"""Paths into nested cells: keys with dots between them, `[0]` for an item, `[*]` for every item.
+
+`passages[*].url` has the address of every passage, also if `passages` is an object of equally long lists, which is how
+Hugging Face stores lists of objects. `@` is an item that is no object.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.own.lists import listed, none_where_empty
+
+Cells = Mapping[str, Any]
+"""A row of a file, by its columns."""
+ITEM = "@"
+_SLOT = re.compile(r"\{([^{}]+)\}")
+_PART = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,9}|\*)\]")
+
+
+@lru_cache(maxsize=1000)
+def parts_of_path(path: str) -> tuple[str | int, ...]:
+    """Return the keys, indices and `*` of a path; ValueError for a text that is no path."""
+    parts: list[str | int] = []
+    position = 0
+    while part := _PART.match(path, position):
+        key, index = part.groups()
+        parts.append(key or ("*" if index == "*" else int(index)))
+        position = part.end()
+    if not parts or position < len(path):
+        raise ValueError(f"{path!r} is not a path; write keys with dots between them, such as answers[*].text")
+    return tuple(parts)
+
+
+def column_of(path: str) -> str:
+    """Return the column that a path begins with."""
+    return str(parts_of_path(path)[0])
+
+
+def value_at(cells: Cells, path: str) -> Any:
+    """Return the value at a path, a list for a path with `[*]`; None if there is none."""
+    return cells[path] if path in cells else _value(cells, parts_of_path(path))
+
+
+def _value(value: Any, parts: tuple[str | int, ...]) -> Any:
+    for position, part in enumerate(parts):
+        if part == "*":
+            values = (_value(item, parts[position + 1 :]) for item in items_of(value) or ())
+            return [item for item in values if item is not None]
+        if isinstance(part, int):
+            value = value[part] if isinstance(value, list) and part < len(value) else None
+        else:
+            value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def exists_at(cells: Cells, path: str) -> bool:
+    """Return whether the cells have the keys of a path; an empty list has those of its items."""
+
+    def exists(value: Any, parts: tuple[str | int, ...]) -> bool:
+        if not parts:
+            return True
+        if parts[0] == "*":
+            items = items_of(value)
+            return items is not None and (not items or exists(items[0], parts[1:]))
+        if isinstance(parts[0], int):
+            return isinstance(value, list) and parts[0] < len(value) and exists(value[parts[0]], parts[1:])
+        return isinstance(value, Mapping) and parts[0] in value and exists(value[parts[0]], parts[1:])
+
+    return exists(cells, parts_of_path(path))
+
+
+def items_of(value: Any) -> list[Any] | None:
+    """Return the items of a list, or the rows of an object of equally long lists; None for another value."""
+    if isinstance(value, Mapping) and value and all(isinstance(column, list) for column in value.values()):
+        rows = zip(*value.values(), strict=True) if len({*map(len, value.values())}) == 1 else None
+        return None if rows is None else [dict(zip(value, row, strict=True)) for row in rows]
+    return value if isinstance(value, list) else None
+
+
+def unnested(cells: Cells, path: str) -> Iterator[tuple[str, Cells]]:
+    """Yield the items that a path leads to, each with the keys of what it is in and its place, such as "qas 2".
+
+    Raises:
+        InputError: If there is no list at the path.
+    """
+    head, _, rest = path.partition("[*]")
+    items = items_of(value_at(cells, head))
+    if items is None:
+        raise InputError(f"{head}: is not a list, or an object of equally long lists")
+    for number, item in enumerate(items, 1):
+        inner = {**cells, **(item if isinstance(item, Mapping) else {ITEM: item})}
+        if rest:
+            yield from ((f"{head} {number}, {place}", row) for place, row in unnested(inner, rest.lstrip(".")))
+        else:
+            yield f"{head} {number}", inner
+
+
+def text(cells: Cells, value: str) -> str:
+    """Return the text of a path, or one behind `=` with its slots filled; InputError if it is missing."""
+    if value.startswith("="):
+        return _SLOT.sub(lambda slot: text(cells, slot[1]), value[1:])
+    content = none_where_empty(value_at(cells, value))
+    if value.endswith("[*]") and isinstance(content, list):
+        content = "".join(map(str, content))
+    if content is None or not str(content).strip():
+        raise InputError(f"{value}: is missing")
+    return str(content).strip()
+
+
+def texts(cells: Cells, value: str, *, needed: bool = True) -> list[str]:
+    """Return the different texts of a path that has a list, also as CSV writes one; InputError if it is missing."""
+    try:
+        items = listed(text(cells, value) if value.startswith("=") else value_at(cells, value))
+    except ValueError as error:
+        raise InputError(f"{value}: {error}") from None
+    if not (found := [item for item in dict.fromkeys(str(item).strip() for item in items) if item]) and needed:
+        raise InputError(f"{value}: is missing")
+    return found

@@ -1,0 +1,160 @@
+"""Published data sets as sources of questions: a file or folder that the user has, read as its description says."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, create_model
+
+from swaymeter.data.digests import file_digest
+from swaymeter.data.errors import InputError
+from swaymeter.data.records import Partition
+from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.layouts.description import DataSet, Form, data_set
+from swaymeter.data.sources.layouts.reader import missing_of, own_rows
+from swaymeter.data.sources.own.files import FileRow, FileRows, named, read_rows
+from swaymeter.data.sources.own.named_file import Origin
+from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.source import AskedFile, fetched
+from swaymeter.data.sources.source import FetchedQuestions, QuestionSource
+
+log = logging.getLogger(__name__)
+
+VERSION = 2
+ENDINGS = (".csv", ".json", ".jsonl", ".parquet", ".pqt", ".tsv")
+"""The endings of files of data in a folder; of a file that is named, its content decides."""
+
+
+class PublishedFile(AskedFile):
+    """A file or folder of a published data set, as it is published; what is left out is the data set's own."""
+
+    data_set: ClassVar[DataSet]
+
+    @property
+    def origin(self) -> Origin:
+        """The data set, its paper and its licence, if the study does not name others."""
+        stated, published = super().origin, self.data_set
+        title, citation = self.title or published.title, self.citation or published.citation
+        licence = stated.licence if "licence" in self.model_fields_set else published.licence
+        return Origin(f"{title}, {citation}", licence)
+
+
+def published_source(name: str) -> QuestionSource:
+    """Return the source of a published data set."""
+    description = data_set(name)
+    source: Any = (Literal[name], Field(name, description=f"{description.title}, as it is published."))
+    about = f"{description.title}: {description.measures}."
+    options = create_model(description.title, __base__=PublishedFile, __doc__=about, source=source)
+    options.data_set = description
+    return QuestionSource(name, options, key=_key, fetch=_fetch)
+
+
+def _key(options: PublishedFile, partition: Partition, access: Access) -> Mapping[str, Any]:
+    return {
+        "source": options.source, "version": [VERSION, options.data_set.version], **options.depends_on,
+        "files": [file_digest(file, "questions.file") for file in files_of(options.data_set, options.path)],
+    }  # fmt: skip
+
+
+def _fetch(options: PublishedFile, partition: Partition, access: Access) -> FetchedQuestions:
+    return fetched(options.path, read_questions(options))
+
+
+def read_questions(options: PublishedFile) -> ReadQuestions:
+    """Return the questions of a data set; InputError if the file has another form, or cannot be read."""
+    rows = rows_of_files(options.data_set, options.path)
+    return options.read(without_repetitions(rows))._replace(rows=len(rows))
+
+
+def files_of(published: DataSet, path: Path) -> list[Path]:
+    """Return the file, or the files of data in the folder and below it, sorted; InputError if there is none."""
+    if not path.is_dir():
+        return [path]
+    below = (file for file in sorted(path.rglob("*")) if file.suffix.lower() in ENDINGS and file.is_file())
+    if not (files := [file for file in below if all(part[0] != "." for part in file.relative_to(path).parts)]):
+        raise InputError(f"{path} has no file that ends in {', '.join(ENDINGS)}; {_remedy(published)}")
+    return files
+
+
+def rows_of_files(published: DataSet, path: Path) -> list[FileRow]:
+    """Return the rows of a data set's file, or of all its files in a folder, as rows of own questions.
+
+    Files of a folder that have another form are left out, with a warning.
+
+    Raises:
+        InputError: If no file has rows of the data set: it names what is missing, and what the file has.
+    """
+    files, rows, problems = files_of(published, path), list[FileRow](), list[str]()
+    for file in files:
+        try:
+            read = _rows_of_file(published, file)
+        except InputError as error:
+            problems.append(str(error))
+        else:
+            where = f"{file.relative_to(path)}, " if len(files) > 1 else ""
+            rows += (row._replace(place=f"{where}{row.place}") for row in read)
+    if not rows:
+        more = f"; and {len(problems) - 1} other files" if len(problems) > 1 else ""
+        raise InputError(f"{problems[0]}{more}")
+    for message in problems:
+        log.warning("%s; it is left out", message)
+    return rows
+
+
+def _rows_of_file(published: DataSet, file: Path) -> list[FileRow]:
+    content = read_rows(file, {column.lower() for form in published.forms for column in form.needs})
+    if not content.rows:
+        raise InputError(f"{file} has no rows; {_remedy(published)}")
+    return own_rows(_form(published, file, content), content.rows)
+
+
+def _form(published: DataSet, file: Path, content: FileRows) -> Form:
+    """Return the form of a file; InputError names the columns that it lacks of the nearest form."""
+    missing = [(form, missing_of(form, content)) for form in published.forms]
+    nearest, columns = min(missing, key=lambda item: len(item[1]))
+    if not columns:
+        return nearest
+    part = f", {nearest.name}" if len(missing) > 1 else ""
+    raise InputError(
+        f"{file} has not the form of {published.title}{part}, which has the column{'s' * (len(columns) > 1)} "
+        f"{', '.join(columns)}; it has {named(content.columns) or 'none'}; {_remedy(published)}"
+    )
+
+
+def _remedy(published: DataSet) -> str:
+    return f"name {published.file} of {published.address}"
+
+
+def without_repetitions(rows: Iterable[FileRow]) -> Iterator[FileRow]:
+    """Yield the rows without contexts that their question has already, because data sets repeat them.
+
+    A context whose id its question has already gets a number.
+    """
+    texts: dict[tuple[str, ...], set[tuple[str, str]]] = {}
+    ids: dict[tuple[str, ...], set[str]] = {}
+    for row in rows:
+        if row.problem or not row.cells.get("contexts"):
+            yield row
+            continue
+        cells = row.cells
+        key = (str(cells["id"]),) if cells.get("id") else (str(cells["question"]), str(cells["answer"]))
+        if contexts := _new(cells["contexts"], texts.setdefault(key, set()), ids.setdefault(key, set())):
+            yield row._replace(cells={**cells, "contexts": contexts})
+
+
+def _new(contexts: Sequence[Mapping[str, Any]], texts: set[tuple[str, str]], ids: set[str]) -> list[Mapping[str, Any]]:
+    new = []
+    for context in contexts:
+        if (content := (context["kind"], context["text"])) in texts:
+            continue
+        texts.add(content)
+        name, number = context.get("id"), 1
+        while name in ids:
+            number += 1
+            name = f"{context['id']} {number}"
+        if name is not None:
+            ids.add(name)
+            context = {**context, "id": name}
+        new.append(context)
+    return new

@@ -1,0 +1,272 @@
+"""Steps of data sets whose rows need more than a description: each adds columns to a row, or refuses the row."""
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice, product, takewhile
+
+from swaymeter.data.errors import InputError
+from swaymeter.data.sources.layouts.paths import Cells, text, texts
+from swaymeter.data.sources.own.lists import none_where_empty
+from swaymeter.data.sources.own.rows import stands_in
+
+Step = Callable[[Sequence[Cells]], Callable[[Cells], Cells]]
+"""(all rows of a file) -> the function that adds columns to each; InputError refuses a row."""
+
+
+def clasheval(cells: Cells) -> Cells:
+    """Refuse a row whose context was not changed, though its answer was."""
+    answer, changed_answer, original, changed = (
+        text(cells, name) for name in ("answer_original", "answer_mod", "context_original", "context_mod")
+    )
+    if changed == original and changed_answer != answer:
+        raise InputError("context_mod: is context_original, though answer_mod is not answer_original")
+    degree = none_where_empty(cells.get("mod_degree", cells.get("mod_type")))
+    return cells if degree is None else {**cells, "degree": degree}
+
+
+SIDES = {
+    "memory_answer": ("parametric_memory", "parametric_memory_aligned_evidence"),
+    "counter_answer": ("counter_memory", "counter_memory_aligned_evidence"),
+}
+"""The two answers of a row of ConflictQA, and the passages of each."""
+LONGEST_DIFFERENCE = 8
+"""Words by which a wrong sentence is told from the right one."""
+_NEGATIONS = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|unlikely|impossible)\b|n['’]t\b", re.IGNORECASE
+)
+_SAME_NEGATION = {"cannot": "not", "n't": "not", "n’t": "not"}
+
+
+def conflictqa(cells: Cells) -> Cells:
+    """Add the passages and answers of the right and of the wrong sentence.
+
+    The file does not say which of both is right. For PopQA it is the sentence in which a form of the ground truth
+    stands. For StrategyQA, one of whose sentences denies what the other says, the sentence with the negations of the
+    question says yes, and the other one says no. A row in which that holds for both sentences or none is refused. The
+    wrong answer of PopQA is what its sentence has in place of the words of the right one, if these are few, and the
+    sentence.
+    """
+    truth = texts(cells, "ground_truth")
+    polar = {"true": "yes", "false": "no"}.get(truth[0].lower()) if len(truth) == 1 else None
+    sentences = {side: text(cells, side) for side in SIDES}
+    right = _yes_or_no(sentences, polar, text(cells, "question")) if polar else _stating(sentences, truth)
+    wrong = next(side for side in SIDES if side != right)
+    return {
+        **cells,
+        "part": "StrategyQA" if polar else "PopQA",
+        "answers": [polar] if polar else truth,
+        "wrong_answers": _opposite(polar) if polar else _difference(sentences[wrong], sentences[right]),
+        "right_passages": _present(cells, SIDES[right]),
+        "wrong_passages": _present(cells, SIDES[wrong]),
+        "the model was right": "yes" if right == "memory_answer" else "no",
+    }
+
+
+def _opposite(polar: str) -> list[str]:
+    return ["no" if polar == "yes" else "yes"]
+
+
+def _present(cells: Cells, columns: Sequence[str]) -> list[str]:
+    values = (none_where_empty(cells.get(column)) for column in columns)
+    return [str(value).strip() for value in values if value is not None]
+
+
+def _stating(sentences: Mapping[str, str], truth: Sequence[str]) -> str:
+    """Return the side whose sentence states the truth."""
+    stating = [side for side, sentence in sentences.items() if any(stands_in(form, sentence) for form in truth)]
+    if len(stating) != 1:
+        which = "both" if stating else "none"
+        raise InputError(f"ground_truth: stands in {which} of memory_answer and counter_answer")
+    return stating[0]
+
+
+def _yes_or_no(sentences: Mapping[str, str], polar: str, question: str) -> str:
+    """Return the side whose sentence says yes or no, as the truth is."""
+    in_question = _negations(re.sub(r"n['’]t\b", "", question))  # "Isn't it old?" is the question if it is old
+    denying = [side for side, sentence in sentences.items() if _negations(sentence) != in_question]
+    if len(denying) != 1:
+        which = "both say" if denying else "none of them says"
+        raise InputError(f"memory_answer, counter_answer: {which} no to the question, by the negations")
+    return denying[0] if polar == "no" else next(side for side in SIDES if side not in denying)
+
+
+def _negations(sentence: str) -> Counter[str]:
+    return Counter(_SAME_NEGATION.get(word, word) for word in map(str.lower, _NEGATIONS.findall(sentence)))
+
+
+def _difference(sentence: str, other: str) -> list[str]:
+    """Return the words that a sentence has in place of the other's, if these are few, and the sentence."""
+    words, other_words = sentence.rstrip(".").split(), other.rstrip(".").split()
+    before = _common(words, other_words)
+    words, other_words = words[before:], other_words[before:]
+    words = words[: len(words) - _common(words[::-1], other_words[::-1])]
+    is_short = before > 0 and 0 < len(words) <= LONGEST_DIFFERENCE
+    return [" ".join(words), sentence] if is_short else [sentence]
+
+
+def _common(words: Sequence[str], others: Sequence[str]) -> int:
+    """Return how many words two lists begin with alike."""
+    return len([*takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False))])
+
+
+_TEMPLATE_SLOT = re.compile(r"<([a-z][a-z_-]*)>")
+
+
+def cub_counterfact(cells: Cells) -> Cells:
+    """Add the sentence to be completed, and the fact that `template_w_context` has before it."""
+    template, with_context = text(cells, "template"), text(cells, "template_w_context")
+    if "<|" in with_context:
+        raise InputError("template_w_context: is a chat; use a file without instruct_template in its name")
+    sentence, whole = _filled(template, cells), _filled(with_context, cells)
+    fact = whole.removesuffix(sentence) if whole.endswith(sentence) else whole.rpartition("\n")[0]
+    if not (fact := fact.strip().removeprefix("Fact:").strip()):
+        raise InputError("template_w_context: has no fact before the sentence of `template`")
+    return {**cells, "sentence": sentence, "fact": fact}
+
+
+def _filled(template: str, cells: Cells) -> str:
+    """Return a template with its slots filled; InputError if one is no column."""
+    values = {**cells, "subject-w-space": f"{cells.get('subject') or ''} ", "target": cells.get("target_new")}
+
+    def value(slot: re.Match[str]) -> str:
+        if none_where_empty(values.get(slot[1])) is None:
+            raise InputError(f"the slot {slot[0]} of a template has no value")
+        return str(values[slot[1]])
+
+    return re.sub(" +", " ", _TEMPLATE_SLOT.sub(value, template)).strip()
+
+
+def cub_druid(cells: Cells) -> Cells:
+    """Add what the question calls the claim: with the claimant, if that is known."""
+    claimant = none_where_empty(cells.get("claimant"))
+    return {**cells, "subject": "claim" if claimant is None or not claimant else f"claim of {claimant}"}
+
+
+def faitheval_choices(cells: Cells) -> Cells:
+    """Add the texts of the choices, and that of the right one."""
+    choices = cells.get("choices")
+    if not isinstance(choices, dict) or not isinstance(choices.get("text"), list):
+        raise InputError("choices: is not an object with the lists label and text")
+    by_label = dict(zip(map(str, choices.get("label") or ()), map(str, choices["text"]), strict=False))
+    if (key := text(cells, "answerKey")) not in by_label:
+        raise InputError(f"answerKey: {key} is not one of the labels {', '.join(by_label) or '(none)'}")
+    return {**cells, "listed": "; ".join(by_label.values()), "stated": [by_label[key]]}
+
+
+DOCUMENT = "Document:"
+NO_ANSWERS = frozenset({"unanswerable", "unknown", "no answer", "no information", "not", "unclear"})
+"""The answers of an unanswerable question of FaithEval."""
+
+
+def faitheval_documents(cells: Cells) -> Cells:
+    """Add the part of FaithEval, the right answers, and the context with its documents.
+
+    A document that states one of the answers alone is a context of its own; all of them together are unknown.
+    """
+    answers, whole = texts(cells, "answers"), text(cells, "context")
+    if NO_ANSWERS.issuperset(answer.lower() for answer in answers):
+        contexts = [{"text": whole, "kind": "irrelevant"}]
+        return {**cells, "part": "unanswerable", "right": ["unanswerable"], "contexts": contexts}
+    contexts = [{"text": whole, "kind": "unknown", "id": "both documents"}]
+    for document in filter(None, map(str.strip, whole.split(DOCUMENT))):
+        stated = [answer for answer in answers if stands_in(answer, document)]
+        if len(stated) == 1 and document != whole:
+            kind = "supporting" if stated == answers[:1] else "conflicting"
+            contexts.append({"text": document, "kind": kind, "answer": stated[0]})
+    return {**cells, "part": "inconsistent", "right": answers[:1], "contexts": contexts}
+
+
+NO_ANSWER_PRESENT = "No Answer Present."
+
+
+def ms_marco(cells: Cells) -> Cells:
+    """Refuse a question that MS MARCO has no answer to."""
+    if NO_ANSWER_PRESENT in texts(cells, "answers"):
+        raise InputError(f"answers: is {NO_ANSWER_PRESENT!r}: the question has no right answer; leave the row out")
+    return cells
+
+
+_SENTENCES = {"capital of": "{subj} is the capital of {obj}."}
+"""The sentences of properties that are no nouns of the subject."""
+
+
+def popqa(rows: Sequence[Cells]) -> Callable[[Cells], Cells]:
+    """Add a sentence with the answer, and one with the object of another row of the property.
+
+    The id of the question draws the other object. If no other row has another answer, there is the first alone.
+    """
+    objects: dict[str, dict[str, None]] = {}
+    for row in rows:
+        objects.setdefault(str(row.get("prop")), {})[str(row.get("obj"))] = None
+
+    def step(cells: Cells) -> Cells:
+        subject, name, answer = (text(cells, column) for column in ("subj", "prop", "obj"))
+        template = _SENTENCES.get(name, "The {prop} of {subj} is {obj}.")
+        answers = list(dict.fromkeys((answer, *texts(cells, "possible_answers"))))
+        right = {form.casefold() for form in answers}
+        wrong = [value for value in objects[str(cells.get("prop"))] if value.casefold() not in right]
+        drawn = [random.Random(f"popqa {text(cells, 'id')}").choice(wrong)] if wrong else []
+        others = [{"wrong": other, "passage": template.format(prop=name, subj=subject, obj=other)} for other in drawn]
+        sentence = template.format(prop=name, subj=subject, obj=answer)
+        return {**cells, "answers": answers, "sentence": sentence, "others": others}
+
+    return step
+
+
+MOST_FORMS = 50
+"""Forms of an answer of several parts, which are those of its parts in every combination."""
+_CHINESE = re.compile("[一-鿿]")
+
+
+def rgb(cells: Cells) -> Cells:
+    """Add the forms of an answer, and passages that have all of its parts.
+
+    An answer is a text, or a list of parts that are all needed, each a text or a list of its forms. If `positive` has
+    a list of passages for each part, no passage has the whole answer: the first passages of all parts together are a
+    context, the second ones the next, and so on, as long as every part has one.
+    """
+    answer = cells.get("answer")
+    listed = answer if isinstance(answer, list) else [answer]
+    parts = [[str(form).strip() for form in (part if isinstance(part, list) else [part]) if form] for part in listed]
+    if not parts or not all(parts):
+        raise InputError("answer: is missing, or a part of it is")
+    joint = "和" if _CHINESE.search(text(cells, "query")) else " and "
+    forms = list(dict.fromkeys(islice((joint.join(chosen) for chosen in product(*parts)), MOST_FORMS)))
+    passages = {column: _together(cells, column) for column in ("positive", "positive_wrong", "negative")}
+    return {**cells, **passages, "answers": forms}
+
+
+def _together(cells: Cells, column: str) -> list[str]:
+    """Return the passages of a list; of a list for each part the first ones together, then the second ones."""
+    passages = value if isinstance(value := cells.get(column), list) else []
+    if any(isinstance(part, list) for part in passages):
+        parts = [[str(passage) for passage in part] for part in passages if isinstance(part, list)]
+        if not all(parts):
+            raise InputError(f"{column}: a part of the answer has no passage")
+        return ["\n\n".join(together) for together in zip(*parts, strict=False)]
+    return [str(passage) for passage in passages if passage]
+
+
+def _each(step: Callable[[Cells], Cells]) -> Step:
+    return lambda rows: step
+
+
+STEPS: Mapping[str, Step] = {
+    "popqa": popqa,
+    **{
+        step.__name__: _each(step)
+        for step in (
+            clasheval,
+            conflictqa,
+            cub_counterfact,
+            cub_druid,
+            faitheval_choices,
+            faitheval_documents,
+            ms_marco,
+            rgb,
+        )
+    },
+}
+"""Steps by the names that descriptions use."""
