@@ -58,6 +58,8 @@ class Engine:
     start_tokens: tuple[int, ...] | None = None
     vocabulary: tuple[str, ...] | None = None
     conversations: dict[AnswerPrompts, Conversation] = field(default_factory=dict)
+    longest_turns: dict[AnswerPrompts, int] = field(default_factory=dict)
+    """The characters of the longest turn that the chat template was seen to write whole."""
 
 
 @dataclass(eq=False)

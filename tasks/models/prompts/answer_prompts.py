@@ -146,6 +146,7 @@ def _tokenized(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: st
             f"{model.name} cannot answer {shortened(question)}: its prompt has the letters of a control token, "
             f"which transformers {transformers.__version__} cannot tokenize as text; use 5.23 or later"
         )
+    _check_whole(model, prompts, turns, question)
     own = {"add_generation_prompt": prompts.generation_prompt, "return_dict": False}
     options = {**conversation.options, **own, **as_text}
     try:
@@ -153,6 +154,33 @@ def _tokenized(model: Model, prompts: AnswerPrompts, turns: Turns, untrusted: st
     except Exception as error:  # a template can raise anything
         raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
     return (*conversation.start, *ids)
+
+
+def _check_whole(model: Model, prompts: AnswerPrompts, turns: Turns, question: str) -> None:
+    """Raise ModelError if the chat template cuts turns as long as these, and so may cut the question.
+
+    The template writes probes of the same lengths. A turn that is no longer than one seen whole is not checked again.
+    """
+    longest = max(len(turn["content"]) for turn in turns)
+    if prompt_form(model, prompts) == "plain" or longest <= model.engine.longest_turns.get(prompts, 0):
+        return
+    probe = f"{PROBE} " * (longest // len(PROBE) + 1)
+    probes = [{**turn, "content": probe[: len(turn["content"])]} for turn in turns]
+    try:
+        written = _letters(rendered(model, probes, options=_conversation(model, prompts).options))
+    except Exception as error:  # a template can raise anything
+        raise ModelError(f"the chat template of {model.name} fails for {shortened(question)}: {error}") from error
+    if not all(_letters(turn["content"]) in written for turn in probes):
+        raise ModelError(
+            f"the chat template of {model.name} cuts a turn of {longest:,} characters, and may lose the question "
+            f"{shortened(question)}; shorten the contexts, or set chat_template: never for this model"
+        )
+    model.engine.longest_turns[prompts] = longest
+
+
+def _letters(text: str) -> str:
+    """Return a text without capitals and with single spaces, because templates change both."""
+    return " ".join(text.casefold().split())
 
 
 def _turns(model: Model, prompts: AnswerPrompts, system_turn: bool, fields: _Fields) -> Turns:
@@ -219,19 +247,14 @@ def thinking_words(model: Model, prompts: AnswerPrompts, max_thoughts: int | Non
 
 def _takes_system_turn(model: Model, prompts: AnswerPrompts, options: Mapping[str, Any]) -> bool:
     """Whether the system text gets a turn of its own; raises ModelError for a template that leaves texts out."""
-
-    # Templates change capitals, and how much space there is between words.
-    def letters(text: str) -> str:
-        return " ".join(text.casefold().split())
-
     with_context = filled(prompts.system_with_context or "", context="")
-    required = (letters(prompts.system), letters(with_context), PROBE)
+    required = (_letters(prompts.system), _letters(with_context), PROBE)
     problem: Exception | str = ""
     probes = (_Fields(PROBE),) if prompts.system_with_context is None else (_Fields(PROBE), _Fields(PROBE, ""))
     for system_turn in (True, False) if any(required[:2]) else (False,):
         try:
             written = (rendered(model, _turns(model, prompts, system_turn, one), options=options) for one in probes)
-            text = " ".join(map(letters, written))
+            text = " ".join(map(_letters, written))
         except (TimeoutError, MemoryError) as error:  # that is no refusal of a turn
             raise templates.cannot_write(model, error) from error
         except Exception as error:  # a template can refuse a system turn with any exception

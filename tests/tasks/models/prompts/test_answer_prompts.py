@@ -142,6 +142,16 @@ def test_templates_that_write_no_question_are_refused(template: Any, message: st
         answer_prompt(model, "Where?")
 
 
+@pytest.mark.parametrize("part", ["[:1000]", "[-1000:]"], ids=["end", "start"])
+def test_a_template_that_cuts_turns_is_refused(part: str) -> None:
+    model = tiny_language_model(chat_template=CHAT.replace("message['content']", f"message['content']{part}"))
+    assert "Where?" in _text(model, "Where?", "Oslo. " * 100)
+    for _ in range(2):  # a refused length stays refused
+        with pytest.raises(ModelError, match=r"cuts a turn of 1,379 characters, and may lose .*'Where\?'; shorten"):
+            answer_prompt(model, "Where?", "Oslo. " * 200)
+    assert "Where?" in _text(model, "Where?", "Oslo. " * 99)
+
+
 def test_prompts_of_a_study_share_a_model() -> None:
     """The template refuses a system text that is loud, so that one text has a turn of its own and the other has not."""
     picky = (
