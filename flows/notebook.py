@@ -1,6 +1,5 @@
 """Studies from Python: `run`, `audit` and `compare` as the commands of these names, and results as data frames."""
 
-import json
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from swaymeter.data.errors import UsageError, WorkFailed, WorkspaceError
-from swaymeter.data.storage.workspace import FOUND
+from swaymeter.data.records.findings import FINDINGS_FILE, Findings, read_findings
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.schema import Schema, quoted
 from swaymeter.data.warehouse.warehouse import opened
@@ -74,17 +73,15 @@ class Results:
         """
         return self._answer(NamedQuery("sql", text))
 
-    def findings(self) -> dict[str, list[str]]:
-        """What was found, in sentences, by model: those that open the page.
+    def findings(self) -> Findings:
+        """Return the findings of the page: headline, details and caveats.
 
         Raises:
             WorkspaceError: There is no report yet.
         """
-        file = self.page.with_name(FOUND)
-        if not file.exists():
+        if not self.page.with_name(FINDINGS_FILE).exists():
             raise WorkspaceError(f"there is no report {self.page}; run `swaymeter report` with the study's file")
-        sentences: dict[str, list[str]] = json.loads(file.read_text(encoding="utf-8"))
-        return sentences
+        return read_findings(self.page.parent)
 
     def _answer(self, query: NamedQuery) -> pd.DataFrame:
         with opened(self.database, schema()) as warehouse:

@@ -1,318 +1,667 @@
-"""What was found, in sentences of numbers about each model, with 95% intervals in brackets. A null is a finding.
+"""Findings: the sentences that a report says, in one list of (condition, queries, sentence).
 
-Each sentence says what its intervals are over. Tests lead with those by entity, whose rows are independent.
+The page, the terminal, findings.json and Prefect's artifact render the same findings. A finding belongs to a section:
 
-Three are said of every model: susceptibility, relevance, answers. Labels of entities and of contexts, what is known of
-an entity, memorization, answer sets and Fisher susceptibility have one each where they were measured; a model in a
-reduced precision has one on what that costs, one at a server one on what this says of itself.
+    variants, queries, questions   the headline: at most five, the answer that a report opens with
+    details                        measures beside the headline
+    caveats                        reasons to distrust the headline
+
+A sentence ends in numbers with their 95% intervals in brackets, one for each variant or group. Questions from a user's
+file are reported in the user's words (right and wrong passages), questions of a paper in the paper's words.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import pandas as pd
 
-from swaymeter.data.records import OWN_CONDITIONS
-from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.data.records.findings import Claim, Findings, Number
+from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
+from swaymeter.reports import variants
 from swaymeter.reports.estimates import (
+    FEWEST_FOR_R,
+    MOST_NAMED,
+    by_hand,
+    cut_off,
     estimate,
-    judged,
-    limits,
     not_answered,
-    percent,
     plural,
     served,
+    stating_neither,
+    undecided,
 )
-from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, correlation, masses
-from swaymeter.reports.figures.how_known import COUNTS, DEGREES, spearman
-from swaymeter.reports.figures.labels import tones
+from swaymeter.reports.figures.against_susceptibility import ANSWER_SET, masses
+from swaymeter.reports.figures.labels import compared
 from swaymeter.reports.figures.panels import query_types
-from swaymeter.reports.figures.persuasion import EVERY
 from swaymeter.reports.figures.reliability import cost
-from swaymeter.reports.frames import (
-    Frames,
-    are_own,
-    as_published,
-    by_entity,
-    in_order,
-    partitions,
-    records,
-    where,
-    with_empty,
-)
-from swaymeter.reports.models import RUNS, Model, by_size, models, rows_of
-from swaymeter.reports.published import aliases, in_papers, significant
-from swaymeter.reports.style import QUERY_HUES
-from swaymeter.reports.words import CONDITION_NAMES
+from swaymeter.reports.frames import Frames, are_own, by_entity, in_order, partitions, records, where, with_empty
+from swaymeter.reports.models import Model, models, rows_of
+from swaymeter.reports.tables import of_judges
 
-NOT_JUDGED = "Whose answer was given was not measured: `whose_answer: {}` under `measures` in the study measures it."
-SAID = {
-    "follows": "gave the passage's answer",
-    "prefers_right": "gave the right answer alone",
-    "prefers_wrong": "gave the wrong answer alone",
-    "names_both": "gave both answers",
-    "keeps": "stayed the same",
-}
-"""Shares of greedy answers to one's own questions in words, by the quantities of models."""
-UNCHANGED = "coherent_persuasion_unchanged"
+MAX_HEADLINE = 5
+WIDE_INTERVAL = 10
+"""Half-width of an interval, in percentage points, from which a share rests on few items."""
+LITTLE_MEMORY = 0.25
+"""Share of right closed-book replies below which there is little memory to counter."""
+
+Section = Literal["variants", "queries", "questions", "details", "caveats"]
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A piece of work of the study that has no result, and the reason."""
+
+    relation: str
+    model: str
+    measure: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class StudyCard:
+    """Facts about a study that its database does not hold.
+
+    Attributes:
+        name: Name of the study.
+        seeds: Seed of the study, and further seeds.
+        asked: Question that the study answers, in its author's words.
+        not_run: Work without a result.
+        made_at: Time of the report, ISO 8601.
+        versions: Versions of programs, by program.
+        sources: A line for each source: name, licence and, if known, address.
+        prompt: Texts of the prompt that differ from the default, by name.
+    """
+
+    citation: ClassVar[str] = (
+        "The Swaymeter developers: Swaymeter, how far a context sways a language model away from what it already "
+        "believes. CITATION.cff of the program has the papers whose measures it computes: Du et al. 2024 (Context "
+        "versus Prior Knowledge in Language Models), Liu et al. 2024 (Efficiently Computing Susceptibility to Context "
+        "in Language Models), Marjanović et al. 2024 (DYNAMICQA: Tracing Internal Knowledge Conflicts in Language "
+        "Models)."
+    )
+    name: str
+    seeds: tuple[int, ...]
+    asked: str
+    not_run: tuple[NotRun, ...]
+    made_at: str
+    versions: Mapping[str, str]
+    sources: tuple[str, ...]
+    prompt: Mapping[str, str] = field(default_factory=dict)
+
+
+class Evidence(NamedTuple):
+    """Inputs of a finding: frames by named query, the study's card, and the headline (for caveats)."""
+
+    frames: Frames
+    card: StudyCard | None = None
+    headline: Sequence[Claim] = ()
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence about a model, empty where there is none, and the named queries that it reads, the measure's first."""
+    """An item of the report.
 
+    Attributes:
+        section: Part of the report that shows it.
+        queries: Named queries of the database that it reads.
+        sentence: Returns the claim, or None if nothing was measured.
+        condition: Whether the finding applies to a study; by default its first query has rows.
+    """
+
+    section: Section
     queries: tuple[str, ...]
-    sentence: Callable[[Model, Frames], str]
+    sentence: Callable[[Evidence], Claim | str | None]
+    condition: Callable[[Evidence], bool] | None = None
+
+    def claim(self, evidence: Evidence) -> Claim | None:
+        """Return the claim if the condition holds and something was measured."""
+        applies = self.condition or (lambda evidence: len(evidence.frames[self.queries[0]]) > 0)
+        claim = self.sentence(evidence) if applies(evidence) else None
+        return Claim(claim.strip()) if isinstance(claim, str) and claim.strip() else claim or None  # type: ignore[return-value]
 
 
-def findings(frames: Frames) -> dict[str, list[str]]:
-    """Sentences by model and dtype; one says so where susceptibility, persuasion or answers were not measured."""
-    known = with_empty(frames, dict.fromkeys(name for finding in FINDINGS for name in finding.queries))
-    scored = by_size({model for finding in FINDINGS for model in models(known[finding.queries[0]])})
-    runs, sentences_of = with_empty(frames, [RUNS])[RUNS], {}
-    for model in scored:
-        of_model = {name: rows_of(frame, model) for name, frame in known.items()} | {RUNS: runs}
-        sentences = [finding.sentence(model, of_model) for finding in FINDINGS]
-        sentences_of[str(model)] = [sentence for sentence in sentences if sentence]
-    return sentences_of
+def findings(frames: Frames, card: StudyCard | None = None) -> Findings:
+    """Return the findings of a study.
+
+    Args:
+        frames: Answers to the named queries of `FINDINGS`; a missing one counts as empty.
+        card: The study's card; None leaves out caveats about missing work.
+    """
+    names = (name for finding in FINDINGS for name in finding.queries)
+    evidence = Evidence(with_empty(frames, names), card)
+    claims: dict[Section, dict[str, Claim]] = {}
+    for finding in FINDINGS:
+        if finding.section != "caveats" and (claim := finding.claim(evidence)):
+            # Two measures may share a sentence, such as the two forms of Fisher susceptibility.
+            claims.setdefault(finding.section, {}).setdefault(claim.sentence, claim)
+    advice, queries, questions = ([*claims.get(name, {}).values()] for name in ("variants", "queries", "questions"))
+    room = MAX_HEADLINE - len(advice)
+    most_queries = room - min(len(questions), room - 2) if questions else room
+    headline = [*advice, *queries[:most_queries], *questions][:MAX_HEADLINE]
+    rest = [claim for claim in (*queries, *questions) if claim not in headline]
+    with_headline = evidence._replace(headline=headline)
+    caveats = [claim.sentence for one in FINDINGS if one.section == "caveats" and (claim := one.claim(with_headline))]
+    return Findings(headline, [*rest, *claims.get("details", {}).values()], caveats)
 
 
-def _familiarity(model: Model, frames: Frames) -> str:
-    means = frames["susceptibility_in_short"]
-    if means.empty:
-        return "" if _is_of_questions(frames) else "Susceptibility was not measured."
-    words = []
-    for kind in query_types(means):
-        invented, real = (where(means, query_type=kind, invented=group) for group in (True, False))
-        against = f" for invented entities against {_mean(real)} for real ones ({_tests(frames, 'familiarity', kind)})"
-        words.append(f"{kind} queries {_mean(real if invented.empty else invented)}{'' if invented.empty else against}")
-    relations = int(frames["coverage_of_susceptibility"]["relations"].iloc[0])
-    return f"Mean susceptibility over {plural(relations, 'relation')}: {'; '.join(words)}; intervals over relations."
+@dataclass(frozen=True)
+class Share:
+    """A claim about one quantity of a summary.
+
+    Attributes:
+        query: Named query that holds the quantity.
+        where: Values of columns that select its rows.
+        sentence: The sentence up to the number.
+        things: Plural noun of what is counted.
+        beside: Another quantity, and the words that follow the number; in them {0} is the other number, {1} the
+            difference, {3} the count of replies that are stubborn by ROUGE-L, and {2} those of them that state the
+            context's answer.
+    """
+
+    query: str
+    where: Mapping[str, str]
+    sentence: str
+    things: str = "answers"
+    beside: tuple[str, str] = ("", "")
 
 
-def _is_of_questions(frames: Frames) -> bool:
-    """Whether only questions were asked: then nobody expects anything of queries."""
-    of_queries = frames["susceptibility_in_short"], frames["persuasion_in_short"]
-    return len(frames["outcomes"]) > 0 and all(frame.empty for frame in of_queries)
+UNCHANGED = "coherent_persuasion_unchanged"
+_MEANS, _PARTITIONS, _PASSAGES = "models_side_by_side", "partition_means", "passages_in_short"
+_UNMOVED = UNCHANGED, "; {0} where nothing changes, between halves of those without: about {1:+.1g}"
+OWN = (
+    Share(_MEANS, {"quantity": "follows", "group": "supporting"},
+          "With a right passage it gave the passage's answer in", "right passages"),
+    Share(_MEANS, {"quantity": "follows", "group": "conflicting"},
+          "With a wrong passage it gave the passage's answer in", "wrong passages"),
+    Share(_MEANS, {"quantity": "prefers_right", "group": "mixed"},
+          "With right and wrong passages together it gave the right answer alone in", "sets of passages"),
+    Share(_MEANS, {"quantity": "prefers_wrong", "group": "mixed"},
+          "With right and wrong passages together it gave the wrong answer alone in", "sets of passages"),
+    Share(_MEANS, {"quantity": "names_both", "group": "mixed"},
+          "With right and wrong passages together it gave both answers in", "sets of passages"),
+    Share(_MEANS, {"quantity": "correct", "group": "none"}, "Without a passage it gave the right answer in"),
+    Share(_MEANS, {"quantity": "coherent_persuasion", "group": "conflicting"},
+          "With a wrong passage sampled answers moved (coherent persuasion) by", "wrong passages", _UNMOVED),
+    Share(_MEANS, {"quantity": "abstains", "group": "all"},
+          "Where no passage supports an answer it declined in", "such passages"),
+    Share(_MEANS, {"quantity": "keeps", "group": "irrelevant"},
+          "With a passage that says nothing of the question its answer stayed the same in", "such passages"),
+    Share(_MEANS, {"quantity": "follows", "group": "unknown"},
+          "With a passage that nobody called right or wrong it gave the passage's answer in", "such passages"),
+)  # fmt: skip
+_FOLLOWING = Share(
+    _PARTITIONS, {"quantity": "following"}, "the greedy answer stated the context's answer in", "questions",
+    ("stubborn", ", and stayed unchanged in {0}"),
+)  # fmt: skip
+_BY_RULE = Share(
+    _PARTITIONS, {"quantity": "persuaded_as_published"}, "By the paper's rule (ROUGE-L)", "questions",
+    ("stubborn_as_published", " are persuaded, {0} stubborn; {2} of these {3} state the context's answer"),
+)  # fmt: skip
+_SAMPLED = Share(
+    _PARTITIONS, {"quantity": "coherent_persuasion"}, "sampled answers moved (coherent persuasion) by", "questions",
+    _UNMOVED,
+)  # fmt: skip
+_LESS = "(below 0: what is known better is harder to sway)"
+_FISHER = (
+    "Rank correlation of susceptibility with Fisher susceptibility, which needs no context (1: both order the queries "
+    "alike):"
+)
+CORRELATED = (
+    ("log_entity_count", "entity",
+     f"Rank correlation of how easily entities are swayed with how often the corpus names them {_LESS}:"),
+    ("log_pair_count", "entity",
+     f"Rank correlation of how easily entities are swayed with how often they stand near their answer {_LESS}:"),
+    ("fisher", "query", _FISHER),
+    ("fisher_top_k", "query", _FISHER),
+)  # fmt: skip
+"""What susceptibility is correlated with where a study asks for it: the measure, of what, and the sentence up to the
+number."""
+KNOWN = (
+    "log_degree", "entity",
+    f"Rank correlation of how easily entities are swayed with how much the graph says of them {_LESS}:",
+)  # fmt: skip
+"""The same of every study of a graph's facts."""
+_UNCERTAINTY = ("semantic_entropy_without", "semantic_entropy_length_normalised_without")
+_TESTS = ("statistics_in_short", "statistics")
 
 
-def _relevance(model: Model, frames: Frames) -> str:
-    means = frames["persuasion_in_short"]
-    if means.empty:
-        return "" if _is_of_questions(frames) else "Persuasion was not measured."
-    if not means["relevant"].fillna(False).any():
-        every = where(means, relevant=False)
-        words = [f"{kind} queries by {_mean(where(every, query_type=kind))}" for kind in query_types(every)]
-        return f"Contexts, none of which mentions a queried entity, moved {'; '.join(words)}; intervals over relations."
-    words = []
-    for kind in query_types(means):
-        about, others = (_mean(where(means, query_type=kind, relevant=group)) for group in (True, False))
-        words.append(f"{kind} queries by {about} against {others} ({_tests(frames, 'relevance', kind)})")
-    moved = f"{'; '.join(words)}; intervals over relations"
-    return f"Contexts that mention the entity, against those that do not, moved {moved}."
-
-
-def _labels(model: Model, frames: Frames) -> str:
-    """The mean susceptibility of each label, with the test where there are two."""
-    means, words = frames["susceptibility_by_label"], []
-    if means.empty or means["type"].notna().all():
-        return ""
-    means = in_order(means[means["type"].isna()], query_type=QUERY_HUES)
-    for (relation, kind), rows in means.groupby(["relation", "query_type"], sort=False):
-        labels = sorted(rows["label"])
-        of_labels = " against ".join(f"{_mean(where(rows, label=label))} for {label}" for label in labels)
-        group = {"comparison": "label", "within": "all", "relation": relation, "query_type": kind}
-        tests, of_test = records(where(frames["group_comparisons"], **group)), ""
-        if len(tests) == 1 and pd.isna(tests[0]["p_adjusted"]):
-            of_test = f" (untestable: {tests[0]['untestable']})"
-        elif len(tests) == 1:
-            of_test = f" (p = {tests[0]['p_adjusted']:.3f} adjusted, d = {tests[0]['effect_size']:z.2f})"
-        words.append(f"{relation}, {kind} queries {of_labels}{of_test}")
-    return f"Mean susceptibility of labelled entities: {'; '.join(words)}; intervals over entities."
-
-
-def _known(model: Model, frames: Frames) -> str:
-    """How susceptibility goes with what is known of an entity: its degree in a graph, its counts in a corpus."""
-    sentences = []
-    for count, label in {**DEGREES, **COUNTS}.items():
-        of_kinds = {kind: spearman(frames["correlations"], count, kind) for kind in QUERY_HUES}
-        if words := "; ".join(f"{kind} queries {of_kind}" for kind, of_kind in of_kinds.items() if of_kind):
-            about = {"measure_a": f"log_{count}", "measure_b": "susceptibility"}
-            printed = in_papers(model.name, frames[RUNS], ("du-fig-9",), "spearman", **about)
-            sentences.append(f"Susceptibility of real entities against their {label}: {words}{printed}.")
-    return " ".join(sentences)
-
-
-def _tones(model: Model, frames: Frames) -> str:
-    """How far contexts of each label persuade, about the queried entity."""
-    words = tones(frames["group_comparisons"])
-    return f"Contexts about the queried entity moved {words}." if words else ""
-
-
-def _answers(model: Model, frames: Frames) -> str:
+def basis(frames: Frames) -> str:
+    """Return the amounts that the headline rests on: queries, contexts, questions, replies."""
+    rows = frames["setup"]
+    counts = rows.groupby("quantity")["total"].sum() if len(rows) else pd.Series(dtype=int)
+    answers = frames["unfinished_greedy_answers"]
     rows = frames["outcomes"]
-    if rows.empty:
-        return "Answers to questions were not sampled."
-    unfinished = frames["unfinished_greedy_answers"]
-    answers = _of_answers(model, rows, frames)
-    if answers == NOT_JUDGED and not_answered(unfinished):  # which is the reason, then
-        answers = ""
-    return f"{answers}{limits(unfinished)}".strip()
+    contexts = int(rows_of(rows, models(rows)[0])["instances"].sum()) if len(rows) else 0
+    things = [
+        plural(contexts, "passage" if are_own(rows) and frames[_PASSAGES].empty else "context") if contexts else "",
+        plural(int(answers["greedy_answers"].sum()), "greedy answer") if len(answers) else "",
+    ]
+    questions = [plural(int(counts["questions"]), "question"), *things] if counts.get("questions") else []
+    names = {"queries": "query", "contexts": "context"}
+    of_queries = [plural(int(counts[name]), names[name]) for name in names if counts.get(name)]
+    parts = [", ".join(filter(None, some)) for some in (of_queries, questions) if some]
+    return f"{'; '.join(parts)}." if parts else ""
 
 
-def _of_answers(model: Model, rows: pd.DataFrame, frames: Frames) -> str:
-    """What the greedy answers did with a context."""
-    if are_own(rows):
-        return _own_answers(frames["models_side_by_side"])
-    condition = "counter_memory" if (rows["condition"] == "counter_memory").any() else "original"
-    rows = where(rows, condition=condition)
-    if not rows["measured"].any():
-        return NOT_JUDGED
-    means, words = where(frames["partition_means"], condition=condition), []
-    for partition in partitions(rows):
-        of = {row["quantity"]: row for row in records(where(means, partition=partition))}
-        moved = f"; mean coherent persuasion {_mean(of['coherent_persuasion'])}" if "coherent_persuasion" in of else ""
-        moved += f", {_mean(of[UNCHANGED])} where nothing changes" if UNCHANGED in of else ""
-        count = plural(int(of["stubborn"]["n"]), f"{partition} question")
-        printed = in_papers(
-            model.name, frames[RUNS], ("marjanovic-table-1",), "share_persuaded", "share_stubborn",
-            partition=partition, condition=condition,
-        )  # fmt: skip
-        printed = printed and f"{printed} by ROUGE-L"
-        words.append(
-            f"{of_answers(of.get('following'))} of {count} ({of_answers(of.get('persuaded'))} persuaded, "
-            f"{of_answers(of['stubborn'])} stubborn{moved}{printed})"
-        )
-    context = "a counter-memory context" if condition == "counter_memory" else "the original context"
-    shares = f"{'; '.join(words)}; intervals over subjects"
-    said = f"With {context}, the greedy answer stated the context's answer in {shares}."
-    return said + judged(means, frames["stand_ins"])
+def _share(frames: Frames, share: Share) -> Claim | None:
+    """A number for each model."""
+    rows = _pooled(where(frames[share.query], **share.where))
+    known, (quantity, words) = models(rows), share.beside
+    others = _pooled(where(frames[share.query], **{**share.where, "quantity": quantity}))
+    counts = where(frames["outcomes"], condition=share.where.get("condition", ""))
+    numbers = []
+    for model in known:
+        number = _number(_first(rows_of(rows, model)), share.things, _label(model, rows))
+        if other := _first(rows_of(others, model)):
+            more = _first(rows_of(rows, model))["mean"] - other["mean"]
+            alike = rows_of(counts, model)[["following_stubborn", "stubborn_by_rule"]].sum()
+            number = replace(number, text=number.text + words.format(_count_or_share(other), more, *alike))
+        numbers.append(number)
+    return Claim(share.sentence, _few(numbers)) if numbers else None
 
 
-def _own_answers(means: pd.DataFrame) -> str:
-    """What greedy answers did with each kind of context, over all groups: the shares of the table of models."""
-    sentences, over = [], ""
-    for quantity, said in SAID.items():
-        rows = records(in_order(where(means, quantity=quantity), group=OWN_CONDITIONS))
-        shares = [f"{of_answers(row)} of {plural(int(row['n']), CONDITION_NAMES[row['group']])}" for row in rows]
-        sentences += [f"{said} with {' and '.join(shares)}"] if shares else []
-        over = str(rows[-1]["interval_over"]) if rows else over
-    return f"The greedy answer {'; it '.join(sentences)}; intervals over {over}s." if sentences else NOT_JUDGED
+def _share_of_paper(frames: Frames, share: Share) -> Claim | None:
+    """The same with the counter-memory context, or with the original one if there is no other."""
+    condition = _condition(frames["outcomes"])
+    sentence = share.sentence
+    if not sentence.startswith("By"):
+        sentence = f"With {'a counter-memory' if condition == 'counter_memory' else 'the original'} context {sentence}"
+    return _share(frames, replace(share, where={**share.where, "condition": condition}, sentence=sentence))
 
 
-def _served(model: Model, frames: Frames) -> str:
-    return served(frames["served_models"]).strip()
+def _condition(outcomes: pd.DataFrame) -> str:
+    return "counter_memory" if (outcomes["condition"] == "counter_memory").any() else "original"
 
 
-def _memorization(model: Model, frames: Frames) -> str:
-    means, words = where(frames["memorization_in_short"], contexts="conflicting contexts"), []
-    for kind in query_types(means):
-        row = _row(means[means["memorization_ratio"].isna()], query_type=kind)
-        mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
-        words.append(f"{mean} over {row['queries']} of {plural(int(row['all_queries']), f'{kind} query')}")
-        followed = where(frames["followed_in_short"], contexts=EVERY, query_type=kind)
-        rows = (_row(followed, follows=name) for name in ("context", "original"))
-        context, original = (percent(row.get("share_answers", 0.0)) for row in rows)
-        if kind in query_types(frames["followed_in_short"]):
-            words[-1] += f" (greedy answers after all contexts: {context} the context's, {original} the original)"
-    return f"Mean memorization ratio: {'; '.join(words)}." if words else ""
+def _first(rows: pd.DataFrame) -> dict[str, Any]:
+    """The first row; empty if there is none."""
+    return next(iter(records(rows.head(1))), {})
 
 
-def _answer_sets(model: Model, frames: Frames) -> str:
-    words, mass = _of_measure(model, frames, ANSWER_SET), masses(frames["measures_in_short"])
-    sets = f"Mean susceptibility over whole answers, whose sets have a mean probability of {mass}"
-    return f"{sets}: {words}." if words else ""
+def _label(model: Model, rows: pd.DataFrame) -> str:
+    """The model's name if the rows are about several."""
+    return str(model) if len(models(rows)) > 1 else ""
 
 
-def _fisher(model: Model, frames: Frames) -> str:
-    for measure, over in (("fisher", "over the full vocabulary"), ("fisher_top_k", "over the top answers")):
-        if row := _row(frames["measures_in_short"], measure=measure):
-            return f"Mean Fisher susceptibility {over}, in {row['unit']}: {_of_measure(model, frames, measure)}."
-    return ""
-
-
-def _precision(model: Model, frames: Frames) -> str:
-    if not model.reduced or all(frames[finding.queries[0]].empty for finding in FINDINGS if finding is not ANSWERS):
-        return ""
-    rows = frames["precision_of_queries"]
-    words = cost(frames["precision_in_short"], rows, model.dtype) if len(rows) else ""
-    if not words:
-        return (
-            f"What {model.dtype} costs against float32 was not measured: `precision: {{}}` under `measures` in the "
-            "study measures it."
-        )
-    return f"What the precision costs: {words}."
-
-
-def _of_measure(model: Model, frames: Frames, measure: str) -> str:
-    """The means of a measure by query type in words, each with its correlation with susceptibility."""
-    means = where(frames["measures_in_short"], measure=measure)
-    known = where(frames["correlations"], measure_a=measure)
-    items, words = ("liu-table-1",) if measure.startswith("fisher") else (), []
-    for kind in query_types(means):
-        row, both = _row(means, query_type=kind), correlation(known, "query", kind)
-        printed = in_papers(model.name, frames[RUNS], items, "pearson", "spearman", query_type=kind, level="query")
-        with_susceptibility = f" (with susceptibility: {both}{printed})" if both else ""
-        of_fisher = f"{row['mean']:,.0f}" if row["mean"] >= 100 else f"{row['mean']:.3g}"
-        words.append(f"{kind} queries {of_fisher if items else _mean(row)}{with_susceptibility}")
-    return "; ".join(words)
-
-
-def _row(rows: pd.DataFrame, **values: object) -> dict[str, Any]:
-    """The first row with these values; empty where there is none."""
-    return next(iter(records(where(rows, **values))), {})
-
-
-def _mean(rows: pd.DataFrame | Mapping[str, Any]) -> str:
-    """A mean with its 95% interval, where it has one, and its unit: of a row, or of the first of rows."""
-    first = rows if isinstance(rows, Mapping) else next(iter(records(rows.head(1))), None)
-    return f"{estimate(first)} {first['unit']}" if first else "nothing measured"
-
-
-def _tests(frames: Frames, comparison: str, kind: str) -> str:
-    """The test by entity; after it the published one, whose rows depend on each other."""
-    tests = where(frames["statistics_in_short"], comparison=comparison, query_type=kind)
-    entity, published = (_significant(_row(some)) for some in (by_entity(tests), as_published(tests)))
-    if not published:
-        return "not tested"
-    name = str(tests["model"].iloc[0])
-    printed = significant(aliases([name], frames[RUNS])[name], comparison, kind)
-    in_paper = f"; in the paper: {printed[0]}" if printed else ""
-    return f"by entity {entity}; as published, a row a query: {published}{in_paper}"
-
-
-def _significant(row: Mapping[str, Any]) -> str:
-    """In how many relations a test is significant; empty where there is no test."""
-    if not row:
-        return ""
-    tested, untestable = int(row["tested"]), int(row["untestable"])
-    if not tested:
-        return f"untestable in {plural(untestable, 'relation')}: {row['reasons']}"
-    mean = f", mean d {row['mean_effect_size']:z.2f}" if row["finite_effects"] else ""
-    rest = f", {untestable} untestable: {row['reasons']}" if untestable else ""
-    return f"significant in {row['significant'] or 'none'} of {plural(tested, 'relation')}{mean}{rest}"
-
-
-def of_answers(row: Mapping[str, Any] | None) -> str:
-    """A share with its interval; of fewer answers than have one their number."""
-    if row is None:
-        return "an unmeasured share"
+def _count_or_share(row: Mapping[str, Any]) -> str:
+    """A share with its interval, or the count of too few replies."""
     return estimate(row) if row["n"] >= FEWEST_FOR_INTERVAL else f"{row['n'] * row['mean']:.0f}"
 
 
-ANSWERS = Finding(
-    ("outcomes", "partition_means", "models_side_by_side", "stand_ins", "unfinished_greedy_answers"), _answers
-)
+def _pooled(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all partitions together, or of the only one."""
+    names = [name for name in partitions(rows) if name != "all"] if "partition" in rows else []
+    return where(rows, partition="all" if len(names) > 1 else names[0]) if names else rows
+
+
+def _by_kind(frames: Frames) -> Claim | None:
+    """Replies that state the context's answer by kind of fact, and the kinds that differ; of one model."""
+    following = where(frames[_PARTITIONS], quantity="following", condition=_condition(frames["outcomes"]))
+    names = [name for name in partitions(following) if name != "all"]
+    if len(names) < 2 or len(models(following)) > 1:
+        return None
+    kinds = records(in_order(where(following, partition=names), partition=names))
+    told = ", ".join(f"{_count_or_share(row)} of {row['n']} {row['partition']}" for row in kinds)
+    easier = [f"{one['partition']} than {other['partition']}" for one in kinds for other in kinds if _more(one, other)]
+    verdict = "none is shown easier to sway than another"
+    if easier:
+        verdict = f"shown easier to sway, each pair by its 95% interval alone: {', '.join(easier)}"
+    return Claim("By kind of fact it stated the context's answer in", (Number(f"{told} questions; {verdict}"),))
+
+
+def _more(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether the 95% interval of the difference of two shares, made of their own, is above 0.
+
+    Source: Newcombe 1998, Interval estimation for the difference between independent proportions, method 10.
+    """
+    below, above = one["mean"] - one["low"], other["high"] - other["mean"]
+    return bool(one["mean"] - other["mean"] > math.hypot(below, above))
+
+
+def _uncertain(frames: Frames) -> Claim | None:
+    """Correlation of closed-book uncertainty with coherent persuasion; of one model."""
+    rows = _pooled(where(frames["instance_correlations"], measure_b="coherent_persuasion", condition="all"))
+    if len(models(rows)) != 1:
+        return None
+    rows = rows[(rows["n"] >= FEWEST_FOR_R) & rows["pearson"].notna()]
+    entropy, per_token = (next(iter(records(where(rows, measure_a=name))), {}) for name in _UNCERTAINTY)
+    if not entropy:
+        return None
+    more = f"; {_r(per_token)} by entropy normalised by length" if per_token else ""
+    sentence = "Semantic entropy without a context against how far contexts move answers: r ="
+    return Claim(sentence, (Number(f"{_r(entropy)}, over {plural(int(entropy['n']), 'context')}{more}"),))
+
+
+def _r(row: Mapping[str, Any]) -> str:
+    """A correlation with its interval over subjects, and whether that leaves 0 out."""
+    low, high = row["subject_low"], row["subject_high"]
+    shown = "no interval" if pd.isna(low) else "shown" if low > 0 or high < 0 else "not shown"
+    return f"{estimate({**row, 'low': low, 'high': high}, 'pearson', unit='')} ({shown})"
+
+
+def _few(numbers: Sequence[Number]) -> tuple[Number, ...]:
+    """All numbers of few models; else the lowest and the highest, or the one that all have."""
+    if len(numbers) <= MOST_NAMED:
+        return tuple(numbers)
+    ordered = sorted(numbers, key=lambda number: number.value)
+    if len({number.text for number in numbers}) == 1:
+        return (replace(ordered[0], label=f"each of {len(numbers)}"),)
+    ends = (ordered[0], "lowest"), (ordered[-1], "highest")
+    return tuple(replace(number, label=_at_end(number, end, numbers)) for number, end in ends)
+
+
+def _at_end(number: Number, end: str, numbers: Sequence[Number]) -> str:
+    """Whose number is the lowest or the highest, and how many have the same."""
+    alike = sum(other.text == number.text for other in numbers)
+    if alike == 1:
+        return f"{number.label}, the {end} of {len(numbers)}"
+    return f"{alike} of {len(numbers)} have the {end}, such as {number.label}"
+
+
+def _number(row: Mapping[str, Any], things: str, of: str) -> Number:
+    n, clusters = int(row["n"]), int(row["clusters"] if "clusters" in row else row["subjects"])
+    over = str(row.get("interval_over", "subject"))
+    single = things if n == clusters and over != "question" else ""
+    counted = plural(n, (single or over).removesuffix("s")) if n == clusters else (
+        f"{n} {things}, {'of' if over == 'question' else 'about'} {plural(clusters, over)}"
+    )  # fmt: skip
+    mean = float(row["mean"])
+    if row["unit"] != SHARE:
+        return Number(f"{estimate(row)} {row['unit']}, over {counted}", of, value=mean)
+    if n < FEWEST_FOR_INTERVAL:
+        return Number(f"{n * mean:.0f} of {counted}", of, value=mean)
+    low, high = float(row["low"]), float(row["high"])
+    ends = None if math.isnan(low) else (100 * mean, 100 * low, 100 * high)
+    return Number(f"{estimate(row)} of {counted}", of, ends, mean)
+
+
+def _correlated(frames: Frames, measure: str, level: str, sentence: str) -> Claim | None:
+    """The rank correlation of a measure with susceptibility over all relations, for each model."""
+    rows = where(frames["correlations"], measure_a=measure, measure_b="susceptibility", level=level, relation="all")
+    rows = where(rows, query_type="all")
+    rows = rows[rows["spearman"].notna()] if len(rows) else rows
+    numbers = [
+        Number(
+            f"{estimate(_ends(row), 'spearman', unit='')} over {plural(int(row['n']), level)}",
+            _label(model, rows), value=float(row["spearman"]),
+        )
+        for model in models(rows) for row in records(rows_of(rows, model))
+    ]  # fmt: skip
+    return Claim(sentence, _few(numbers)) if numbers else None
+
+
+def _ends(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "low": row["spearman_low"], "high": row["spearman_high"]}
+
+
+def _faster(frames: Frames) -> Claim | None:
+    rows = frames["runtime_of_susceptibilities"] if len(frames["correlations"]) else pd.DataFrame()
+    several = len(models(rows)) > 1
+    numbers = [
+        Number(f"{row['times_as_long']:.3g} times as long", str(model) if several else "", value=row["times_as_long"])
+        for model in models(rows)
+        for row in records(rows_of(rows, model))
+    ]
+    sentence = "Susceptibility over contexts took, against Fisher susceptibility,"
+    return Claim(sentence, _few(numbers)) if numbers else None
+
+
+def _labels(frames: Frames) -> Claim | None:
+    """The mean of each label of entities, in each of their sets; of queries of the first type alone."""
+    rows = frames["susceptibility_by_label"]
+    if rows.empty or not rows["type"].isna().any():
+        return None
+    rows = where(rows[rows["type"].isna()], query_type=query_types(rows)[0])
+    kind, several, numbers = query_types(rows)[0], len(models(rows)) > 1, []
+    sets = rows["relation"].nunique() > 1
+    tests = where(frames["group_comparisons"], comparison="label", within="all", query_type=kind)
+    for (name, dtype, relation), of in rows.groupby(["model", "dtype", "relation"], sort=False):
+        model = Model(str(name), str(dtype))
+        means = " against ".join(f"{estimate(row)} nats ({row['label']})" for row in records(of.sort_values("label")))
+        tested = "".join(map(_p, records(where(rows_of(tests, model), relation=relation))[: len(of) == 2]))
+        about = (f"{model}" * several, f"contexts of the set {relation}" * sets)
+        numbers.append(Number(f"{means}{tested}", ", ".join(filter(None, about))))
+    return Claim(f"Contexts moved {kind} queries by", tuple(numbers[:MAX_HEADLINE]))
+
+
+def _p(test: Mapping[str, Any]) -> str:
+    """The p of a test, if there is one."""
+    return ", not tested" if pd.isna(test["p_adjusted"]) else f", adjusted p = {test['p_adjusted']:.3f}"
+
+
+def _compared(frames: Frames, comparison: str, sentence: str) -> Claim | None:
+    """The means of groups that are compared pair by pair; of several models none."""
+    tests = frames["group_comparisons"]
+    numbers = [Number(words, of) for of, words in compared(tests, comparison).items()] * (len(models(tests)) == 1)
+    return Claim(sentence, tuple(numbers[:MAX_HEADLINE])) if numbers else None
+
+
+def _moved(frames: Frames, query: str, column: str, comparison: str, sentence: str) -> Claim | None:
+    """Two means of queries against each other, by type of query; of several models the first type only."""
+    alone = "" if _labels(frames) else "Contexts moved queries by"
+    rows, numbers = frames[query], []
+    if len(rows):
+        rows = rows[rows["query_type"] != "all"]
+    known, both = models(rows), len(rows) > 0 and rows[column].nunique() == 2
+    for model in known:
+        of_model = rows_of(rows, model)
+        for kind in query_types(of_model)[: 1 if len(known) > 1 else None]:
+            of_kind = where(of_model, query_type=kind)
+            means = [next(iter(records(where(of_kind, **{column: group}))), None) for group in (True, False)]
+            said = f"{' against '.join(estimate(mean) for mean in means if mean)} nats"
+            group = {"comparison": comparison, "query_type": kind}
+            short, tests = (by_entity(where(rows_of(frames[name], model), **group)) for name in _TESTS)
+            tested = next((_significant(row, tests) for row in records(short)), "an untested number of relations")
+            of = f"{model}, {kind} queries" if len(known) > 1 else f"{kind} queries"
+            text = f"{tested}; over all {said}" if both else said
+            numbers.append(Number(text, of, value=float(next(filter(None, means))["mean"])))
+    said = sentence if both else alone
+    return Claim(said, _few(numbers)) if numbers and said else None
+
+
+def _significant(row: Mapping[str, Any], tests: pd.DataFrame) -> str:
+    """In how many relations tests are significant, and in which, where these are few."""
+    if not row["tested"]:
+        return "none: too few entities for any test"
+    names = sorted(tests.loc[tests["p_adjusted"] <= 0.05, "relation"]) if len(tests) else []
+    named = f" ({', '.join(names)})" if 0 < len(names) <= MOST_NAMED else ""
+    return f"{row['significant'] or 'none'} of {plural(int(row['tested']), 'relation')}{named}"
+
+
+# ---- details ---------------------------------------------------------------------------------------------------------
+
+
+def _memorization(frames: Frames) -> Claim | None:
+    """Mean memorization ratio over conflicting contexts, by query type [Du et al. 2024]."""
+    numbers = []
+    means = where(frames["memorization_in_short"], contexts="conflicting contexts")
+    for model in models(means):
+        of_model = rows_of(means, model)
+        for kind in query_types(of_model):
+            row = _first(where(of_model[of_model["memorization_ratio"].isna()], query_type=kind))
+            mean = f"{row['mean']:.2f}" if row["queries"] else "undefined"
+            text = f"{mean} over {row['queries']} of {plural(int(row['all_queries']), f'{kind} query')}"
+            numbers.append(Number(text, _label(model, means)))
+    return Claim("Mean memorization ratio:", tuple(numbers)) if numbers else None
+
+
+def _means_of_measure(frames: Frames, measure: str, sentence: str) -> Claim | None:
+    """Means of a measure by query type; {unit} and {mass} in the sentence are those of the first model."""
+    means = where(frames["measures_in_short"], measure=measure)
+    numbers = []
+    for model in models(means):
+        of_model = rows_of(means, model)
+        for kind in query_types(of_model):
+            row = _first(where(of_model, query_type=kind))
+            numbers.append(Number(f"{_mean(row)} for {kind} queries", _label(model, means), value=float(row["mean"])))
+    if not numbers:
+        return None
+    of_first = rows_of(frames["measures_in_short"], models(means)[0])
+    return Claim(sentence.format(unit=means["unit"].iloc[0], mass=masses(of_first)), tuple(numbers))
+
+
+def _mean(row: Mapping[str, Any]) -> str:
+    return f"{row['mean']:,.0f}" if row["mean"] >= 100 else estimate(row)
+
+
+def _precision(frames: Frames) -> Claim | None:
+    """Cost of a reduced precision against float32, by model."""
+    scored = {model for name in _SCORED for model in models(frames[name]) if model.reduced}
+    numbers = []
+    for model in sorted(scored):
+        rows = rows_of(frames["precision_of_queries"], model)
+        words = cost(rows_of(frames["precision_in_short"], model), rows, model.dtype) if len(rows) else ""
+        numbers.append(Number(words or "not measured; name `precision: {}` under `measures` in the study", str(model)))
+    return Claim("Cost of the precision:", tuple(numbers)) if numbers else None
+
+
+_SCORED = ("susceptibility_in_short", "persuasion_in_short", "outcomes")
+
+
+# ---- caveats ---------------------------------------------------------------------------------------------------------
+
+
+def _missing_work(evidence: Evidence) -> str:
+    missing = evidence.card.not_run if evidence.card else ()
+    pieces = f"{plural(len(missing), 'piece')} of work, listed at the end."
+    return f"Parts of the study are missing: {pieces}" * bool(missing)
+
+
+def _few_questions(frames: Frames) -> str:
+    setup = frames["setup"]
+    asked = int(where(setup, quantity="questions")["total"].sum()) if len(setup) else 0
+    few = 0 < asked < FEWEST_FOR_INTERVAL
+    return f"Few items: {plural(asked, 'question')}: no share or mean here can be relied on." * few
+
+
+def _wide_intervals(evidence: Evidence) -> str:
+    half = widest(evidence.headline)
+    return f"Few items: a share above is known to ±{half:.0f} points only." * (half >= WIDE_INTERVAL)
+
+
+def widest(claims: Iterable[Claim]) -> float:
+    """Return half the widest interval of the shares, in percentage points; 0 without a share."""
+    intervals = [number.interval for claim in claims for number in claim.numbers if number.interval]
+    return max(((high - low) / 2 for _, low, high in intervals), default=0.0)
+
+
+def _few_entities(frames: Frames) -> str:
+    short, tests = by_entity(frames["statistics_in_short"]), by_entity(frames["statistics"])
+    if untestable := int(short["untestable"].sum()) if len(short) else 0:
+        return (
+            f"Few entities: {plural(untestable, 'test')} by entity could not become significant, whatever was measured."
+        )
+    fewest = int(tests[["n_a", "n_b"]].to_numpy().min()) if len(tests) else 0
+    few = 0 < fewest < FEWEST_FOR_INTERVAL
+    return f"Few entities: {fewest} of a group in a relation, too few for an interval." * few
+
+
+def _stubborn_is_not_resistance(frames: Frames) -> str:
+    by_rule = frames["outcomes"]["following_stubborn"].sum() if len(frames["outcomes"]) else 0
+    return "Stubborn by ROUGE-L is not resistance: longer answers in the same frame are alike to it." * bool(by_rule)
+
+
+def _little_memory(frames: Frames) -> str:
+    """A model cannot give up what it never knew."""
+    closed_book = where(frames["models_side_by_side"], quantity="correct", group="none")
+    most = max(records(closed_book), key=lambda row: float(row["mean"]), default=None)
+    if most is None or most["mean"] >= LITTLE_MEMORY:
+        return ""
+    share = estimate(most) if most["n"] >= FEWEST_FOR_INTERVAL else f"{most['n'] * most['mean']:.0f}"
+    at_most = "at most " * (len(closed_book) > 1)
+    return f"Without a context {at_most}{share} of {most['n']} answers are right: there is little memory to counter."
+
+
+def _stand_ins(frames: Frames) -> str:
+    words = [
+        f"{', '.join(sorted({str(name).replace('_', ' ') for name in some}))} ({text})"
+        for text, some in frames["stand_ins"].groupby("stand_in")["measure"]
+    ]
+    return f"Not to be compared with published values: {'; '.join(words)}."
+
+
+# ---- the list --------------------------------------------------------------------------------------------------------
+
+
+def _is_of_user(evidence: Evidence) -> bool:
+    return are_own(evidence.frames["outcomes"])
+
+
+def _is_of_paper(evidence: Evidence) -> bool:
+    return len(evidence.frames["outcomes"]) > 0 and not _is_of_user(evidence)
+
+
+def _is_not_of_user(evidence: Evidence) -> bool:
+    return not _is_of_user(evidence)
+
+
+def _always(evidence: Evidence) -> bool:
+    return True
+
+
+Sentence = Callable[[Evidence], Claim | str | None]
+
+
+def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> Sentence:
+    return lambda evidence: sentence(evidence.frames, *arguments)
+
+
 FINDINGS: tuple[Finding, ...] = (
-    Finding(("susceptibility_in_short", "coverage_of_susceptibility", "statistics_in_short"), _familiarity),
-    Finding(("persuasion_in_short", "statistics_in_short"), _relevance),
-    Finding(("susceptibility_by_label", "group_comparisons"), _labels), Finding(("group_comparisons",), _tones),
-    Finding(("correlations",), _known), ANSWERS,
-    Finding(("memorization_in_short", "followed_in_short"), _memorization),
-    Finding(("answer_set_of_queries", "measures_in_short", "correlations"), _answer_sets),
-    Finding(("fisher_of_queries", "measures_in_short", "correlations"), _fisher),
-    Finding(("precision_of_queries", "precision_in_short"), _precision),
-    Finding(("models_side_by_side", "served_models"), _served),
-)
+    Finding("variants", (variants.MEANS, variants.DIFFERENCES, variants.SPENT), _on_frames(variants.advice)),
+    # queries
+    Finding("queries", ("susceptibility_by_label", "group_comparisons"), _on_frames(_labels)),
+    Finding("queries", ("group_comparisons",), _on_frames(
+        _compared, "context", "How far contexts about the queried entity moved queries, by what they say:")),
+    Finding("queries", ("group_comparisons",), _on_frames(
+        _compared, "set", "How far contexts moved queries, by their set:")),
+    *(Finding("queries", ("correlations",), _on_frames(_correlated, *of)) for of in CORRELATED),
+    Finding("queries", ("correlations", "runtime_of_susceptibilities"), _on_frames(_faster)),
+    Finding("queries", ("susceptibility_in_short", "susceptibility_by_label", *_TESTS), _on_frames(
+        _moved, "susceptibility_in_short", "invented", "familiarity",
+        "Invented entities are swayed significantly more than real ones in")),
+    Finding("queries", ("persuasion_in_short", "susceptibility_by_label", *_TESTS), _on_frames(
+        _moved, "persuasion_in_short", "relevant", "relevance",
+        "Contexts that name the entity persuade significantly more than others in")),
+    Finding("queries", ("correlations",), _on_frames(_correlated, *KNOWN)),
+    # questions of a user's file
+    *(Finding("questions", (share.query, "outcomes"), _on_frames(_share, share), _is_of_user) for share in OWN),
+    # questions of a paper
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _FOLLOWING), _is_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _BY_RULE), _is_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_by_kind), _is_of_paper),
+    Finding("questions", ("instance_correlations",), _on_frames(_uncertain), _is_of_paper),
+    Finding("questions", (_PARTITIONS, "outcomes"), _on_frames(_share_of_paper, _SAMPLED), _is_of_paper),
+    # details
+    Finding("details", ("memorization_in_short",), _on_frames(_memorization)),
+    Finding("details", ("measures_in_short",), _on_frames(_means_of_measure, ANSWER_SET,
+        "Mean susceptibility over whole answers, whose sets have a mean probability of {mass}:")),
+    Finding("details", ("measures_in_short",), _on_frames(
+        _means_of_measure, "fisher", "Mean Fisher susceptibility over the full vocabulary, in {unit}:")),
+    Finding("details", ("measures_in_short",), _on_frames(
+        _means_of_measure, "fisher_top_k", "Mean Fisher susceptibility over the top answers, in {unit}:")),
+    Finding("details", ("precision_of_queries", "precision_in_short", *_SCORED), _on_frames(_precision), _always),
+    # caveats, the gravest first
+    Finding("caveats", (), _missing_work, _always),
+    Finding("caveats", ("setup",), _on_frames(_few_questions)),
+    Finding("caveats", (), _wide_intervals, _always),
+    Finding("caveats", ("statistics_in_short", "statistics"), _on_frames(_few_entities), _always),
+    Finding("caveats", ("outcomes",), _on_frames(_stubborn_is_not_resistance), _is_of_paper),
+    Finding("caveats", ("models_side_by_side",), _on_frames(_little_memory), _is_not_of_user),
+    Finding("caveats", ("stand_ins",), _on_frames(_stand_ins)),
+    Finding("caveats", ("unfinished_greedy_answers",), lambda evidence: cut_off(
+        evidence.frames["unfinished_greedy_answers"])),
+    Finding("caveats", ("unfinished_greedy_answers",), lambda evidence: not_answered(
+        evidence.frames["unfinished_greedy_answers"])),
+    Finding("caveats", ("greedy_answers_of_neither",), lambda evidence: stating_neither(
+        evidence.frames["greedy_answers_of_neither"])),
+    Finding("caveats", ("undecided_greedy_answers",), lambda evidence: undecided(
+        evidence.frames["undecided_greedy_answers"])),
+    Finding("caveats", (of_judges.QUERY,), _on_frames(of_judges.sentences)),
+    Finding("caveats", ("verdicts_to_read", "answers_judged_by_hand"), lambda evidence: " ".join(
+        by_hand(evidence.frames["answers_judged_by_hand"], evidence.frames["verdicts_to_read"]))),
+    Finding("caveats", ("served_models",), lambda evidence: served(evidence.frames["served_models"])),
+)  # fmt: skip
 """Every finding, in the order of the page."""
+BASIS_QUERIES = ("setup", "unfinished_greedy_answers", "outcomes", _PASSAGES)

@@ -10,20 +10,17 @@ from pathlib import Path
 import pandas as pd
 
 from swaymeter.data.errors import InputError, WorkspaceError
-from swaymeter.data.escaping import csv_cell, json_text
+from swaymeter.data.escaping import csv_cell
+from swaymeter.data.records.findings import write_findings
 from swaymeter.data.storage.artifact import write_manifest
-from swaymeter.data.storage.workspace import FOUND
 from swaymeter.data.storage.writing import replaced
 from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
-from swaymeter.reports.card import StudyCard
-from swaymeter.reports.distrust import DISTRUST_QUERIES
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.over_time import OVER_TIME
 from swaymeter.reports.figures.rendering import rendered, with_limits
-from swaymeter.reports.findings import FINDINGS, findings
+from swaymeter.reports.findings import BASIS_QUERIES, FINDINGS, StudyCard, findings
 from swaymeter.reports.frames import Frames, with_empty
-from swaymeter.reports.headline import HEADLINE_QUERIES
 from swaymeter.reports.history import HISTORY_QUERIES, section, write_history
 from swaymeter.reports.models import RUNS, labelled
 from swaymeter.reports.page import EXAMPLE_QUERIES, example, page
@@ -38,7 +35,7 @@ def queries() -> tuple[str, ...]:
     """The named queries of the warehouse that a report reads: all that its figures, findings and tables name."""
     parts = [figure.queries for figure in FIGURES.values()] + [table.queries for table in TABLES.values()]
     parts += [finding.queries for finding in FINDINGS] + [ANSWERS_QUERIES, READ_QUERIES, EXAMPLE_QUERIES, PAGE_QUERIES,
-              HEADLINE_QUERIES, DISTRUST_QUERIES, HISTORY_QUERIES]  # fmt: skip
+              BASIS_QUERIES, HISTORY_QUERIES]  # fmt: skip
     return tuple(dict.fromkeys(query for part in parts for query in part))
 
 
@@ -82,10 +79,10 @@ def _fill(folder: Path, frames: Frames, card: StudyCard) -> None:
     over_time = [picture for picture in pictures if picture[0].figure is OVER_TIME]
     pictures = [picture for picture in pictures if picture not in over_time]
     write_history(frames, folder, card, over_time)
-    sentences = findings(frames)
-    (folder / FOUND).write_text(json_text(sentences, indent=1), encoding="utf-8")
+    found = findings(frames, card)
+    write_findings(found, folder)
     text = page(
-        card, sentences, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
+        card, found, pictures, omitted, tables, frames, example=example(frames, answers, read), answers=answers,
         queries=read, since=section(frames),
     )  # fmt: skip
     (folder / "index.html").write_text(text, encoding="utf-8")

@@ -32,7 +32,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from swaymeter.data.digests import content_key
-from swaymeter.data.errors import DamagedFile, WorkspaceBusy, WorkspaceError, first_line
+from swaymeter.data.errors import WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import FilesArtifact, TableArtifact, is_joined
 from swaymeter.data.storage.files import CHARACTERS
@@ -42,8 +42,6 @@ from swaymeter.data.storage.writing import TEMPORARY
 
 DATABASE = "study.duckdb"
 """The file name of the database."""
-FOUND = "findings.json"
-"""The file of a report with what was found, in sentences by model, which the terminal shows, too."""
 log = logging.getLogger(__name__)
 
 LAYOUT = 2
@@ -127,15 +125,6 @@ class Workspace:
     def report_artifact(self, made_from: Mapping[str, Any]) -> FilesArtifact:
         """The report with its manifest."""
         return FilesArtifact(self.report / "manifest.json", made_from)
-
-    def findings(self) -> dict[str, list[str]]:
-        """What was found, in sentences by model, as the report has it; DamagedFile where it cannot be read."""
-        file = self.report / FOUND
-        try:
-            content = json_object(note_of(file))
-            return {model: [str(sentence) for sentence in sentences] for model, sentences in content.items()}
-        except (OSError, ValueError, TypeError) as error:
-            raise DamagedFile(f"{file} cannot be read ({first_line(error)}); run `swaymeter report` again") from None
 
     def annotation_files(self) -> list[Path]:
         """The file of every import of annotations: people's work, which no step can make again."""

@@ -12,6 +12,7 @@ from typing import Any
 from swaymeter.data import catalog
 from swaymeter.data.errors import StudyFileError, SwaymeterError, UnknownName, WorkFailed, WorkspaceError, first_line
 from swaymeter.data.records import NO_RELATIONS
+from swaymeter.data.records.findings import Findings, read_findings
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.cli.console import first_names, warn
 from swaymeter.flows.cli.terminal import TerminalProgress
@@ -200,11 +201,11 @@ class Selected:
             parts.append(f"{sum(chosen.values())} questions ({counts})")
         return f"{self.study.name}: {'; '.join(parts)}"
 
-    def findings(self, graph: Graph) -> dict[str, list[str]]:
-        """What was found, in sentences by model; nothing where the page is not done."""
+    def findings(self, graph: Graph) -> Findings | None:
+        """Return the findings of the page; None if the page is not done."""
         if any(node.state != "done" for node in graph if node.id.stage == "report"):
-            return {}
-        return self.workspace.findings()
+            return None
+        return read_findings(self.workspace.report)
 
     def outputs(self) -> dict[str, Path]:
         """What a person opens after a run."""

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -14,10 +14,13 @@ from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, Time
 from rich.progress import Progress as Bars
 from rich.text import Text
 
+from swaymeter.data.records.findings import Findings
 from swaymeter.flows.cli.console import by_reason, first_names, print_line
 from swaymeter.flows.execution.progress import Progress
 from swaymeter.tasks.measures.run import Spent
 
+MAX_CAVEATS = 3
+"""Caveats that a terminal shows; the page has all."""
 SPEED_SECONDS = 600.0
 """Over how long the speed is averaged from which the remaining time follows; one step may take minutes."""
 HEARTBEAT_SECONDS = 60.0
@@ -153,10 +156,14 @@ def log_to(console: Console, verbose: bool) -> None:
     logger.addHandler(handler)
 
 
-def show_findings(console: Console, findings: Mapping[str, Sequence[str]]) -> None:
-    """What was found, in sentences by model."""
-    for model, sentences in findings.items():
-        print_line("\n".join([f"\nfound: {model}", *(f"- {sentence}" for sentence in sentences)]), console)
+def show_findings(console: Console, findings: Findings) -> None:
+    """Print the headline, and the gravest caveats."""
+    for claim in findings.headline:
+        print_line("\n".join(claim.lines()), console)
+    for caveat in findings.caveats[:MAX_CAVEATS]:
+        print_line(f"distrust  {caveat}", console)
+    if (more := len(findings.caveats) - MAX_CAVEATS) > 0:
+        print_line(f"distrust  {more} more on the page", console)
 
 
 def summary(

@@ -21,6 +21,7 @@ from prefect.events import emit_event
 
 from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.escaping import markdown
+from swaymeter.data.records.findings import read_findings
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
@@ -118,10 +119,10 @@ def summary(graph: Graph) -> str:
     if not any(node.id.stage == "report" and node.state == "done" for node in graph):
         return ""
     workspace = graph.workspace
-    blocks = [
-        f"## {markdown(model)}\n\n" + "\n".join(f"- {markdown(one)}" for one in sentences)
-        for model, sentences in workspace.findings().items()
-    ]
+    found = read_findings(workspace.report)
+    lines = [markdown(line).strip() for claim in found.headline for line in claim.lines()]
+    lines += [f"Distrust: {markdown(caveat)}" for caveat in found.caveats]
+    blocks = ["\n".join(f"- {line}" for line in lines)] if lines else []
     if (means := workspace.report / "tables" / MEANS).exists():
         with means.open(encoding="utf-8", newline="") as file:
             header, *rows = csv.reader(file)

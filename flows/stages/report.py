@@ -14,7 +14,7 @@ from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.study_graph import REPORT
-from swaymeter.reports.card import NotRun
+from swaymeter.reports.findings import NotRun
 
 PRINTED = ("models.yaml", "papers.yaml", "published.csv")
 """The files of the catalog that reports print: what a model is called, what papers show, and their values."""

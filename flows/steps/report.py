@@ -15,7 +15,7 @@ from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.prompt import PromptPart
 from swaymeter.flows.study.study import Study
-from swaymeter.reports.card import StudyCard
+from swaymeter.reports.findings import StudyCard
 
 PROGRAMS = (
     "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "statsmodels", "matplotlib",

@@ -12,8 +12,8 @@ from markupsafe import Markup
 
 from swaymeter.data.digests import integrity
 from swaymeter.reports.answers.blocks import blocks, options
-from swaymeter.reports.card import StudyCard
 from swaymeter.reports.estimates import by_hand, limits, thinking
+from swaymeter.reports.findings import StudyCard
 from swaymeter.reports.page import linked
 from swaymeter.reports.page.shell import asset, written
 

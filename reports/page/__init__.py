@@ -5,7 +5,7 @@ What it shows comes from models and from the web: all of it is escaped.
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -16,17 +16,27 @@ from markupsafe import Markup
 
 from swaymeter.data.catalog import paper_items, papers
 from swaymeter.data.digests import integrity
-from swaymeter.reports.card import StudyCard
-from swaymeter.reports.distrust import distrust
+from swaymeter.data.records.findings import Findings
 from swaymeter.reports.estimates import EQUIVALENCE, MOST_NAMED, stood_in
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.figures.susceptibility import BY_RELATION
+from swaymeter.reports.findings import FINDINGS, StudyCard, basis
 from swaymeter.reports.frames import Frames, are_own, records
-from swaymeter.reports.headline import basis, claims
-from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, asked_model, of_query, of_question, of_relation, rows_of
-from swaymeter.reports.page.pointed import names, told
+from swaymeter.reports.models import (
+    EVERY_MODEL,
+    RUNS,
+    Model,
+    asked_model,
+    by_size,
+    models,
+    of_query,
+    of_question,
+    of_relation,
+    rows_of,
+)
 from swaymeter.reports.page.shell import asset, cell, heading, linked, numeric, template, written
+from swaymeter.reports.page.tooltips import names, tooltips
 from swaymeter.reports.tables import Filled
 from swaymeter.reports.words import CONDITION_NAMES, outcome
 
@@ -46,7 +56,7 @@ class Question:
 
 
 def page(
-    card: StudyCard, findings: Mapping[str, Sequence[str]], pictures: Sequence[tuple[Drawn, Pictures]],
+    card: StudyCard, findings: Findings, pictures: Sequence[tuple[Drawn, Pictures]],
     omitted: Sequence[str], tables: Sequence[Filled], frames: Frames, *, example: str = "", answers: str = "",
     queries: str = "", since: str = "",
 ) -> str:  # fmt: skip
@@ -61,21 +71,27 @@ def page(
         "cell": cell, "linked": linked, "numeric": numeric, "of_relation": of_relation, "without_empty": _without_empty,
         "heading": _users_heading if kinds["own"] else heading, "outcome": partial(outcome, own=kinds["own"]),
     }  # fmt: skip
-    known, (shown, folded) = claims(frames), _arranged(pictures, own=kinds["own"])
+    shown, folded = _arranged(pictures, own=kinds["own"])
+    scored = [str(model) for model in models_of(frames)]
     several = len({drawn.model for drawn, _ in pictures} - {EVERY_MODEL}) > 1
-    of_marks = {drawn.name: some for drawn, picture in pictures if (some := told(drawn, picture))}
+    of_marks = {drawn.name: some for drawn, picture in pictures if (some := tooltips(drawn, picture))}
     script = asset("swaymeter.reports.page", "page.js")
     pieces = written(
         "swaymeter.reports.page", "page.html", "", filters, card=card, findings=findings,
-        models=[*findings], asked=[*dict.fromkeys(map(asked_model, findings))], shown=shown, papers=folded,
+        models=scored, asked=[*dict.fromkeys(map(asked_model, scored))], shown=shown, papers=folded,
         omitted=omitted, tables=tables, overview=overview, runs=runs, runs_alike=runs_alike,
         readings=frames["readings"], stand_ins=frames["stand_ins"], example=example, answers=answers, queries=queries,
-        relations=relations, most_rows=MOST_ROWS, most_named=MOST_NAMED, claims=known, several=several,
-        basis=basis(frames), distrust=distrust(card, frames, known),
+        relations=relations, most_rows=MOST_ROWS, most_named=MOST_NAMED, several=several, basis=basis(frames),
         kinds=kinds, told=of_marks, names=names(frames), script=Markup(script), script_hash=integrity(script),
         since=since,
     )  # fmt: skip
     return "".join(pieces)
+
+
+def models_of(frames: Frames) -> list[Model]:
+    """Return the models that have scores, by size."""
+    scored = (frames[name] for finding in FINDINGS for name in finding.queries if name != RUNS)
+    return by_size({model for frame in scored for model in models(frame)})
 
 
 def _kinds(frames: Frames) -> dict[str, bool]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from swaymeter.data.records.table import Table
-from swaymeter.reports.card import StudyCard
+from swaymeter.reports.findings import StudyCard
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from swaymeter.reports.figures.figure import Drawing, Drawn, Figure, draw_all
 from swaymeter.reports.figures.marks import marks_of, numbers_of
 from swaymeter.reports.figures.rendering import rendered
 from swaymeter.reports.models import Model
-from swaymeter.reports.page.pointed import told
+from swaymeter.reports.page.tooltips import tooltips
 from swaymeter.reports.style import FEW_DOTS, blank
 from tests.reports.browser import Browser
 
@@ -57,7 +57,7 @@ def test_too_many_marks_have_none() -> None:
 def test_what_is_told_cannot_end_its_script() -> None:
     rows = ROWS.assign(relation=[HOSTILE, "author", "genre"], value=[0.251, 0.512, 0.253])
     drawn = Drawn(Figure("f", "How?", "Dots", (), lambda model, frames: None), Model("m", ""), drawing(rows), "")
-    block = told(drawn, rendered(drawn))
+    block = tooltips(drawn, rendered(drawn))
     assert block is not None
     assert "<" not in block
     assert json.loads(block)["items"][0] == HOSTILE

@@ -7,7 +7,6 @@ from swaymeter.data.catalog import paper_items, papers
 from swaymeter.data.errors import InputError
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import as_in, draw_all
-from swaymeter.reports.findings import findings
 from swaymeter.reports.models import RUNS
 from swaymeter.reports.published import aliases, printed_of, significant, with_published
 from swaymeter.reports.tables import TABLES, filled
@@ -120,13 +119,6 @@ def test_figures_mark_the_published_share_of_their_model(
     stars = [line.get_ydata()[0] for axes in canvas.axes for line in axes.lines if line.get_marker() == "*"]
     assert sorted({round(float(star), 1) for star in stars}) == [34.0, 50.0, 59.0, 59.8, 74.0, 88.0]
 
-
-def test_sentences_say_what_is_published(pythia: dict[str, pd.DataFrame], llama: dict[str, pd.DataFrame]) -> None:
-    said = " ".join(next(iter(findings(pythia).values())))
-    assert "; in the paper: 73 of 122" in said
-    assert "; in the paper: pearson 0.34, spearman 0.42)" in said
-    answers = " ".join(next(iter(findings(llama).values())))
-    assert "; in the paper: share stubborn 6.16%, share persuaded 78.44% by ROUGE-L)" in answers
 
 
 def test_questions_of_ones_own_have_no_published_values(own: dict[str, pd.DataFrame]) -> None:

@@ -39,8 +39,8 @@ def carry_out(name: str, selected: "Selected", *, traceback: bool = False, **how
     log_to(out, verbose=traceback)
     graph, message = selected.execute(name, progress, **how)
     summary(out, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
-    if name in ("run", "report"):
-        show_findings(out, selected.findings(graph))
+    if name in ("run", "report") and (found := selected.findings(graph)):
+        show_findings(out, found)
     if message and not progress.failures:
         raise WorkFailed(message)
     if message:

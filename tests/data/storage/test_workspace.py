@@ -14,6 +14,7 @@ import pytest
 
 from swaymeter.data.digests import digest_of_large
 from swaymeter.data.errors import DamagedFile, WorkspaceBusy, WorkspaceError
+from swaymeter.data.records.findings import read_findings
 from swaymeter.data.records.tables import FACTS
 from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.data.storage.files import write_parquet
@@ -346,7 +347,7 @@ def test_what_others_put_into_a_workspace_ends(kind: str, workspace: Workspace) 
     assert describe_holder(workspace.root) == f"another run uses the workspace {workspace.root}"
     assert workspace.report_artifact({}).check().state == "damaged"
     with pytest.raises(DamagedFile, match="findings"):
-        workspace.findings()
+        read_findings(workspace.report)
     in_place_of(workspace.root / "workspace.json", kind)
     with pytest.raises(WorkspaceError, match=r"workspace\.json"), workspace.lock():
         pass

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from swaymeter.data.records.findings import Claim, Findings, Number
 from swaymeter.flows.cli.terminal import TerminalProgress, log_to, show_findings, speed, summary
 from swaymeter.tasks.measures.run import Spent
 
@@ -153,7 +154,10 @@ def test_only_our_warnings_reach_the_terminal(console: Console) -> None:
 
 def test_findings_are_shown_as_text() -> None:
     console = Console(file=io.StringIO(), width=40)
-    show_findings(console, {"tiny (float32)": ["[red]half[/red] of 8 questions " + "and more " * 9]})
+    numbers = (Number("3 of 8 relations", "open queries"), Number("none of 8", "closed queries"))
+    claims = [Claim("[red]half[/red] is said in", (Number("50.0% of 8 questions"),)), Claim("Swayed more in", numbers)]
+    show_findings(console, Findings(claims, [], ["Few items"] * 5))
     said = console.file.getvalue()  # type: ignore[attr-defined]
-    assert "found: tiny (float32)\n- [red]half[/red] of 8 questions and more and more" in said
-    assert len(said.strip().splitlines()) == 2
+    assert "[red]half[/red] is said in 50.0% of 8 questions\nSwayed more in\n    open queries: 3 of 8" in said
+    assert said.count("Few items") == 3
+    assert "2 more on the page" in said

@@ -1,4 +1,4 @@
-"""What a figure tells of the mark under a pointer: a line for each of its numbers, and which item it is of."""
+"""Tooltips of figures: the numbers and the item of the mark under the pointer."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ ITEMS = ("question_id", "query_id", "entity", "relation")
 MOST_LINES, LONGEST = 10, 60
 
 
-def told(drawn: Drawn, pictures: Pictures) -> Markup | None:
+def tooltips(drawn: Drawn, pictures: Pictures) -> Markup | None:
     """Size, headings, items, rows and marks of a figure as JSON for the page's script; None where no mark is known.
 
     A row has the number of its item, and its cells; a mark its place and the number of its row.

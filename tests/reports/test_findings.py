@@ -1,42 +1,53 @@
-"""The claims that a page opens with, what they rest on, and what to distrust."""
+"""Findings: headline, details, caveats, and their file."""
 
 import dataclasses
 import math
 import re
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from swaymeter.reports import headline
-from swaymeter.reports.distrust import distrust
-from swaymeter.reports.findings import UNCHANGED
-from swaymeter.reports.frames import with_empty
-from swaymeter.reports.headline import MOST_CLAIMS, _uncertain, basis, claims
+from swaymeter.data.errors import DamagedFile
+from swaymeter.data.records.findings import FINDINGS_FILE, Claim, read_findings, write_findings
+from swaymeter.reports.findings import FINDINGS, MAX_HEADLINE, UNCHANGED, Evidence, basis, findings
+from swaymeter.reports.frames import Frames, with_empty
 from swaymeter.reports.report import queries
-from tests.reports.study import CARD, MODEL
+from tests.reports.study import CARD, MODEL, frames, tables
+
+
+def headline(frames: Frames) -> list[Claim]:
+    return findings(frames).headline
+
+
+def questions_of(frames: Frames) -> list[Claim]:
+    """The claims about questions, of frames that hold a few columns only."""
+    evidence = Evidence(with_empty(frames, queries()))
+    about = (one for one in FINDINGS if one.section == "questions" and one.queries[0] in frames)
+    return [claim for finding in about if (claim := finding.claim(evidence))]
 
 
 def test_an_audit_is_told_in_words_of_its_user(own: dict[str, pd.DataFrame]) -> None:
-    said = claims(own)
+    said = headline(own)
     wrong = next(claim for claim in said if "With a wrong passage" in claim.sentence)
     assert wrong.sentence == "With a wrong passage it gave the passage's answer in"
-    assert [number.of for number in wrong.numbers] == ["other (float32)", f"{MODEL} (float32)"]
+    assert [number.label for number in wrong.numbers] == ["other (float32)", f"{MODEL} (float32)"]
     assert wrong.numbers[0].text == "50.0% [29.0, 71.0] of 24 wrong passages, of 12 questions"
-    assert wrong.numbers[0].ends == pytest.approx((50.0, 28.97, 71.03), abs=0.01)
+    assert wrong.numbers[0].interval == pytest.approx((50.0, 28.97, 71.03), abs=0.01)
     assert not any("persuaded" in claim.sentence or "entropy" in claim.sentence for claim in said)
     assert basis(own) == "12 questions, 60 passages, 144 greedy answers."
 
 
 def test_a_replication_is_told_in_words_of_its_paper(known: dict[str, pd.DataFrame]) -> None:
-    assert len(claims(known)) <= MOST_CLAIMS
+    assert len(headline(known)) <= MAX_HEADLINE
     asked = ("susceptibility_by_label", "group_comparisons", "correlations")  # said first, where a study has them
-    said = [claim.sentence for claim in claims({**known, **{name: known[name].iloc[:0] for name in asked}})]
-    assert any("significantly further than about real ones" in sentence for sentence in said)
+    said = [claim.sentence for claim in headline({**known, **{name: known[name].iloc[:0] for name in asked}})]
+    assert any("significantly more than real ones" in sentence for sentence in said)
     of_queries = ("susceptibility_in_short", "persuasion_in_short", *asked)
     alone = {**known, **{name: known[name].iloc[:0] for name in of_queries}}
     means = known["partition_means"]
     same = means[means["quantity"] == "coherent_persuasion"].assign(quantity=UNCHANGED, mean=0.5, low=None)
-    following, by_rule, by_kind, uncertain, moved = claims({**alone, "partition_means": pd.concat([means, same])})
+    following, by_rule, by_kind, uncertain, moved = headline({**alone, "partition_means": pd.concat([means, same])})
     assert following.sentence.endswith("the greedy answer stated the context's answer in")
     assert ", and stayed unchanged in " in following.numbers[0].text
     of_context = known["outcomes"].query("condition == 'counter_memory'")
@@ -55,31 +66,32 @@ def test_kinds_differ_where_the_interval_of_their_difference_does(high: float, v
     of = {"model": MODEL, "dtype": "float32", "condition": "counter_memory", "quantity": "following", "unit": "share"}
     means = [{**of, "partition": "static", "n": 20, "mean": 0.6, "low": 0.4, "high": 0.8},
              {**of, "partition": "temporal", "n": 20, "mean": 0.2, "low": 0.1, "high": high}]  # fmt: skip
-    claim = headline._by_kind(pd.DataFrame(means))
-    assert claim
+    outcomes = pd.DataFrame([{"condition": "counter_memory"}])
+    claims = questions_of({"partition_means": pd.DataFrame(means), "outcomes": outcomes})
+    (claim,) = (one for one in claims if "kind" in one.sentence)
     assert verdict in claim.numbers[0].text
 
 
 def test_of_many_models_the_least_and_the_most_are_said(own: dict[str, pd.DataFrame]) -> None:
     rows = own["models_side_by_side"]
     many = [rows[rows["model"] == "other"].assign(model=f"m{number}", mean=number / 10) for number in range(9)]
-    advice, first, *_ = claims({**own, "models_side_by_side": pd.concat(many)})
+    advice, first, *_ = headline({**own, "models_side_by_side": pd.concat(many)})
     assert advice.numbers == ()
-    ends = [(number.of, number.text.partition(" ")[0]) for number in first.numbers]
+    ends = [(number.label, number.text.partition(" ")[0]) for number in first.numbers]
     assert ends == [("m0 (float32), the lowest of 9", "0.0%"), ("m8 (float32), the highest of 9", "80.0%")]
     alike = pd.concat([of_one.assign(mean=0.5) for of_one in many])
-    (number,) = claims({**own, "models_side_by_side": alike})[1].numbers
-    assert number.of == "each of 9"
+    (number,) = headline({**own, "models_side_by_side": alike})[1].numbers
+    assert number.label == "each of 9"
     tied = pd.concat([*many[:8], many[7].assign(model="m8")])
-    highest = claims({**own, "models_side_by_side": tied})[1].numbers[1]
-    assert highest.of == "2 of 9 have the highest, such as m8 (float32)"
+    highest = headline({**own, "models_side_by_side": tied})[1].numbers[1]
+    assert highest.label == "2 of 9 have the highest, such as m8 (float32)"
 
 
 def test_a_share_without_an_interval_has_no_bar(own: dict[str, pd.DataFrame]) -> None:
     rows = own["models_side_by_side"].assign(low=math.nan, high=math.nan)
-    said = [number for claim in claims({**own, "models_side_by_side": rows}) for number in claim.numbers]
+    said = [number for claim in headline({**own, "models_side_by_side": rows}) for number in claim.numbers]
     assert said
-    assert {number.ends for number in said} == {None}
+    assert {number.interval for number in said} == {None}
     assert said[0].text == "50.0% of 12 questions"
     assert said[0].head == "50.0%"
 
@@ -100,7 +112,7 @@ def test_groups_are_told_with_their_tests() -> None:
         **with_empty({}, queries()), "susceptibility_by_label": pd.DataFrame(means), "group_comparisons":
         pd.DataFrame(tests), "susceptibility_in_short": pd.DataFrame([alone]),
     }  # fmt: skip
-    labels, tones = claims(frames)
+    labels, tones = headline(frames)
     assert labels.sentence == "Contexts moved open queries by"
     words = "0.188 nats (enemy) against 0.193 nats (friend), adjusted p = 0.686"
     assert [number.text for number in labels.numbers] == [words]
@@ -110,13 +122,13 @@ def test_groups_are_told_with_their_tests() -> None:
 def test_what_a_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame]) -> None:
     rows = known["correlations"]
     top = rows[rows["measure_a"] == "fisher"].assign(measure_a="fisher_top_k", relation="all", query_type="all")
-    first = claims({**with_empty({}, queries()), "correlations": top, "susceptibility_in_short":
+    first = headline({**with_empty({}, queries()), "correlations": top, "susceptibility_in_short":
                     known["susceptibility_in_short"]})[0]  # fmt: skip
     assert first.sentence.startswith("Rank correlation of susceptibility with Fisher susceptibility")
 
 
 def test_what_to_distrust(known: dict[str, pd.DataFrame]) -> None:
-    said = distrust(CARD, known, claims(known))
+    said = findings(known, CARD).caveats
     starts = ("Parts of the study are missing: 1 piece", "Few items", "Few entities", "Not to be compared",
               "Neither answer", "Undecided", "The judge large agrees")  # fmt: skip
     assert [sentence.startswith(start) for sentence, start in zip(said, starts, strict=True)] == [True] * len(starts)
@@ -131,7 +143,7 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
         "setup": pd.DataFrame([{"quantity": "questions", "total": 2}]),
         "statistics_in_short": known["statistics_in_short"].assign(untestable=0),
     }  # fmt: skip
-    said = distrust(CARD, known, [])
+    said = findings(known, CARD).caveats
     assert "Few items: 2 questions: no share or mean here can be relied on." in said
     assert any(re.match(r"Few entities: \d of a group in a relation, too few for an interval", text) for text in said)
     assert any(text.startswith("Without a context 2.5% [0.4, 12.9] of 40 answers are right: ") for text in said)
@@ -141,16 +153,16 @@ def test_what_few_questions_of_a_paper_cannot_show(known: dict[str, pd.DataFrame
 def test_share_of_verdicts_by_hand_is_said(known: dict[str, pd.DataFrame]) -> None:
     judged = pd.DataFrame([{"model": MODEL, "dtype": "float32", "greedy_answers": 40, "by_hand": 10, "changed": 3}])
     verdicts = pd.DataFrame([{"row": 1, "unused": None}, {"row": 2, "unused": "no such question was asked"}])
-    said = distrust(CARD, {**known, "answers_judged_by_hand": judged, "verdicts_to_read": verdicts}, claims(known))
+    said = findings({**known, "answers_judged_by_hand": judged, "verdicts_to_read": verdicts}, CARD).caveats
     assert any("(25.0%), of which the rule said something else of 3" in sentence for sentence in said)
-    assert "Verdicts by hand that count for no answer: row 2, no such question was asked." in said
+    assert any("Verdicts by hand that count for no answer: row 2, no such question was asked." in text for text in said)
 
 
 def test_nothing_is_distrusted_without_a_reason() -> None:
     nothing = with_empty({}, queries())
-    assert claims(nothing) == []
+    assert headline(nothing) == []
     assert basis(nothing) == ""
-    assert distrust(dataclasses.replace(CARD, not_run=()), nothing, []) == []
+    assert findings(nothing, dataclasses.replace(CARD, not_run=())).caveats == []
 
 
 @pytest.mark.parametrize(
@@ -168,7 +180,39 @@ def test_uncertainty_is_told_of_one_model_with_a_correlation(changed: dict[str, 
         "measure_a": "semantic_entropy_without", "measure_b": "coherent_persuasion", "subject_low": 0.1,
         "subject_high": 0.6, "low": 0.0, "high": 0.7,
     }  # fmt: skip
-    found = _uncertain(pd.DataFrame([{**row, **changed}]))
-    assert (found.numbers[0].text if found else "").startswith(begins)
-    assert bool(found) == bool(begins)
-    assert _uncertain(pd.DataFrame([row, {**row, "model": "small", "n": 19}])) is None
+    def correlation(*rows: object) -> str:
+        outcomes = pd.DataFrame([{"condition": "counter_memory"}])
+        claims = questions_of({"instance_correlations": pd.DataFrame([*rows]), "outcomes": outcomes})
+        return "".join(number.text for claim in claims if "entropy" in claim.sentence for number in claim.numbers)
+
+    text = correlation({**row, **changed})
+    assert text.startswith(begins)
+    assert bool(text) == bool(begins)
+    assert correlation(row, {**row, "model": "small", "n": 19}) == ""
+
+
+def test_details_name_each_measure(two: dict[str, pd.DataFrame]) -> None:
+    details = {claim.sentence.partition(" over")[0].rstrip(":"): claim for claim in findings(two).details}
+    assert {"Mean memorization ratio", "Mean susceptibility", "Mean Fisher susceptibility"} <= details.keys()
+    (cost,) = details["Cost of the precision"].numbers
+    assert (cost.label, cost.text[:24]) == (f"{MODEL} (bfloat16)", "bfloat16 against float32")
+    labels = {number.label for number in details["Mean memorization ratio"].numbers}
+    assert labels == {f"{MODEL} (bfloat16)", f"{MODEL} (float32)"}
+
+
+def test_an_unmeasured_precision_is_named() -> None:
+    rows = tables([(MODEL, "bfloat16")], relations=["capital"], entities=4, questions=6)
+    kept = {name: rows[name] for name in ("queries", "contexts", "susceptibility")}
+    (cost,) = (claim for claim in findings(frames(kept)).details if claim.sentence.startswith("Cost"))
+    assert cost.numbers[0].text.startswith("not measured; name `precision: {}`")
+
+
+def test_findings_survive_their_file(two: dict[str, pd.DataFrame], tmp_path: Path) -> None:
+    found = findings(two, CARD)
+    write_findings(found, tmp_path)
+    assert read_findings(tmp_path) == found
+    assert found.headline
+    for content in ("[" * 100_000, '{"headline": 3}', ""):
+        (tmp_path / FINDINGS_FILE).write_text(content)
+        with pytest.raises(DamagedFile, match=r"findings\.json"):
+            read_findings(tmp_path)
