@@ -61,8 +61,8 @@ test-mediawiki: setup ## install Debian's MediaWiki and run the clients against 
 test-servers: setup ## install vLLM for the CPU in .venv-vllm (3.5 GB), start it, and ask it for what is known
 	@$(BIN)/python -m tests.tasks.models.endpoints.vllm_server $(ARGS)
 
-test-faults: setup ## a campaign of faults: ARGS="--kills 200 --flips 100000 --seed 7"; docs/reliability.md
-	@$(BIN)/python -m tests.faults.campaign $(ARGS)
+test-faults: setup ## draw kills, flips, faulty servers and outages: ARGS="--count 20 --seed 7"; docs/reliability.md
+	@$(BIN)/python -m pytest tests/faults -m faults -rs $(ARGS)
 
 check: setup ## lint, types, import rules, spelling; goes through all four, fails if one did
 	@failed=0; \
