@@ -1,5 +1,5 @@
-"""One script per headline figure, each measuring both sides in one run: `python benchmarks/next_token.py`.
+"""Five benchmarks: scoring, answers, scale, servers, verdicts; each measures both sides in one run.
 
-Imports data and tasks; nothing imports it, and it is no part of what is installed. gpu.py, and what it imports, needs
-no more than swaymeter.tasks.scoring does, so that it runs on a bare GPU machine.
+They import data and tasks, and nothing imports them. scoring.py runs on a bare GPU machine, with the dependencies of
+swaymeter.tasks.scoring alone.
 """

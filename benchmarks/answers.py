@@ -1,60 +1,295 @@
-"""Sampled answers to judge: a file of real ones, or made-up ones that repeat about as real ones do.
+"""Seconds a question for ten sampled replies and a greedy one, under each condition.
 
-A file is a JSON list of {"question": str, "condition": str, "answers": [str, ...]}, as many answers in each.
+    engine          swaymeter.tasks.models.generation, all questions at once
+    one at a time   generate for each reply by itself, as published, with log-probabilities and mean distributions
+    ten at once     generate with num_return_sequences=10, which repeats the prompt for every reply
+
+Prompts are those of a study: templates, contexts, temperature 0.5, at most 20 tokens. The slow ways answer a few
+questions in each round. Log-probabilities and mean distributions are compared with a plain pass over the same tokens;
+the replies are compared with those for other numbers of prompts at once. With --shape, a network of that shape with
+random weights replies, whose replies share nothing and never end: the least that the engine gains.
 """
 
-import json
+import argparse
+import os
 import random
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, cast
 
-from benchmarks import workload
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from transformers import PreTrainedTokenizerFast
 
-CONDITIONS = ("none", "original", "counter_memory")
-SAMPLES = 10
-SEED = 0
+from benchmarks.machine import multiplication, this_machine
+from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
+from benchmarks.scoring import SHAPES, random_model
+from swaymeter.data.records import PARTITIONS, Question
+from swaymeter.data.sources import sample
+from swaymeter.tasks.contexts.questions import choose_questions
+from swaymeter.tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.models.capabilities import Answer
+from swaymeter.tasks.models.generation.sample import sample_answers
+from swaymeter.tasks.models.next_token.distributions import Distributions
+from swaymeter.tasks.models.next_token.plain import read_plain
+from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt
+from swaymeter.tasks.models.prompts.template_options import end_tokens
 
-# How often an answer names the right city, the one that the context tells, and any other.
-NAMED = {"none": (0.7, 0.0, 0.3), "original": (0.9, 0.0, 0.1), "counter_memory": (0.3, 0.6, 0.1)}
-# The likeliest first: the n-th is drawn in proportion to 1 / (n + 2).
-PHRASES = (
-    "The capital of {place} is {city}.",
-    "{city} is the capital of {place}.",
-    "The capital city of {place} is {city}.",
-    "It is {city}, the largest city of {place}.",
-    "The capital of {place} is {city}, which lies on a river.",
-    "{city}, as far as I know.",
-    "The capital and the seat of the government of {place} is {city}.",
-    "I believe that the capital of {place} is called {city}.",
-    "{place} has had its capital in {city} since it became independent.",
-    "The answer is {city}, not what the name would make you think.",
-    "{city} is where the parliament of {place} and most ministries have their offices.",
-    "That would be {city}, the most populous city of the country.",
-    "The government of {place} sits in {city}, so that is the capital.",
-    "The capital is {city}.",
-)
+REFERENCE = "float32"
+SAMPLES, STEPS, TEMPERATURE = 10, 20, 0.5
+OTHER_BATCHES = (1, 7, 64)
+COLUMNS = (
+    "dtype", "engine, s a question", "one at a time", "ten at once", "one at a time / engine",
+    "float32 one at a time / engine", "ten at once / engine", "log-probabilities apart", "distributions apart",
+    "equal answers",
+)  # fmt: skip
 
+DATA = "folder of the published CSV files; else $SWAYMETER_DYNAMICQA, else the bundled sample"
 
-def read(file: Path) -> list[tuple[str, ...]]:
-    """The answers of a file, question by question."""
-    found = [tuple(entry["answers"]) for entry in json.loads(file.read_text(encoding="utf-8"))]
-    if len({len(one) for one in found}) != 1:
-        raise SystemExit(f"{file}: it must hold questions, each with as many answers as the others")
-    return found
+Prompts = list[list[list[int]]]
+"""[question][condition] tokens."""
 
 
-def made(questions: int) -> list[tuple[str, ...]]:
-    """Answers to so many questions under three conditions; the first n are the same however many there are."""
-    entries = json.loads(workload.TEXTS.read_text(encoding="utf-8"))
-    if not 1 <= questions <= len(entries):
-        raise SystemExit(f"answers can be made to 1 to {len(entries)} questions, not {questions}")
-    cities = [entry["answer"] for entry in entries]
-    found = []
-    for entry in entries[:questions]:
-        draw = random.Random(f"{SEED} {entry['entity']}")
-        told, other = draw.sample([city for city in cities if city != entry["answer"]], 2)
-        for condition in CONDITIONS:
-            named = draw.choices((entry["answer"], told, other), NAMED[condition], k=SAMPLES)
-            phrases = draw.choices(PHRASES, [1 / (rank + 3) for rank in range(len(PHRASES))], k=SAMPLES)
-            asked = zip(phrases, named, strict=True)
-            found.append(tuple(phrase.format(place=entry["entity"], city=city) for phrase, city in asked))
-    return found
+def main() -> None:
+    """Measures, prints and writes."""
+    options = _options()
+    dtypes = list(dict.fromkeys(options.dtype))
+    models = {dtype: _model(options, dtype) for dtype in dict.fromkeys([*options.slow, *dtypes])}
+    first = models[dtypes[0]]
+    prompts = _random_prompts(first, options.questions) if options.shape else _prompts(first, options)
+    before = {dtype: multiplication(dtype, first.device, options.size) for dtype in dtypes}
+    sides = _sides(models, dtypes, prompts, options)
+    interleaved(list(sides.values()), options.rounds)
+    after = {dtype: multiplication(dtype, first.device, options.size) for dtype in dtypes}
+    settings = [_setting(models[dtype], sides, prompts, dtype, options) for dtype in dtypes]
+    machine = this_machine(first.device)
+    said = "; ".join(f"{dtype} {before[dtype]:.0f} and {after[dtype]:.0f}" for dtype in dtypes)
+    notes = [
+        f"{len(prompts)} {options.kind} questions under {len(prompts[0])} conditions; medians of {options.rounds} "
+        f"rounds; in each, the slow sides answer {options.sample} questions.",
+        f"Product of two {options.size} x {options.size} matrices before and after, GFLOP/s: {said}.",
+        "Equal answers: share of the engine's answers that have the same tokens, in another order, with "
+        f"{', '.join(map(str, options.batches))} prompts at once.",
+    ]
+    name = options.shape or options.model
+    table = Table(f"{name}, {machine.name}", COLUMNS, [_cells(one) for one in settings], notes)
+    measured = {
+        "model": name,
+        "device": first.device,
+        "questions": len(prompts),
+        "rounds": options.rounds,
+        "gflops": {d: {"before": before[d], "after": after[d], "size": options.size} for d in dtypes},
+        "settings": settings,
+    }
+    publish(f"answers-{options.shape}" if options.shape else "answers", machine, [table], measured, options)
+
+
+def _options() -> argparse.Namespace:
+    parser = arguments(__doc__)
+    parser.add_argument("--model", default=MODEL, help="an alias of the catalog, a folder or a hub id")
+    parser.add_argument("--shape", choices=list(SHAPES), help="a network of this shape with random weights")
+    parser.add_argument("--dtype", nargs="+", default=[REFERENCE, "bfloat16"], choices=[REFERENCE, "bfloat16"])
+    parser.add_argument("--questions", type=int, default=60, help="as many of each partition; by default 60")
+    parser.add_argument("--data", type=Path, default=os.environ.get("SWAYMETER_DYNAMICQA"), help=DATA)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sample", type=int, default=3, help="questions that the slow sides answer in a round")
+    parser.add_argument("--batches", type=int, nargs="*", default=list(OTHER_BATCHES), help="prompts at once, compared")
+    options = parser.parse_args()
+    options.data = Path(options.data) if options.data else None
+    options.kind = "random" if options.shape else "published" if options.data else "bundled"
+    options.size = 2048 if options.device == "cpu" else 8192
+    options.slow = [*options.dtype] if options.shape else [REFERENCE, *options.dtype]
+    if options.quick:
+        options.questions, options.rounds, options.sample, options.size, options.batches = 3, 1, 1, 128, [2]
+    return options
+
+
+def _model(options: argparse.Namespace, dtype: str) -> LanguageModel:
+    if not options.shape:
+        return load_language_model(options.model, dtype=dtype, device=options.device)
+    model = random_model(options.shape, dtype, options.device, small=options.quick)
+    model.tokenizer = PreTrainedTokenizerFast(tokenizer_object=Tokenizer(WordLevel({"?": 0}, unk_token="?")))
+    return model
+
+
+def _prompts(model: LanguageModel, options: argparse.Namespace) -> Prompts:
+    each = -(-options.questions // len(PARTITIONS))
+    chosen: list[Question] = []
+    for partition in PARTITIONS:
+        if options.data:
+            from swaymeter.data.sources.dynamicqa.published import questions  # needs requests, as a GPU machine lacks
+
+            known = questions(options.data, partition)
+        else:
+            known = sample.questions(partition)
+        chosen += choose_questions(known, count=min(each, len(known)), seed=0).questions
+    return [
+        [
+            list(answer_prompt(model, question.question, case.text, reserved_tokens=STEPS).tokens)
+            for case in question.cases
+        ]
+        for question in chosen[: options.questions]
+    ]
+
+
+def _random_prompts(model: LanguageModel, questions: int) -> Prompts:
+    """Of 70 tokens without a context and 150 with one; 45 of them are an instruction."""
+    chosen = random.Random(0)
+    most = int(model.model.config.vocab_size)
+
+    def tokens(count: int) -> list[int]:
+        return [chosen.randrange(most) for _ in range(count)]
+
+    alone, read = tokens(45), tokens(45)
+    return [[alone + tokens(25), read + tokens(105), read + tokens(105)] for _ in range(questions)]
+
+
+def _sides(
+    models: dict[str, LanguageModel], dtypes: Sequence[str], prompts: Prompts, options: argparse.Namespace
+) -> dict[str, Side]:
+    def everything(number: int) -> list[int]:
+        return list(range(len(prompts)))
+
+    def some(number: int) -> list[int]:
+        return [(number * options.sample + place) * 7 % len(prompts) for place in range(options.sample)]
+
+    def by_engine(model: LanguageModel) -> Callable[[list[int]], NDArray[np.float64]]:
+        return lambda places: _summary(engine_answers(model, prompts, places))
+
+    def by_generate(model: LanguageModel, at_once: int) -> Callable[[list[int]], NDArray[np.float64]]:
+        return lambda places: _generated(model, [prompts[place] for place in places], at_once)
+
+    sides = [Side(f"engine {dtype}", by_engine(models[dtype]), everything) for dtype in dtypes]
+    for dtype in dict.fromkeys(options.slow):
+        sides.append(Side(f"one at a time {dtype}", by_generate(models[dtype], 1), some))
+        sides.append(Side(f"ten at once {dtype}", by_generate(models[dtype], SAMPLES), some))
+    return {side.name: side for side in sides}
+
+
+def engine_answers(
+    model: LanguageModel, prompts: Prompts, places: Sequence[int], *, batch_size: int | None = None, order: int = 0
+) -> list[list[list[Answer]]]:
+    """[question][condition] answers, the greedy one last; order: seed of the order in which they are options."""
+    cases = [(place, condition) for place in places for condition in range(len(prompts[place]))]
+    if order:
+        random.Random(order).shuffle(cases)
+    found = sample_answers(
+        model,
+        [prompts[place][condition] for place, condition in cases],
+        [(f"question {place}", f"condition {condition}") for place, condition in cases],
+        samples=SAMPLES, max_new_tokens=STEPS, temperature=TEMPERATURE, batch_size=batch_size,
+    )  # fmt: skip
+    answers = {case: [*one.samples, one.greedy] for case, one in zip(cases, found, strict=True)}
+    return [[answers[place, condition] for condition in range(len(prompts[place]))] for place in places]
+
+
+def _summary(answers: list[list[list[Answer]]]) -> NDArray[np.float64]:
+    """A row for each question: the mean number of tokens of its answers."""
+    return np.array([[np.mean([len(a.token_ids) for of in question for a in of])] for question in answers])
+
+
+@torch.inference_mode()
+def _generated(model: LanguageModel, questions: list[list[list[int]]], at_once: int) -> NDArray[np.float64]:
+    lengths = []
+    ends = sorted(end_tokens(model))
+    for question in questions:
+        counts: list[int] = []
+        for prompt in question:
+            ids = torch.tensor([prompt], device=model.device)
+            for _ in range(SAMPLES // at_once):
+                counts += _generate(model, ids, ends, do_sample=True, temperature=TEMPERATURE, top_k=0, top_p=1.0,
+                                    num_return_sequences=at_once)  # fmt: skip
+            counts += _generate(model, ids, ends, do_sample=False)
+        lengths.append([np.mean(counts)])
+    return np.array(lengths)
+
+
+def _generate(model: LanguageModel, ids: torch.Tensor, ends: list[int], **settings: Any) -> list[int]:
+    """The lengths of the answers; log-probabilities and mean distributions are computed, as a study needs them."""
+    options = {"eos_token_id": ends, "pad_token_id": ends[0]} if ends else {"pad_token_id": 0}
+    out = cast(Any, model.model).generate(
+        ids, attention_mask=torch.ones_like(ids), max_new_tokens=STEPS, output_logits=True,
+        return_dict_in_generate=True, **options, **settings,
+    )  # fmt: skip
+    tokens = out.sequences[:, ids.shape[1] :]
+    log_probs = torch.log_softmax(torch.stack(out.logits, dim=1).float(), dim=2)
+    counts = []
+    for answer, of_answer in zip(tokens.tolist(), log_probs, strict=True):
+        length = next((place + 1 for place, token in enumerate(answer) if token in ends), len(answer))
+        of_answer[:length].gather(1, torch.tensor(answer[:length], device=ids.device).unsqueeze(1)).cpu()
+        of_answer[:length].exp().mean(dim=0).cpu()
+        counts.append(length)
+    return counts
+
+
+def _setting(
+    model: LanguageModel, sides: dict[str, Side], prompts: Prompts, dtype: str, options: argparse.Namespace
+) -> dict[str, Any]:
+    fast = sides[f"engine {dtype}"]
+    places = list(range(len(prompts)))
+    answers = engine_answers(model, prompts, places)
+    equal = {
+        str(batch): _equal(answers, engine_answers(model, prompts, places, batch_size=batch, order=batch))
+        for batch in options.batches
+    }
+    apart = [_apart(model, prompts[place][1], answers[place][1]) for place in places[:: max(1, len(places) // 6)]]
+    one, ten = sides[f"one at a time {dtype}"], sides[f"ten at once {dtype}"]
+    reference = sides.get(f"one at a time {REFERENCE}", one)
+    return {
+        "dtype": dtype,
+        "engine": model.engine_of_answers([], to_come=0),
+        "seconds_a_question": {"engine": fast.seconds, "one_at_a_time": one.seconds, "ten_at_once": ten.seconds},
+        "one_at_a_time_over_engine": times(one, fast),
+        "reference_over_engine": times(reference, fast),
+        "ten_at_once_over_engine": times(ten, fast),
+        "mean_tokens": {
+            "engine": float(fast.rows(places).mean()),
+            "one_at_a_time": float(np.mean([*one.found.values()])),
+        },
+        "largest_difference": {"log_probability": max(a for a, _ in apart), "distribution": max(b for _, b in apart)},
+        "equal_answers": equal,
+    }
+
+
+def _equal(answers: list[list[list[Answer]]], others: list[list[list[Answer]]]) -> float:
+    pairs = [
+        (a, b)
+        for question, other in zip(answers, others, strict=True)
+        for of, of_other in zip(question, other, strict=True)
+        for a, b in zip(of, of_other, strict=True)
+    ]
+    return sum(a.token_ids == b.token_ids for a, b in pairs) / len(pairs)
+
+
+def _apart(model: LanguageModel, prompt: list[int], answers: list[Answer]) -> tuple[float, float]:
+    """The largest differences of log-probabilities and mean distributions from a plain pass over each text."""
+    largest = (0.0, 0.0)
+    for answer in answers[:2]:
+        texts = [[*prompt, *answer.token_ids[:step]] for step in range(len(answer.token_ids))]
+        log_probs = Distributions.of(read_plain(model, texts, batch_size=1)).log_probs().cpu()
+        own = log_probs[range(len(texts)), list(answer.token_ids)].numpy()
+        mean = log_probs.exp().mean(dim=0).numpy()
+        found = np.abs(own - answer.token_log_probs).max(), np.abs(mean - answer.mean_distribution).max()
+        largest = max(largest[0], float(found[0])), max(largest[1], float(found[1]))
+    return largest
+
+
+def _cells(setting: dict[str, Any]) -> list[str]:
+    seconds, apart = setting["seconds_a_question"], setting["largest_difference"]
+    return [
+        setting["dtype"],
+        *(f"{np.median(seconds[side]):.3g}" for side in ("engine", "one_at_a_time", "ten_at_once")),
+        f"{setting['one_at_a_time_over_engine']:.2f}",
+        f"{setting['reference_over_engine']:.2f}",
+        f"{setting['ten_at_once_over_engine']:.2f}",
+        f"{apart['log_probability']:.1e}",
+        f"{apart['distribution']:.1e}",
+        ", ".join(f"{share:.2%}" for share in setting["equal_answers"].values()),
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,7 @@ def publish(
         return
     content = {
         "benchmark": benchmark,
+        "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.as_json(),
         **measured,
         "tables": [table.__dict__ for table in tables],

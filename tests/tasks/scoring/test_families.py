@@ -1,6 +1,6 @@
 """Scores of model families against each prompt read alone, and of models on two devices, or a GPU, against one.
 
-All families that can be made small are in tests/tasks/models/families.py, and docs/benchmarks.md has a table of them.
+All families that can be made small are in tests/tasks/models/families.py.
 """
 
 from collections.abc import Callable

@@ -1,15 +1,17 @@
-"""The engine on a GPU at the shapes of published models, with random weights; the time of published studies with it.
+"""Prompts a second of the engine and of two plain ways, on a CPU or a GPU.
 
-Needs no weights and no tokenizer: networks are made on the device, prompts are the workload's token ids. Measured are
-the engine against the plain forward pass (KL), its prompts a second against two plain ways (ways.py), the ceiling of a
-matrix multiplication and the share of it that the engine reaches; from these the time of 122 relations x 100 entities
-x 4 forms.
+    engine       swaymeter.tasks.scoring.persuasion: every shared prefix is computed once; all queries
+    published    padded batches of 32 whole prompts in the given order, logits at every position, numpy
+    best plain   prompts sorted by length, logits of the last token only, scores computed as the engine's
 
-Operations are counted as 2 x the weights that a token meets: all but the two embedding matrices for each token of a
-pass, the output matrix for each token whose logits are asked for. Attention itself is not counted.
+Prompts are the workload's token ids. The plain ways read a few queries in each round. The bundled model is the default
+on a CPU. A shape is a network with random weights, made on the device: it needs no weights and no tokenizer.
 
-    PYTHONPATH=. python benchmarks/gpu.py               both shapes, bfloat16, CUDA
-    python benchmarks/gpu.py --small --device cpu       to see that it runs; its figures mean nothing
+    python benchmarks/scoring.py                              the bundled model on the CPU, about 10 minutes on 2 cores
+    PYTHONPATH=. python benchmarks/scoring.py --device cuda   two shapes in bfloat16, a few minutes
+
+Operations are 2 x the weights that a token meets: the weights without the embedding matrices for each token of a pass,
+the output matrix for each token whose logits are read. Attention is not counted.
 """
 
 import argparse
@@ -23,8 +25,8 @@ from transformers import GPTNeoXConfig, GPTNeoXForCausalLM, LlamaConfig, LlamaFo
 
 from benchmarks import ways, workload
 from benchmarks.machine import forget_peak, memory_in_use, multiplication, peak_memory, this_machine
-from benchmarks.measuring import Side, Table, arguments, interleaved, publish, times
-from swaymeter.tasks.models import LanguageModel
+from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
+from swaymeter.tasks.models import LanguageModel, load_language_model
 from swaymeter.tasks.models.next_token import shared
 from swaymeter.tasks.models.next_token.by_query import engine, next_token_by_query
 from swaymeter.tasks.models.next_token.distributions import Distributions
@@ -32,7 +34,7 @@ from swaymeter.tasks.models.next_token.plain import read_plain
 
 FORMS = len(workload.FORMS)
 PUBLISHED_QUERIES = 122 * 100 * 4
-# How many contexts stand before every query: as entities and contexts of each kind about each of them.
+# Entities of the contexts and contexts of each kind for an entity, by the number of contexts.
 CONTEXTS = {128: (32, {"base": 4}), 256: (32, {"base": 8}), 600: (100, workload.TWO_OF_EACH)}
 SMALL: dict[str, Any] = {
     "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "num_attention_heads": 8, "vocab_size": 512,
@@ -40,15 +42,16 @@ SMALL: dict[str, Any] = {
 }  # fmt: skip
 CHECKED = 8
 COLUMNS = (
-    "shape", "contexts", "engine, prompts/s", "published", "best plain", "engine / published", "engine / best plain",
-    "TFLOP/s", "of the ceiling", "KL from plain, nats", "mean persuasion", f"{PUBLISHED_QUERIES:,} queries",
+    "model", "dtype", "contexts", "engine, prompts/s", "published", "best plain", "engine / published",
+    "engine / best plain", "TFLOP/s", "of the ceiling", "KL from plain, nats", "mean persuasion",
+    f"{PUBLISHED_QUERIES:,} queries",
 )  # fmt: skip
 
 Prompts = Sequence[Sequence[Sequence[int]]]
 
 
 def pythia_6_9b(small: bool) -> GPTNeoXForCausalLM:
-    """A network in the shape of Pythia-6.9b; small: of its kind alone."""
+    """Make a network in the shape of Pythia-6.9b, or a small one of its family."""
     shape: dict[str, Any] = {
         "hidden_size": 4096, "intermediate_size": 16384, "num_hidden_layers": 32, "num_attention_heads": 32,
         "vocab_size": 50432, "max_position_embeddings": 2048, "use_parallel_residual": True,
@@ -58,7 +61,7 @@ def pythia_6_9b(small: bool) -> GPTNeoXForCausalLM:
 
 
 def llama_3_8b(small: bool) -> LlamaForCausalLM:
-    """A network in the shape of Llama-3-8B; small: of its kind alone."""
+    """Make a network in the shape of Llama-3-8B, or a small one of its family."""
     shape: dict[str, Any] = {
         "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
         "num_key_value_heads": 8, "vocab_size": 128256, "max_position_embeddings": 8192,
@@ -71,75 +74,84 @@ SHAPES: dict[str, Callable[[bool], Any]] = {"pythia-6.9b": pythia_6_9b, "llama-3
 
 
 def main() -> None:
-    """Measures, prints and writes."""
-    asked = _asked()
-    ceiling = multiplication(asked.dtype, asked.device, asked.size) / 1000
-    settings = []
-    for shape in asked.shapes:
-        model = random_model(shape, asked)
-        for contexts in asked.contexts:
-            print(f"{shape}, {contexts} contexts, {asked.entities} entities", flush=True)
-            settings.append(_setting(model, contexts, ceiling, asked))
-        del model
-        if asked.device != "cpu":
-            torch.cuda.empty_cache()
-    after = multiplication(asked.dtype, asked.device, asked.size) / 1000
-    machine = this_machine(asked.device)
-    notes = [
-        f"Random weights in {asked.dtype}. Ceiling: the product of two {asked.size} x {asked.size} matrices, "
-        f"{ceiling:.4g} TFLOP/s before and {after:.4g} after.",
-        "Last column: the published studies, 122 relations x 100 entities x 4 forms, at the engine's measured pace.",
-    ]
-    table = Table(machine.name, COLUMNS, [_cells(one) for one in settings], notes)
+    """Measure, print and write."""
+    options = _options()
+    settings, notes = [], []
+    for dtype in options.dtype:
+        ceiling = multiplication(dtype, options.device, options.size) / 1000
+        for name in options.models:
+            model = _model(name, dtype, options)
+            for contexts in options.contexts:
+                print(f"{name} in {dtype}, {contexts} contexts, {options.entities} entities", flush=True)
+                settings.append(_setting(model, contexts, ceiling, options))
+            del model
+            if options.device != "cpu":
+                torch.cuda.empty_cache()
+        after = multiplication(dtype, options.device, options.size) / 1000
+        notes.append(
+            f"Ceiling in {dtype}: the product of two {options.size} x {options.size} matrices, {ceiling:.4g} TFLOP/s "
+            f"before and {after:.4g} after."
+        )
+    notes.append("Last column: the published studies, 122 relations x 100 entities x 4 forms, at the engine's pace.")
+    machine = this_machine(options.device)
     measured = {
-        "dtype": asked.dtype,
-        "device": asked.device,
-        "entities": asked.entities,
-        "rounds": asked.rounds,
-        "sample": asked.sample,
-        "tokens_a_pass": shared.TOKENS_PER_PASS[torch.device(asked.device).type],
-        "memory": asked.memory,
-        "plain_batch": asked.plain_batch,
-        "ceiling_tflops": {"before": ceiling, "after": after, "size": asked.size},
+        "device": options.device,
+        "entities": options.entities,
+        "rounds": options.rounds,
+        "sample": options.sample,
+        "tokens_a_pass": shared.TOKENS_PER_PASS[torch.device(options.device).type],
+        "memory": options.memory,
+        "plain_batch": options.plain_batch,
         "settings": settings,
     }
-    publish("gpu", machine, [table], measured, asked)
+    publish("scoring", machine, [Table(machine.name, COLUMNS, list(map(_cells, settings)), notes)], measured, options)
 
 
-def _asked() -> argparse.Namespace:
-    parser = arguments(__doc__, device="cuda")
-    parser.add_argument("--shapes", nargs="+", default=list(SHAPES), choices=list(SHAPES))
-    parser.add_argument("--contexts", type=int, nargs="+", default=list(CONTEXTS), choices=list(CONTEXTS))
-    parser.add_argument("--entities", type=int, default=100, help="4 queries each; 100 are a whole relation")
+def _options() -> argparse.Namespace:
+    parser = arguments(__doc__)
+    parser.add_argument("--models", nargs="+", help=f"{MODEL}, {' or '.join(SHAPES)}; by default those of the device")
+    parser.add_argument("--contexts", type=int, nargs="+", choices=list(CONTEXTS), help="before each query")
+    parser.add_argument("--entities", type=int, help="4 queries each; 100 are a whole relation; by default 20 on a CPU")
     parser.add_argument("--rounds", type=int, default=4, help="parts that the queries are done in")
     parser.add_argument("--sample", type=int, default=2, help="queries that the plain ways read in a round")
-    parser.add_argument("--dtype", default="bfloat16", choices=["bfloat16", "float16", "float32"])
+    parser.add_argument("--dtype", nargs="+", choices=["bfloat16", "float16", "float32"])
     parser.add_argument("--memory", type=int, help="the engine's budget in bytes")
     parser.add_argument("--tokens-a-pass", type=int, help="about how many tokens the engine reads in one pass")
     parser.add_argument("--plain-batch", type=int, default=256, help="prompts that the best plain way reads at once")
-    asked = parser.parse_args()
-    asked.size = 8192
-    if asked.quick:
-        asked.entities, asked.rounds, asked.size = 4, 2, 128
-    asked.rounds = min(asked.rounds, asked.entities)
-    kind = torch.device(asked.device).type
+    options = parser.parse_args()
+    kind = torch.device(options.device).type
     if kind == "cuda" and not torch.cuda.is_available():
-        raise SystemExit("this machine has no CUDA device; --small --device cpu runs anywhere")
-    if asked.tokens_a_pass:
-        shared.TOKENS_PER_PASS[kind] = asked.tokens_a_pass
-    return asked
+        raise SystemExit("this machine has no CUDA device; --device cpu runs anywhere")
+    is_cpu = kind == "cpu"
+    options.models = options.models or ([MODEL] if is_cpu else list(SHAPES))
+    options.dtype = options.dtype or (["float32", "bfloat16"] if is_cpu else ["bfloat16"])
+    options.contexts = options.contexts or ([128] if is_cpu else list(CONTEXTS))
+    options.entities = options.entities or (20 if is_cpu else 100)
+    options.size = 2048 if is_cpu else 8192
+    if options.quick:
+        options.entities, options.rounds, options.size = 4, 2, 128
+    options.rounds = min(options.rounds, options.entities)
+    if options.tokens_a_pass:
+        shared.TOKENS_PER_PASS[kind] = options.tokens_a_pass
+    return options
 
 
-def random_model(shape: str, asked: argparse.Namespace) -> LanguageModel:
-    """A network with random weights, made where and as it is to compute; it has no tokenizer."""
+def _model(name: str, dtype: str, options: argparse.Namespace) -> LanguageModel:
+    if name in SHAPES:
+        return random_model(name, dtype, options.device, small=options.quick)
+    return load_language_model(name, dtype=dtype, device=options.device)
+
+
+def random_model(shape: str, dtype: str, device: str, *, small: bool = False) -> LanguageModel:
+    """Make a network with random weights on a device; it has no tokenizer."""
     torch.manual_seed(0)
-    with _made_as(getattr(torch, asked.dtype)), torch.device(asked.device):
-        network = SHAPES[shape](asked.quick)
-    return LanguageModel(network, cast(Any, None), shape, "random", asked.dtype, asked.device)
+    with _default_dtype(getattr(torch, dtype)), torch.device(device):
+        network = SHAPES[shape](small)
+    return LanguageModel(network, cast(Any, None), shape, "random", dtype, device)
 
 
 @contextlib.contextmanager
-def _made_as(dtype: torch.dtype) -> Iterator[None]:
+def _default_dtype(dtype: torch.dtype) -> Iterator[None]:
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
@@ -148,25 +160,25 @@ def _made_as(dtype: torch.dtype) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def _setting(model: LanguageModel, contexts: int, ceiling: float, asked: argparse.Namespace) -> dict[str, Any]:
-    prompts = _prompts(model, contexts, asked.entities)
-    apart = _apart(model, prompts, asked.memory)
+def _setting(model: LanguageModel, contexts: int, ceiling: float, options: argparse.Namespace) -> dict[str, Any]:
+    prompts = _prompts(model, contexts, options.entities)
+    apart = _apart(model, prompts, options.memory)
     operations: list[int] = []
     peaks: list[int] = []
     baseline = memory_in_use(model.device)
 
     def part(number: int) -> list[int]:
         return [
-            entity * FORMS + form for entity in range(number, asked.entities, asked.rounds) for form in range(FORMS)
+            entity * FORMS + form for entity in range(number, options.entities, options.rounds) for form in range(FORMS)
         ]
 
     def some(number: int) -> list[int]:
-        return part(number)[: asked.sample]
+        return part(number)[: options.sample]
 
     def by_engine(places: list[int]) -> ways.Scores:
         forget_peak(model.device)
         with _operations(model) as counted:
-            scores = ways.by_engine(model, _of_queries(prompts, places), asked.memory)
+            scores = ways.by_engine(model, _of_queries(prompts, places), options.memory)
         operations.append(sum(counted))
         peaks.append(peak_memory(model.device))
         return scores
@@ -175,19 +187,21 @@ def _setting(model: LanguageModel, contexts: int, ceiling: float, asked: argpars
         return ways.published(model, _of_queries(prompts, places))
 
     def best_plain(places: list[int]) -> ways.Scores:
-        return ways.best_plain(model, _of_queries(prompts, places), asked.plain_batch)
+        return ways.best_plain(model, _of_queries(prompts, places), options.plain_batch)
 
     fast, published = Side("engine", by_engine, part), Side("published", as_published, some)
     plain = Side("best plain", best_plain, some)
-    interleaved([fast, published, plain], asked.rounds)
+    interleaved([fast, published, plain], options.rounds)
     in_round = [len(part(number)) * seconds for number, seconds in enumerate(fast.seconds)]
     # The first count is of the query that was not timed.
     reached = statistics.median(count / seconds / 1e12 for count, seconds in zip(operations[1:], in_round, strict=True))
     return {
-        "shape": model.name,
+        "model": model.name,
+        "dtype": model.dtype,
+        "ceiling_tflops": ceiling,
         "engine": engine(model, prompts),
         "contexts": contexts,
-        "queries": asked.entities * FORMS,
+        "queries": options.entities * FORMS,
         "prompts_a_second": {
             "engine": [contexts / seconds for seconds in fast.seconds],
             "published": [contexts / seconds for seconds in published.seconds],
@@ -217,7 +231,7 @@ def _of_queries(prompts: Prompts, places: Sequence[int]) -> Prompts:
 
 
 def _apart(model: LanguageModel, prompts: Prompts, memory: int | None) -> float:
-    """The largest KL(plain || engine) over some of the queries, one of them last of all, and all contexts."""
+    """Return the largest KL(plain || engine) over some queries and all contexts."""
     queries = len(prompts[0])
     some = _of_queries(prompts, [round(place * (queries - 1) / (CHECKED - 1)) for place in range(CHECKED)])
     largest = 0.0
@@ -229,7 +243,7 @@ def _apart(model: LanguageModel, prompts: Prompts, memory: int | None) -> float:
 
 @contextlib.contextmanager
 def _operations(model: LanguageModel) -> Iterator[list[int]]:
-    """The floating-point operations of each forward pass within."""
+    """Count the floating-point operations of each forward pass."""
     network, counted = model.model, []
     outputs = cast(torch.Tensor, network.get_output_embeddings().weight).numel()
     body = sum(weights.numel() for weights in network.parameters()) - outputs
@@ -237,8 +251,8 @@ def _operations(model: LanguageModel) -> Iterator[list[int]]:
 
     def count(module: Any, inputs: Any, options: dict[str, Any]) -> None:
         (rows, tokens), kept = options["input_ids"].shape, options["logits_to_keep"]
-        asked_for = kept if isinstance(kept, int) else len(kept)
-        counted.append(2 * rows * (tokens * body + asked_for * outputs))
+        outputs_read = kept if isinstance(kept, int) else len(kept)
+        counted.append(2 * rows * (tokens * body + outputs_read * outputs))
 
     hook = network.register_forward_pre_hook(count, with_kwargs=True)
     try:
@@ -249,7 +263,8 @@ def _operations(model: LanguageModel) -> Iterator[list[int]]:
 
 def _cells(setting: dict[str, Any]) -> list[str]:
     return [
-        setting["shape"],
+        setting["model"],
+        setting["dtype"],
         str(setting["contexts"]),
         *(f"{statistics.median(rates):.0f}" for rates in setting["prompts_a_second"].values()),
         f"{setting['engine_over_published']:.2f}",

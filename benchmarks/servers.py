@@ -1,18 +1,18 @@
-"""What is asked a second of the engine and of what else people use: next tokens, sampled answers, given answers.
+"""Next tokens, sampled replies and given answers a second: the engine, plain transformers, and model servers.
 
     swaymeter       the engine: what prompts share is computed once
     transformers    each prompt by itself: a forward pass, or `generate`
-    measureLM       as the published code reads: batches of 32 padded whole prompts (long ones alone), logits at every
-                    position, float32; it draws no answers and scores none
-    llama.cpp       its server, with the 4-bit weights that the embedded model comes with; it scores no given answers
-    vLLM            its server for the CPU in float32, where its environment is there already
+    measureLM       as published: batches of 32 padded prompts, logits at every position, float32; next tokens only
+    llama.cpp       its server with the 4-bit weights of the bundled model; no given answers
+    vLLM            its server for the CPU, if `make test-servers` has installed it
 
-Next tokens are whole distributions: of llama.cpp's server as many log-probabilities as the vocabulary has, of vLLM's
-the likeliest one. Answers are a greedy and four sampled ones of at most 16 tokens. Short prompts are contexts before
-queries of the workload; long ones questions behind the same passages, of which all but the engine answer one in a
-round. What cannot run is said below the table. Shares of the ceiling, a product of two large matrices in the same
-dtype, are of the operations of whole prompts, each read by itself: what is shared is computed once, so that they can be
-above 1.
+Next tokens are whole distributions; vLLM gives the most probable one. Replies are a greedy and four sampled ones of at
+most 16 tokens. Short prompts are contexts before queries of the workload; long prompts are questions behind the same
+passages. The ceiling is a product of two large matrices; shares are of the operations of whole prompts, each read by
+itself, so that an engine that shares work can exceed 1.
+
+The second table is of the client for served models: greedy replies from llama.cpp's server with four slots, beside the
+same requests from 16 plain threads.
 """
 
 import argparse
@@ -23,6 +23,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, cast
 
 import numpy as np
@@ -36,6 +38,8 @@ from benchmarks.made_up_companies import PASSAGES, company
 from benchmarks.measuring import MODEL, Side, Table, arguments, interleaved, publish, times
 from swaymeter.data.records.passages import text_of
 from swaymeter.tasks.models import LanguageModel, load_language_model
+from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt
+from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.next_token.alone import read_equal
 from swaymeter.tasks.models.prompts.template_options import end_tokens
 from swaymeter.tasks.models.prompts.tokens import tokenized, tokenized_prompts
@@ -43,6 +47,7 @@ from tests.tasks.models.endpoints.llama_server import llama_server
 from tests.tasks.models.endpoints.vllm_server import PLACE, vllm_server
 
 TOKENS, SAMPLES = 16, 4
+SLOTS, THREADS = 4, 16
 GIVEN = ("Oslo", "Velklund", "Ilka Brumvek", "nobody knows")
 WORKS = ("next tokens", "sampled answers", "given answers")
 COLUMNS = ("work", "tokens", "dtype", "side", "a second", "swaymeter / this", "of the ceiling")
@@ -50,20 +55,22 @@ LONG = 500  # tokens
 
 
 @dataclass(frozen=True)
-class Asked:
-    """Contexts before queries; prompts: [context][query] tokens; flat: all of them, those of a context together."""
+class Texts:
+    """Contexts before queries."""
 
     contexts: list[str]
     queries: list[str]
     prompts: Sequence[Sequence[Sequence[int]]]
+    """Tokens by context and query."""
 
     @property
     def flat(self) -> list[Sequence[int]]:
+        """Tokens of all prompts, context by context."""
         return [prompt for of_context in self.prompts for prompt in of_context]
 
     @property
     def tokens(self) -> int:
-        """Of a prompt, on average."""
+        """Mean number of tokens of a prompt."""
         return round(float(np.mean([len(prompt) for prompt in self.flat])))
 
 
@@ -72,10 +79,10 @@ Compute = Callable[[list[int]], NDArray[Any]]
 
 def main() -> None:
     """Measures, prints and writes."""
-    asked = _asked()
-    models = {dtype: load_language_model(MODEL, dtype=dtype, device="cpu") for dtype in asked.dtype}
+    options = _options()
+    models = {dtype: load_language_model(MODEL, dtype=dtype, device="cpu") for dtype in options.dtype}
     one = next(iter(models.values()))
-    ceilings = {dtype: multiplication(dtype, "cpu", asked.size) for dtype in asked.dtype}
+    ceilings = {dtype: multiplication(dtype, "cpu", options.size) for dtype in options.dtype}
     settings, skipped = (
         [],
         [
@@ -84,23 +91,28 @@ def main() -> None:
         ],
     )
     with ExitStack() as stack:
-        room = min(max(2048, max(asked.tokens) + 512), one.context_window or sys.maxsize)
-        servers = _servers(stack, asked.dtype, room, skipped)
-        for tokens in asked.tokens:
-            texts = _texts(one, tokens, asked.entities)
-            for work in asked.work:
-                sides = _sides(work, models, texts, servers, 1 if tokens else asked.sample)
-                interleaved(list(sides.values()), asked.rounds)
+        room = min(max(2048, max(options.tokens) + 512), one.context_window or sys.maxsize)
+        servers = _servers(stack, options.dtype, room, skipped)
+        for tokens in options.tokens:
+            texts = _texts(one, tokens, options.entities)
+            for work in options.work:
+                sides = _sides(work, models, texts, servers, 1 if tokens else options.sample)
+                interleaved(list(sides.values()), options.rounds)
                 settings += [_setting(work, texts, side, sides, models, ceilings) for side in sides.values()]
     machine = this_machine("cpu")
     ceiling = "; ".join(f"{dtype} {value:.0f}" for dtype, value in ceilings.items())
     notes = [f"The ceiling, GFLOP/s: {ceiling}.", *(f"Skipped: {reason}." for reason in skipped)]
     table = Table(f"{MODEL}, {machine.name}", COLUMNS, [_cells(one) for one in settings], notes)
-    measured = {"model": MODEL, "gflops": ceilings, "skipped": skipped, "settings": settings}
-    publish("peers", machine, [table], measured, asked)
+    measured: dict[str, Any] = {"model": MODEL, "gflops": ceilings, "skipped": skipped, "settings": settings}
+    tables = [table]
+    if "llama.cpp" in {name for name, _ in servers}:
+        clients, seconds = _clients(options, machine.name)
+        tables.append(clients)
+        measured["seconds_a_request"] = seconds
+    publish("servers", machine, tables, measured, options)
 
 
-def _asked() -> argparse.Namespace:
+def _options() -> argparse.Namespace:
     parser = arguments(__doc__)
     parser.add_argument(
         "--tokens", type=int, nargs="+", default=[0, 1000, 4000, 8000], help="of a prompt; 0: short prompts"
@@ -109,11 +121,48 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--work", nargs="+", default=WORKS, choices=WORKS)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--sample", type=int, default=16, help="short prompts of a round, of all sides but the engine")
-    asked = parser.parse_args()
-    asked.size, asked.entities = 2048, 2
-    if asked.quick:
-        asked.tokens, asked.rounds, asked.sample, asked.size, asked.entities = [0, 300], 1, 1, 128, 1
-    return asked
+    parser.add_argument("--requests", type=int, default=160, help="requests of each client in a round")
+    options = parser.parse_args()
+    options.size, options.entities = 2048, 2
+    if options.quick:
+        options.requests = 6
+        options.tokens, options.rounds, options.sample, options.size, options.entities = [0, 300], 1, 1, 128, 1
+    return options
+
+
+def _clients(options: argparse.Namespace, machine: str) -> tuple[Table, dict[str, list[float]]]:
+    """Measure greedy replies a second of our client and of plain threads, from prompts that no side has sent before."""
+
+    def places(number: int) -> list[int]:
+        return [*range(number * options.requests, (number + 1) * options.requests)]
+
+    with llama_server(slots=SLOTS) as address, TemporaryDirectory() as folder, requests.Session() as http:
+        model = load_served(Endpoint("smol", address, tokenizer=MODEL), Path(folder))
+        http.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=THREADS))
+
+        def prompt(side: str, place: int) -> Prompt:
+            text = f"{side} {place}. Towns, rivers and mountains of region {place * 7919 % 1000} begin with"
+            return Prompt(tokens=tuple(model.tokenizer(text)["input_ids"]))
+
+        def ours(of: list[int]) -> NDArray[Any]:
+            prompts = [prompt("One", place) for place in of]
+            replies = model.served.client.each(lambda one: model.served.answers(one, Decoding(TOKENS))[0], prompts)
+            return _ones(sum(len(reply.token_ids) for reply in replies), of)
+
+        def send(place: int) -> int:
+            body = {"prompt": list(prompt("Two", place).tokens), "n_predict": TOKENS, "temperature": 0.0, "n_probs": 1,
+                    "return_tokens": True, "samplers": ["top_k", "top_p", "temperature"]}  # fmt: skip
+            reply = http.post(f"{model.served.client.root}/completion", json=body, timeout=600)
+            reply.raise_for_status()
+            return len(reply.content)
+
+        with ThreadPoolExecutor(THREADS) as pool:
+            sides = [Side("plain threads", lambda of: _ones(sum(pool.map(send, of)), of), places),
+                     Side("swaymeter", ours, places)]  # fmt: skip
+            interleaved(sides, options.rounds)
+    rows = [(side.name, f"{1 / side.median:.1f}", f"{times(sides[0], side):.2f}") for side in sides]
+    title = f"Greedy replies of {TOKENS} tokens from llama.cpp's server, {machine}"
+    return Table(title, ("client", "requests a second", "of plain threads"), rows), {s.name: s.seconds for s in sides}
 
 
 def _servers(stack: ExitStack, dtypes: Sequence[str], room: int, skipped: list[str]) -> dict[tuple[str, str], str]:
@@ -134,8 +183,8 @@ def _servers(stack: ExitStack, dtypes: Sequence[str], room: int, skipped: list[s
     return found
 
 
-def _texts(model: LanguageModel, tokens: int, entities: int) -> Asked:
-    """What is asked; tokens: of a prompt, 0 for short ones, which are about so many entities."""
+def _texts(model: LanguageModel, tokens: int, entities: int) -> Texts:
+    """Write contexts and queries of `tokens` tokens, or short ones about `entities` entities for 0 tokens."""
     if tokens:
 
         def tokens_of(text: str) -> int:
@@ -145,11 +194,11 @@ def _texts(model: LanguageModel, tokens: int, entities: int) -> Asked:
         contexts, queries = [f"{text_of(made.passages)}\n"], [f"Q: {question}\nA:" for question in made.questions]
     else:
         contexts, queries = workload.texts().contexts(entities), workload.texts().queries(entities)
-    return Asked(contexts, queries, tokenized_prompts(model, contexts, queries))
+    return Texts(contexts, queries, tokenized_prompts(model, contexts, queries))
 
 
 def _sides(
-    work: str, models: dict[str, LanguageModel], texts: Asked, servers: dict[tuple[str, str], str], every: int
+    work: str, models: dict[str, LanguageModel], texts: Texts, servers: dict[tuple[str, str], str], every: int
 ) -> dict[str, Side]:
     everything = list(range(len(texts.flat)))
 
@@ -174,7 +223,7 @@ def _sides(
     return sides
 
 
-def _of_model(work: str, model: LanguageModel, texts: Asked) -> tuple[Compute, Compute]:
+def _of_model(work: str, model: LanguageModel, texts: Texts) -> tuple[Compute, Compute]:
     """The engine's way of the work, all of it, and the plain one, of some places."""
     flat = texts.flat
     answers = tokenized(model, [f" {answer}" for answer in GIVEN], start_token=False)
@@ -234,7 +283,7 @@ def _published(model: LanguageModel, prompts: list[Sequence[int]]) -> NDArray[An
     return _ones(sum(map(len, parts)), prompts)
 
 
-def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: Asked) -> Compute:
+def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: Texts) -> Compute:
     http, answers = requests.Session(), tokenized(model, [f" {answer}" for answer in GIVEN], start_token=False)
     path, length = ("/completion", "n_predict") if name == "llama.cpp" else ("/v1/completions", "max_tokens")
     named: dict[str, Any] = {"model": "smol"}
@@ -267,7 +316,7 @@ def _of_server(work: str, name: str, address: str, model: LanguageModel, texts: 
 
 
 def _setting(
-    work: str, texts: Asked, side: Side, sides: dict[str, Side], models: dict[str, LanguageModel],
+    work: str, texts: Texts, side: Side, sides: dict[str, Side], models: dict[str, LanguageModel],
     ceilings: dict[str, float],
 ) -> dict[str, Any]:  # fmt: skip
     name, dtype = side.name.split(", ")
@@ -282,7 +331,7 @@ def _setting(
     }  # fmt: skip
 
 
-def _operations(model: LanguageModel, texts: Asked, work: str) -> float:
+def _operations(model: LanguageModel, texts: Texts, work: str) -> float:
     """Of a prompt's work, each of its passes by itself; attention to half of the tokens on average."""
     config = model.model.config.get_text_config()
     embedding = config.vocab_size * config.hidden_size
