@@ -78,8 +78,41 @@ docs: setup ## build the documentation site into site/; fails on a link or an an
 docs-serve: setup ## show the documentation site on 127.0.0.1:8000 (DOCS_PORT=…) until Ctrl-C; follows changes
 	@$(MKDOCS) serve --dev-addr 127.0.0.1:$(DOCS_PORT)
 
+# Runs that write many events at once need the longer timeout of the database and the batches of the recorder.
+ui: export PREFECT_API_URL := http://127.0.0.1:$(PORT)/api
+ui: export PREFECT_SERVER_DATABASE_TIMEOUT := 60
+ui: export PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE := 1000
+ui: export PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL := 1
+ui: export NO_PROXY := 127.0.0.1,$(NO_PROXY)
+ui: SHELL := bash
+ui: AUTOMATION := swaymeter: runs of killed processes
 ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0.1:4200 (PORT=…) until Ctrl-C
-	@exec $(BIN)/python -m swaymeter.flows.server.ui --port $(PORT)
+	@answers() { $(BIN)/python -c "from urllib.request import urlopen; urlopen('$$PREFECT_API_URL/ready')" 2>/dev/null; }; \
+	! answers || { echo "ui: port $(PORT) is in use; choose another: make ui PORT=4300" >&2; exit 1; }; \
+	trap 'trap "" INT TERM HUP; $(BIN)/python -c "$$END_WITH_RUNS" $$$$ $$server' EXIT; trap 'exit 130' INT TERM HUP; \
+	set -m; $(BIN)/prefect server start --port $(PORT) & server=$$!; set +m; \
+	until answers; do kill -0 $$server || exit 1; sleep 1; done; \
+	$(BIN)/prefect --no-prompt work-pool create swaymeter --type process --overwrite >/dev/null && \
+	env -u SWAYMETER_HOME $(BIN)/prefect --no-prompt deploy --all && \
+	{ $(BIN)/prefect automation inspect "$(AUTOMATION)" >/dev/null 2>&1 \
+	    || $(BIN)/prefect automation create --from-file automations.yaml; } || exit 1; \
+	set -m; SWAYMETER_HOME="$${SWAYMETER_HOME:-$(CURDIR)}" $(BIN)/prefect worker start --pool swaymeter --type process & set +m; \
+	wait $$!
+
+# Ctrl-C reaches the shell alone (set -m): runs and worker end before the server, to which they report. A worker that is
+# told to end would wait for its runs.
+define END_WITH_RUNS
+import os, psutil, sys
+server = psutil.Process(int(sys.argv[2]))
+kept = {os.getpid(), server.pid, *(process.pid for process in server.children(recursive=True))}
+others = [one for one in psutil.Process(int(sys.argv[1])).children(recursive=True) if one.pid not in kept]
+for processes in (others, [server]):
+    for process in processes:
+        process.terminate()
+    for process in psutil.wait_procs(processes, timeout=20)[1]:
+        process.kill()
+endef
+export END_WITH_RUNS
 
 # ---- setup -------------------------------------------------------------------------------------------------------
 # uv installs everything but torch: pip takes the build of torch that the machine offers (its wheels, its index).

@@ -26,7 +26,6 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.server.api import configured_api_answers
-from swaymeter.flows.server.automations import UNMET, WATCHED
 from swaymeter.flows.steps.watch import watch
 from swaymeter.flows.study.study import Study
 
@@ -38,6 +37,10 @@ PATIENCE = 2.0
 """For how many seconds the end of a run waits for the last of these calls."""
 MEANS = "mean-susceptibility-of-models.csv"
 """The table of the report that the summary shows, where the study has it."""
+UNMET = "swaymeter.watch.unmet"
+"""Event of a run with a number out of its bounds; its message names the number."""
+WATCHED = "swaymeter.study"
+"""Prefix of the id of the event's resource; the name of the study follows."""
 
 
 @contextmanager
@@ -90,7 +93,7 @@ def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
 def show_watched(study: Study, workspace: Workspace) -> None:
     """Shows the numbers that the study watches, and emits an event where one is not within its bounds.
 
-    `swaymeter.flows.server.automations` notifies of the event. The run is Completed all the same: it did its work.
+    An automation can act on the event. The run is Completed all the same: it did its work.
     """
     try:
         outcome = watch(study, workspace.database)

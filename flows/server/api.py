@@ -119,18 +119,13 @@ def _why_not(url: str, path: str = "health", seconds: float | None = None) -> st
 
 @contextmanager
 def server(
-    settings: Mapping[str, str], log: IO[bytes] | None, *meanwhile: str, port: int = 0
+    settings: Mapping[str, str], log: IO[bytes] | None, *meanwhile: str
 ) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
-    """Prefect's server as a child on that port of 127.0.0.1 (0: any free one), and its URL, once it answers.
+    """Start Prefect's server as a child on a free port of 127.0.0.1, and give its URL once it answers.
 
     ServerError, with the last error of its log, where it ended or does not answer. meanwhile: modules to import.
     """
-    try:  # bound here and handed down: nobody can take the port between choosing and using it, and who calls it waits
-        listener = socket.create_server(("127.0.0.1", port))
-    except OSError as error:
-        raise ServerError(
-            f"port {port} of 127.0.0.1 cannot be used: {error.strerror}; choose another: make ui PORT=4300"
-        ) from error
+    listener = socket.create_server(("127.0.0.1", 0))  # handed down, so that no other program can take the port
     with listener:
         url, handle = f"http://127.0.0.1:{listener.getsockname()[1]}/api", listener.fileno()
         process = subprocess.Popen(

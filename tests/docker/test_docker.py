@@ -109,7 +109,7 @@ def test_kubernetes_runs_the_commands_of_the_compose_file(
         variables = {one["name"] for one in container.get("env", ())}
         if container.get("envFrom") == [{"configMapRef": {"name": "client"}}]:
             variables |= objects["ConfigMap", "client"]["data"].keys()
-        assert service.get("environment", {}).keys() - {"SWAYMETER_WEBHOOK"} <= variables, name
+        assert service.get("environment", {}).keys() <= variables, name
     assert objects["ConfigMap", "client"]["data"] == {
         "PREFECT_API_URL": services["worker-cpu"]["environment"]["PREFECT_API_URL"],
         "DASK_SCHEDULER_ADDRESS": "tcp://dask-scheduler:8786",

@@ -110,23 +110,6 @@ def test_a_command_that_is_ended_leaves_no_process(
     assert alive == []
 
 
-WORKING = """
-import time
-from swaymeter.flows.server import ui
-with ui._worker() as worker:
-    print(worker.pid, flush=True)
-    time.sleep(120)
-"""
-
-
-def test_the_worker_of_a_page_that_is_killed_ends(start: Start) -> None:
-    with start("-c", WORKING, PREFECT_API_URL="http://127.0.0.1:1/api") as page:
-        assert page.stdout
-        worker = psutil.Process(int(page.stdout.readline()))
-        page.kill()
-        worker.wait(20)
-
-
 def test_a_configured_api_that_does_not_answer_is_named(start: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other, ThreadPoolExecutor() as pool:
         reason = pool.submit(_why_not, f"http://127.0.0.1:{other.getsockname()[1]}/api")
