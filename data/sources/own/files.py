@@ -1,7 +1,8 @@
 """The rows of a file as people have them: CSV, JSON or Parquet by its content; a row that is broken is named.
 
 A CSV file may have commas, semicolons, tabs or |, and any Unicode encoding that its bytes show. JSON may be an object
-on each line, one list of objects, a list under a key, or columns, as pandas and datasets write them.
+on each line, one list of objects, a list under a key, or columns, as pandas and datasets write them. Whole numbers
+that pandas wrote with a decimal, because one of the column is missing, and days with a time are read as they were.
 """
 
 import csv
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 
 from swaymeter.data.digests import is_endless
 from swaymeter.data.errors import MOST_NAMES, InputError, first_line, printable
-from swaymeter.data.sources.own.lists import each_key_once
+from swaymeter.data.sources.own.lists import each_key_once, none_where_empty
 
 LARGEST_FILE = 128 << 20
 LARGEST_CELL = 64 << 20
@@ -33,6 +34,8 @@ _NAMED_SEPARATOR = re.compile(r'"?sep=([^"\s]|\t)"?\s*', re.IGNORECASE)
 """A first line by which Excel says what stands between the cells."""
 _CR_ENDED = re.compile(r'(?:[^"\r\n]++|"[^"]*+")*+\r(?!\n)')  # possessive: what is read is not read again
 """A first row that ends as old Macs end lines; line feeds are of cells then."""
+_WHOLE = re.compile(r"(-?\d+)\.0")
+_MIDNIGHT = re.compile(r"(\d{4}-\d\d-\d\d)[T ]00:00:00(?:\.0+)?(?:Z|\+00:00)?")
 _PAGE = "is a web page and not the data; download the file itself, such as by its raw or download link"
 _OTHERS = {
     b"PK\x03\x04": "is an Excel workbook or another ZIP archive; save its sheet as CSV UTF-8",
@@ -103,7 +106,26 @@ def read_rows(file: Path, known: Collection[str]) -> FileRows:
         raise InputError(f"{file} is empty; write a header and rows, or download it again")
     if "\n" not in text or _CR_ENDED.match(text):
         text = re.sub(r"\r(?!\n)", "\n", text)
-    return _of_json(text, file, known) if text.lstrip()[0] in "[{" else _of_csv(text, file, known)
+    return _restored(_of_json(text, file, known) if text.lstrip()[0] in "[{" else _of_csv(text, file, known))
+
+
+def _restored(read: FileRows) -> FileRows:
+    """Return the rows with the whole numbers and days that pandas wrote as 1994.0 and 1994-05-01T00:00:00.000."""
+    restored: dict[str, re.Pattern[str]] = {}
+    for name in read.columns:
+        cells = [row.cells.get(name) for row in read.rows if not row.problem]
+        values = [cell for cell in cells if none_where_empty(cell) is not None]
+        for pattern in (_MIDNIGHT, *([_WHOLE] if len(values) < len(cells) else [])):
+            if values and all(isinstance(value, str) and pattern.fullmatch(value.strip()) for value in values):
+                restored[name] = pattern
+    if not restored:
+        return read
+
+    def restore(row: FileRow) -> FileRow:
+        new = {name: pattern.sub(r"\1", row.cells[name]) for name, pattern in restored.items() if row.cells.get(name)}
+        return row._replace(cells={**row.cells, **new})
+
+    return read._replace(rows=[restore(row) for row in read.rows])
 
 
 def _refuse_more(count: int, most: int, what: str, file: Path) -> None:

@@ -31,7 +31,11 @@ _WITH_KINDS = 'write each passage with its own kind, in `contexts`: [{"kind": "s
 
 
 def _as_text(value: Any) -> Any:
-    """Numbers and truth values as they are read aloud; other values as they are."""
+    """Return numbers, truth values and dates as people write them, a date without a time of midnight."""
+    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
+        value = value.date()
+    if isinstance(value, datetime.date):
+        return value.isoformat()
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float) and math.isinf(value):
@@ -41,13 +45,6 @@ def _as_text(value: Any) -> Any:
     if isinstance(value, str) and (control := FORM.search(value)):
         raise ValueError(f"holds the control character U+{ord(control[0]):04X}; remove it")
     return str(value) if isinstance(value, int | float) else value
-
-
-def _day(value: Any) -> Any:
-    """A date of Parquet or YAML as it is written, without a time where that is midnight; other values as they are."""
-    if isinstance(value, datetime.datetime):
-        value = value if value.time() != datetime.time() else value.date()
-    return value.isoformat() if isinstance(value, datetime.date) else value
 
 
 Text = Annotated[
@@ -86,7 +83,7 @@ class OwnContext(BaseModel):
     id: Name | None = None
     title: Text | None = None
     source: Text | None = None
-    date: Annotated[Text | None, BeforeValidator(_day)] = None
+    date: Text | None = None
     score: Annotated[float | None, Field(allow_inf_nan=False)] = None
 
     @model_validator(mode="before")

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -55,6 +56,27 @@ def test_rows_of_one_question_are_its_contexts(tmp_path: Path) -> None:
     )
     assert json.loads(question.other_columns or "") == {"chapter": "one, two | one"}
     assert (question.source, question.licence) == ORIGIN
+
+
+NUMBERS = pd.DataFrame({"question": ["When?", "Which day?", "How many?"], "answer": [1994, None, 7], "context": "So."})
+DAYS = pd.DataFrame({"question": ["Which day?"], "answer": pd.to_datetime(["1994-05-01"]), "context": "So."})
+
+
+@pytest.mark.parametrize(("frame", "expected"), [(NUMBERS, ["1994", "7"]), (DAYS, ["1994-05-01"])], ids=["int", "day"])
+def test_numbers_and_days_survive_pandas(tmp_path: Path, frame: pd.DataFrame, expected: list[str]) -> None:
+    files = [tmp_path / name for name in ("mine.csv", "mine.json", "mine.parquet")]
+    frame.to_csv(files[0], index=False, date_format="%Y-%m-%d %H:%M:%S")
+    frame.to_json(files[1], orient="records", date_format="iso")
+    frame.to_parquet(files[2])
+    for file in files:
+        read = questions_of(read_file(file, "question"), ORIGIN, {})
+        assert [question.object for question in read.questions if question.object] == expected, file.name
+
+
+def test_decimals_stay_decimals(tmp_path: Path) -> None:
+    rows = ("How many?,2.5,So.", "How long?,2.0,So.", "Who?,,So.")
+    read_rows = read(tmp_path, "\n".join(("question,answer,context", *rows, "")))
+    assert [question.object for question in read_rows.questions if question.object] == ["2.5", "2.0"]
 
 
 def test_a_baseline_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
