@@ -90,13 +90,13 @@ ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0
 	@answers() { $(BIN)/python -c "from urllib.request import urlopen; urlopen('$$PREFECT_API_URL/ready')" 2>/dev/null; }; \
 	! answers || { echo "ui: port $(PORT) is in use; choose another: make ui PORT=4300" >&2; exit 1; }; \
 	trap 'trap "" INT TERM HUP; $(BIN)/python -c "$$END_WITH_RUNS" $$$$ $$server' EXIT; trap 'exit 130' INT TERM HUP; \
-	set -m; $(BIN)/prefect server start --port $(PORT) & server=$$!; set +m; \
+	set -m; $(BIN)/prefect server start --port $(PORT) </dev/null & server=$$!; set +m; \
 	until answers; do kill -0 $$server || exit 1; sleep 1; done; \
 	$(BIN)/prefect --no-prompt work-pool create swaymeter --type process --overwrite >/dev/null && \
 	env -u SWAYMETER_HOME $(BIN)/prefect --no-prompt deploy --all && \
 	{ $(BIN)/prefect automation inspect "$(AUTOMATION)" >/dev/null 2>&1 \
 	    || $(BIN)/prefect automation create --from-file automations.yaml; } || exit 1; \
-	set -m; SWAYMETER_HOME="$${SWAYMETER_HOME:-$(CURDIR)}" $(BIN)/prefect worker start --pool swaymeter --type process & set +m; \
+	set -m; SWAYMETER_HOME="$${SWAYMETER_HOME:-$(CURDIR)}" $(BIN)/prefect worker start --pool swaymeter --type process </dev/null & set +m; \
 	wait $$!
 
 # Ctrl-C reaches the shell alone (set -m): runs and worker end before the server, to which they report. A worker that is

@@ -55,7 +55,7 @@ Wikidata, in one direction: a reversed one asks for the subject given the object
 asked about, `{answer}` what is answered, and the classes are named in that order; ↵ is a line break. `schema:` stands
 for `http://schema.org/` and `yago:` for `http://yago-knowledge.org/resource/`; where versions of YAGO name a predicate
 differently, the name of the published list of 130 comes first. Why they are as they are:
-[decision 0018](decisions/0018-relations-of-the-catalog.md).
+[decision 0006](decisions/0006-facts-and-relations.md).
 
 """
 DATA_SETS_HEAD = """\

@@ -126,7 +126,7 @@ class Rejected:
 
 
 CountKind = Literal["words", "tokens", "approximate"]
-"""What a count is of: words, as in decision 0050; tokens of an index, in the spellings of a name; or an estimate."""
+"""What a count is of: words, as in decision 0007; tokens of an index, in the spellings of a name; or an estimate."""
 
 
 @table("counted_pairs", "an entity and an answer that are looked for in the corpus", key=("entity", "answer"))

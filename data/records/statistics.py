@@ -20,9 +20,9 @@ SHARE = "share"
 UNDECIDED, EQUAL = "undecided", "equal"
 """Verdicts on two models of which nothing shows that they differ: nor that they do not; that they are nearly alike."""
 FEWEST_SAMPLES = 5
-"""The fewest sampled answers to a question whose entropies and coherent persuasion are in a mean (decision 0066)."""
+"""The fewest sampled answers to a question whose entropies and coherent persuasion are in a mean (decision 0014)."""
 FEWEST_FOR_INTERVAL = 5
-"""The fewest values, or clusters of values, whose mean has an interval (decision 0055)."""
+"""The fewest values, or clusters of values, whose mean has an interval (decision 0014)."""
 MOST_SAMPLES, LEAST_SAMPLES, DRAWN_CLUSTERS = 10_000, 1_000, 5_000_000
 """Bootstrap samples of an interval at most and at least, and the clusters that all of them have together at most."""
 
@@ -61,7 +61,7 @@ def end_error(clusters: int) -> float:
     key=("comparison", "measure", "test", "unit_of_analysis", "model", "dtype", "relation", "query_type"),
 )
 class GroupTest(ModelScores):
-    """A test of two groups of scores: as published, by entity, or with a covariate (decision 0042)."""
+    """A test of two groups of scores: as published, by entity, or with a covariate (decision 0014)."""
 
     comparison: Annotated[str, Meaning("which groups are compared, such as relevance")]
     measure: Annotated[str, Meaning("the score that is compared, such as persuasion")]

@@ -8,7 +8,7 @@ Bootstrap intervals of a mean and of a correlation: values are drawn, or whole c
 Their Monte Carlo error is 0.7% of the interval's width with 10,000 samples and 2.2% with 1,000 (`end_error`).
 Single values are clusters of their own, drawn in one order whatever theirs is.
 Values of a cluster depend on each other, as the two contexts of one question do. It shows how far a result would move
-with other clusters; with few clusters it is too narrow, and fewer than 5 have none (decision 0055). Values that are all
+with other clusters; with few clusters it is too narrow, and fewer than 5 have none (decision 0014). Values that are all
 equal have none either; the interval of a share has a width then, too.
 
 Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, chapter 8; the percentile method.
@@ -26,8 +26,8 @@ The interval of a share, and of the difference of two shares of the same items: 
 
 t and z are the 97.5th percentiles of Student's and the normal distribution. Where each value is a cluster of its own,
 n_e = n and the interval is Wilson's; where all values are equal, nothing says how alike those of a cluster are, and
-n_e = n_k. Decision 0066 says why n_d counts by the rarer values alone, and how much the intervals cover; fewer than 5
-clusters have none (decision 0055).
+n_e = n_k. Decision 0014 says why n_d counts by the rarer values alone, and how much the intervals cover; fewer than 5
+clusters have none (decision 0014).
 
 Source: Wilson 1927; Korn and Graubard 1998, Confidence Intervals for Proportions with Small Expected Number of Positive
 Counts Estimated from Survey Data, for n_d; Kish 1965, Survey Sampling, for n_k; Dean and Pagano 2015, Evaluating

@@ -1,4 +1,4 @@
-"""The counts of a pair, slowly, word by word, by the rules of decision 0050."""
+"""The counts of a pair, slowly, word by word, by the rules of decision 0007."""
 
 import unicodedata
 from collections.abc import Iterable
