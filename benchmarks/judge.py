@@ -20,7 +20,7 @@ from benchmarks.measuring import MODEL, Table, arguments, publish
 from benchmarks.whose_answer import ALL, JUDGED, Row, read, verdict
 from swaymeter.data.catalog.language_models import VERDICTS
 from swaymeter.tasks.models import load_language_model
-from swaymeter.tasks.scoring.judging import Case, judged
+from swaymeter.tasks.scoring.judging import Case, ask_language_model
 from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of, kappa_interval
 from swaymeter.tasks.statistics.formulas.intervals import share_interval
 
@@ -40,7 +40,7 @@ def main() -> None:
     ]
     started, found = time.perf_counter(), []
     for start in range(0, len(cases), AT_ONCE):
-        found += judged(model, cases[start : start + AT_ONCE])
+        found += ask_language_model(model, cases[start : start + AT_ONCE])
         print(f"  {len(found)} of {len(cases)} replies, {time.perf_counter() - started:.0f} s", flush=True)
     seconds = (time.perf_counter() - started) / len(cases)
     rows = [row | {"judge": one.verdict, "rule": verdict(row)} for row, one in zip(rows, found, strict=True)]

@@ -658,7 +658,7 @@ FINDINGS: tuple[Finding, ...] = (
         evidence.frames["greedy_answers_of_neither"])),
     Finding("caveats", ("undecided_greedy_answers",), lambda evidence: undecided(
         evidence.frames["undecided_greedy_answers"])),
-    Finding("caveats", (of_judges.QUERY,), _on_frames(of_judges.sentences)),
+    Finding("caveats", of_judges.QUERIES, _on_frames(of_judges.sentences), _always),
     Finding("caveats", ("verdicts_to_read", "answers_judged_by_hand"), lambda evidence: " ".join(
         by_hand(evidence.frames["answers_judged_by_hand"], evidence.frames["verdicts_to_read"]))),
     Finding("caveats", ("served_models",), lambda evidence: served(evidence.frames["served_models"])),

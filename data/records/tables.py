@@ -17,7 +17,7 @@ ANNOTATIONS = table_of(questions.Annotation)
 VARIANTS = table_of(score.Variant)
 RUNS = table_of(score.Run)
 VERDICTS_BY_HAND = table_of(verdicts.VerdictByHand)
-CORRECTED_ANSWERS = table_of(verdicts.CorrectedAnswer)
+DECIDED_ANSWERS = table_of(verdicts.DecidedAnswer)
 RELIABILITY = table_of(statistics.Reliability)
 COUNTED_PAIRS = table_of(facts.CountedPair)
 SHARDS = table_of(facts.Shard)
@@ -28,6 +28,6 @@ HISTORY_ITEMS = table_of(history.HistoryItem)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS,
-    VARIANTS, RUNS, VERDICTS_BY_HAND, CORRECTED_ANSWERS, RELIABILITY, SHARDS, FREQUENCIES, HISTORY, HISTORY_ITEMS,
+    VARIANTS, RUNS, VERDICTS_BY_HAND, DECIDED_ANSWERS, RELIABILITY, SHARDS, FREQUENCIES, HISTORY, HISTORY_ITEMS,
 )  # fmt: skip
 """What every study's database has, whatever it measures."""

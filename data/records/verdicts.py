@@ -1,4 +1,4 @@
-"""Verdicts by hand: what people say of answers whose words the rule misjudged, and the answers that this changes."""
+"""Verdicts by hand: what people say of answers, and the answers that a person or a judge decides."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -27,10 +27,10 @@ def same_words(text: str) -> str:
     return " ".join(text.split()).lstrip("' ")
 
 
-@table("corrected_answers", "an answer whose verdict or outcome follows from a verdict by hand")
+@table("decided_answers", "an answer whose verdict or outcome follows from the verdict of a person or a judge")
 @dataclass(frozen=True, slots=True)
-class CorrectedAnswer:
-    """What counts of an answer in place of what the rule says."""
+class DecidedAnswer:
+    """The verdict on an answer in place of the rule's."""
 
     model: Annotated[str, Meaning("the model's name")]
     dtype: Annotated[str, Meaning("the precision that the model computed in")]
@@ -38,8 +38,11 @@ class CorrectedAnswer:
     question_id: Annotated[str, Meaning("the question's id")]
     context_id: Annotated[str, Meaning("the context's id; none: without a context")]
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
-    row: Annotated[int | None, Meaning("the row of verdicts_by_hand; NULL where the outcome alone follows from one")]
-    who: Annotated[str | None, Meaning("who judged; NULL where the rule did")]
+    row: Annotated[int | None, Meaning("the row of verdicts_by_hand; NULL if no person decided")]
     verdict: Annotated[str, Meaning("whose answer it states")]
-    reason: Annotated[str | None, Meaning("why it states neither, by the rule; NULL where a person judged")]
+    decided_by: Annotated[str | None, Meaning(
+        "what decided the verdict: person, judge, or rule if the outcome alone follows; NULL if it is undecided"
+    )]
+    decider: Annotated[str | None, Meaning("the name of the person or of the judge; NULL for the rule")]
+    reason: Annotated[str | None, Meaning("why it states neither, by the rule; NULL if a person or a judge decided")]
     outcome: Annotated[str | None, Meaning("what the context did to it, as in whose_answer")]

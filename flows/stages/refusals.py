@@ -19,11 +19,14 @@ from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.sentences import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
+from swaymeter.tasks.measures.judged_answers import JUDGED_ANSWERS, load_function
 from swaymeter.tasks.measures.measure import PerQuery, check_enough
 from swaymeter.tasks.models.backends import OF_SERVERS, capabilities
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
 from swaymeter.tasks.models.files.identity import ModelKind, identify_model, kind_of_judge
+
+JUDGED = JUDGED_ANSWERS.name
 
 
 def refusals(
@@ -55,6 +58,8 @@ def refusals(
         for relation in subjects:
             yield from _too_few_built_contexts(graph, relation, sample)
     yield from refused_models(plan, asked_variants(graph, plan, selected, force=force), offline=offline)
+    if any(node.id.group == JUDGED and (force or node.state != "done") for node in nodes):
+        yield from _refused_judge(plan, offline=offline)
     about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
     yield from _refused_templates(asked_variants(graph, plan, about_questions, force=force))
 
@@ -119,6 +124,22 @@ def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bo
             f"models.{variant.place}: the server of {variant.model.name} cannot give {what}, which is needed for "
             f"{', '.join(names)}; leave these out, or ask it in a study of its own"
         )
+
+
+def _refused_judge(plan: Plan, *, offline: bool) -> Iterator[str]:
+    """Yield why the judge of a study cannot be had; a server is asked, and a function is loaded."""
+    from swaymeter.tasks.models.endpoints.model import load_served
+
+    parameters, declaration = plan.parameters[JUDGED], plan.declarations[JUDGED]
+    try:
+        if isinstance(declaration, SwaymeterError):
+            raise declaration
+        if parameters.endpoint:
+            load_served(parameters.endpoint, plan.workspace.endpoints, offline=offline)
+        elif parameters.function:
+            load_function(*parameters.function)
+    except SwaymeterError as error:
+        yield f"measures.{JUDGED}.judge: {error}"
 
 
 def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:
@@ -215,10 +236,9 @@ def check_models(study: Study, *, also_asked: bool = True, measures: Collection[
         for model in study.models:
             if name := model.tokenizer if model.endpoint else model.source:
                 _check(name, "language_model")
-        for measure in study.requested():
-            judge = study.parameters(measure).get("entailment")
-            if judge and (not measures or measure in measures):
-                _check(judge, kind_of_judge(judge) if measure == "clusters" else "entailment")
+        judge = study.parameters("clusters").get("entailment") if "clusters" in study.requested() else None
+        if judge and (not measures or "clusters" in measures):
+            _check(judge, kind_of_judge(judge))
         _check_capabilities(study)
     if study.questions is not None:
         models = QUESTION_SOURCES[study.questions.source].models(study.questions, study.models[0].source)

@@ -16,7 +16,7 @@ from swaymeter.flows.stages.fetch import fetch
 from swaymeter.flows.stages.frequency import frequency
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.report import report
-from swaymeter.flows.stages.score import corrections, reliability, score
+from swaymeter.flows.stages.score import decisions, reliability, score
 
 
 def graph_of(
@@ -39,7 +39,7 @@ def graph_of(
     built = build(graph, plan, fetched)
     scores = score(graph, plan, built)
     compared = reliability(graph, plan, fetched, built, scores)
-    counted, by_hand = frequency(graph, plan, built), corrections(graph, plan, built, scores)
+    counted, by_hand = frequency(graph, plan, built), decisions(graph, plan, built, scores)
     database = aggregate(graph, plan, fetched, built, [*scores, *compared, *counted, *by_hand])
     report(graph, plan, fetched, built, database)
     return graph

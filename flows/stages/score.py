@@ -13,7 +13,7 @@ from swaymeter.flows.graph.step import Output, Resource
 from swaymeter.flows.stages.build import Built, part_of, prompts_of
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan, Variant
-from swaymeter.flows.stages.study_graph import CORRECTIONS, RELIABILITY, SCORES
+from swaymeter.flows.stages.study_graph import DECISIONS, RELIABILITY, SCORES
 from swaymeter.flows.steps.score import Score
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.flows.study.study import MEASURES_OF_SEEDS
@@ -110,10 +110,14 @@ def _place(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Pla
     """What a pass waits for, and the device of the model that it asks here; one that asks a server takes none."""
     names = (group.leading.name, *group.measures)
     asks = any(MEASURES[name].capability for name in names)
-    judges = [parameters[name] for name in names if hasattr(parameters[name], "judge")]
+    judges = [parameters[name] for name in names if name == "judged_answers"]
     if (asks and model.endpoint is not None) or any(judge.endpoint for judge in judges):
         return {"resource": "server", "device": ""}
-    computes = asks or judges or any(getattr(parameters[name], "entailment", None) for name in names)
+    computes = (
+        asks
+        or any(not judge.function for judge in judges)
+        or any(hasattr(parameters[name], "entailment") for name in names)
+    )
     return {"resource": None, "device": model.device if computes else ""}
 
 
@@ -177,20 +181,20 @@ def _compared(
     ).output("reliability")  # fmt: skip
 
 
-def corrections(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
-    """Adds the steps that put verdicts by hand in place of the rule's; gives their tables, none without verdicts."""
-    if not plan.verdicts:
+def decisions(graph: Graph, plan: Plan, built: Built, scores: Iterable[Reference]) -> list[Reference]:
+    """Add the steps that put verdicts of a judge and of people in place of the rule's, if there are any."""
+    own = [reference for reference in scores if reference.role in ("answers", "whose_answer", "judged_answers")]
+    if not plan.verdicts and all(reference.role != "judged_answers" for reference in own):
         return []
-    own = [reference for reference in scores if reference.role in ("answers", "whose_answer")]
     digest = content_key({"verdicts": [asdict(verdict) for verdict in plan.verdicts]})
-    corrected = []
+    decided = []
     for relation, questions in built.questions.items():
         of_relation = [reference for reference in own if reference.node.id.subject == relation]
-        outputs = {"corrected_answers": Output(tables.CORRECTED_ANSWERS, ("verdicts", relation), "corrected_answers")}
+        outputs = {"decided_answers": Output(tables.DECIDED_ANSWERS, ("verdicts", relation), "decided_answers")}
         node = graph.add(
-            CORRECTIONS, CORRECTIONS.id(relation), outputs, inputs={"questions": questions},
+            DECISIONS, DECISIONS.id(relation), outputs, inputs={"questions": questions},
             optional={f"{reference.role} {reference.node.id}": reference for reference in of_relation},
             parameters={"verdicts": digest}, arguments=plan.verdicts,
         )  # fmt: skip
-        corrected.append(node.output("corrected_answers"))
-    return corrected
+        decided.append(node.output("decided_answers"))
+    return decided

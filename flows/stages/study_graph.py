@@ -45,7 +45,7 @@ from swaymeter.flows.steps.fetch import fetch_facts, fetch_names, fetch_question
 from swaymeter.flows.steps.frequency import add_up, collect_names, count_part
 from swaymeter.flows.steps.history import keep_history
 from swaymeter.flows.steps.report import draw_report
-from swaymeter.flows.steps.score import compute_reliability, correct_answers, run_pass
+from swaymeter.flows.steps.score import compute_reliability, decide_answers, run_pass
 from swaymeter.flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
 
 # ---- fetch: from files and public services ---------------------------------------------------------------------------
@@ -122,13 +122,14 @@ RELIABILITY = StepKind(
     "aggregate", "reliability", each="relation and model, of a study with several seeds", makes=("reliability",),
     function=compute_reliability, needs=("queries", "contexts", "scores"),  # of every seed
 )  # fmt: skip
-CORRECTIONS = StepKind(
-    "aggregate", "verdicts by hand", each="relation of a study with `verdicts`", makes=("corrected_answers",),
-    needs=("questions",), reads=("scores",), function=correct_answers,  # answers and whose_answer of every variant
+DECISIONS = StepKind(
+    "aggregate", "decided answers", each="relation of a study with `verdicts` or a judge", makes=("decided_answers",),
+    needs=("questions",), function=decide_answers,
+    reads=("scores",),  # answers, whose_answer and judged_answers of every variant
 )  # fmt: skip
 STATISTICS = StepKind(
     "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics, version=2,
-    reads=("queries", "contexts", "questions", "scores", "reliability", "frequencies", "corrected_answers"),
+    reads=("queries", "contexts", "questions", "scores", "reliability", "frequencies", "decided_answers"),
 )  # fmt: skip
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
 """The tables beside facts and prompts that the database has of what is fetched and built."""

@@ -79,6 +79,7 @@ def run_pass(step: Step, run: Run) -> Spent:
         batch_size=model.batch_size,
         answer_prompts=arguments.answer_prompts,
         load_served=load_served_model,
+        verdicts=Workspace(run.workspace).downloads / "verdicts",
     )
 
     if leading.about == "contexts":
@@ -145,18 +146,23 @@ def _sample(step: Step, measure: str, seed: int) -> Any:
     return frame
 
 
-def correct_answers(step: Step, run: Run) -> None:
-    """Writes the answers of a relation that verdicts by hand change; arguments: the verdicts."""
-    from swaymeter.tasks.measures.correction import corrected
+def decide_answers(step: Step, run: Run) -> None:
+    """Write the answers of a relation that a judge or people decide; arguments: people's verdicts."""
+    from swaymeter.tasks.measures.decided_answers import decided
 
-    answers, stated = (
+    answers, stated, judged = (
         [row for table in step.inputs_of(MEASURES[name].table) for row in table.read().select(columns).to_pylist()]
-        for name, columns in _JUDGED.items()
+        for name, columns in _DECIDED.items()
     )
-    output = step.table("corrected_answers")
-    output.write(output.table.of([*corrected(step.records("questions", Question), answers, stated, step.arguments)]))
+    rows = decided(step.records("questions", Question), answers, stated, judged, step.arguments)
+    output = step.table("decided_answers")
+    output.write(output.table.of([*rows]))
 
 
 _ANSWER = ["model", "dtype", "relation", "question_id", "context_id", "sample"]
-_JUDGED = {"answers": [*_ANSWER, "text"], "whose_answer": [*_ANSWER, "verdict", "reason", "outcome"]}
-"""What is read of stored answers, and of what the rule says of them."""
+_DECIDED = {
+    "answers": [*_ANSWER, "text"],
+    "whose_answer": [*_ANSWER, "verdict", "decided_by", "reason", "outcome"],
+    "judged_answers": [*_ANSWER, "judge", "verdict", "rule"],
+}
+"""Columns of the scores that decided answers follow from."""

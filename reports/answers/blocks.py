@@ -35,7 +35,8 @@ _TEXTS = (
 _SCORES = (
     "semantic_entropy", "semantic_entropy_standard_error", "coherent_persuasion",
     "coherent_persuasion_standard_error", "verdict", "reason", "outcome",
-    "judged_by", "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published", "context_cut",
+    "decided_by", "decider", "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published",
+    "context_cut",
 )  # fmt: skip
 _LOST = {
     "unfinished_thoughts": "its thoughts did not end", "withheld": "the content filter of the server withheld it",
@@ -148,8 +149,13 @@ def _of_model(
             "from the files"
         )
     scores = {(row["question_id"], row["context_id"]): _present(row, _SCORES) for row in records(scored)}
+    for of_case in scores.values():
+        if "verdict" in of_case and "decided_by" not in of_case:
+            of_case["verdict"] = "undecided"
     for row in records(judged):
-        opinion = {"judged": row["verdict"], "unjudged": row["unjudged"], "agree": row["agree"]}
+        is_both = isinstance(row["rule"], str) and isinstance(row["verdict"], str)
+        opinion = {"unjudged": row["unjudged"]}
+        opinion |= {"judged": row["verdict"], "agree": row["verdict"] == row["rule"]} if is_both else {}
         scores.setdefault((row["question_id"], row["context_id"]), {}).update(_present(opinion, [*opinion]))
     for key, before in flipped.items():
         scores.setdefault(key, {})["before"] = before
@@ -242,7 +248,7 @@ def _columns(rows: Sequence[Sequence[Mapping[str, Any] | None]]) -> dict[str, li
     }
     for name in _LETTERS:
         columns[name] = ["".join((case or _NO_CASE)["scores"].get(name, "-")[0] for case in row) for row in rows]
-    for name, score in {**_MEASURED, "by": "judged_by", "before": "before"}.items():
+    for name, score in {**_MEASURED, "by": "decider", "before": "before"}.items():
         columns[name] = [[(case or _NO_CASE)["scores"].get(score) for case in row] for row in rows]
     empty = ({"-"}, {None})
     return {name: values for name, values in columns.items() if {one for row in values for one in row} not in empty}

@@ -2,7 +2,7 @@
 
 const KEPT = 40;
 const NAMES = {
-  verdict: {c: "context", o: "original", b: "both", n: "neither", r: "refusal"},
+  verdict: {c: "context", o: "original", b: "both", n: "neither", r: "refusal", u: "undecided"},
   outcome: {p: "persuaded", a: "agreed", s: "stubborn", o: "other"},
 };
 const parsedShards = new Map();

@@ -129,7 +129,7 @@ function stating(verdict, condition, reason) {
   if (verdict === "context" && SUPPORTING.has(condition)) return original;
   const named = index.own ? ["a wrong passage's answer", "the passage's answer"] : ["a conflicting context's answer", "the context's answer"];
   const context = named[condition === "none" ? 0 : 1];
-  return {context, original, both: "both answers", neither: "neither answer", refusal: "declines"}[verdict] ?? "–";
+  return {context, original, both: "both answers", neither: "neither answer", refusal: "declines", undecided: "undecided"}[verdict] ?? "–";
 }
 
 /* The texts to mark in an answer or a context, by the side that they belong to: the right answers, and those that the

@@ -50,7 +50,7 @@ function judge(question, context, answer, changes) {
 /* What one says of an answer: a list of verdicts and, once one is chosen, the reason. */
 function judging(question, {id, condition}, answer) {
   const known = handOf(question.question_id, id, answer);
-  const options = ["", ...Object.values(NAMES.verdict)].map((verdict) =>
+  const options = ["", ...Object.values(NAMES.verdict).filter((verdict) => verdict !== "undecided")].map((verdict) =>
     element("option", {value: verdict}, verdict ? stating(verdict, condition) : "correct…"),
   );
   const select = element("select", {"aria-label": "Verdict by hand"}, options);

@@ -86,7 +86,7 @@ def _looked_through(questions: Sequence[Question]) -> list[Question]:
     if long := [question.question_id for question in questions if question.is_own and _is_long(question)]:
         log.warning(
             "%d questions have answers of more than %d words: %s; words decide whose answer a reply states, and long "
-            "ones are not repeated; name an entailment model at measures.whose_answer.entailment (audit: --entailment)",
+            "ones are not repeated; name a judge at measures.judged_answers.judge (audit: --judge)",
             len(long), LONGEST, textwrap.shorten(", ".join(long), 300),
         )  # fmt: skip
     return [

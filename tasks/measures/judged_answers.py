@@ -1,142 +1,270 @@
-"""Judged answers: a second opinion, of another language model, on whose answer each stored answer states.
+"""Verdicts of a judge on stored answers: on the undecided ones, and on a sample of those that the rule decided.
 
-`scoring.judging` has the prompt's form and the rule of the verdict. The answers that are looked for are those of
-whose_answer, whose verdict stands beside the judge's. The judge is computed on this machine, or asked at a server.
+The undecided answers are those of whose_answer without `decided_by`; there the judge's verdict takes the place of the
+rule's. On the sample both verdicts stand side by side, for the agreement of judge and rule. `scoring.judging` has the
+kinds of judges. No judge is asked twice about the same case with the same prompt, whatever the rule says of it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from swaymeter.data.catalog import judge_prompt
-from swaymeter.data.digests import content_key
-from swaymeter.data.options import ModelName
+from swaymeter.data.digests import content_key, file_digest
+from swaymeter.data.errors import ModelError
+from swaymeter.data.options import ModelName, beside_the_study
+from swaymeter.data.randomness import generator
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row, cut_questions
+from swaymeter.data.storage.stored_verdicts import StoredVerdicts
+from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, cut_questions
 from swaymeter.tasks.measures.rows import QuestionScore, of_cases, of_questions
 from swaymeter.tasks.measures.whose_answer import sides
-from swaymeter.tasks.models.backends import identify_language_model, load_language_model
+from swaymeter.tasks.models.backends import load_language_model
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
+from swaymeter.tasks.models.entailment import load_entailment
+from swaymeter.tasks.models.files.identity import identify_judge
+from swaymeter.tasks.models.loading import BALANCED
+from swaymeter.tasks.scoring.citations import without_marks
 from swaymeter.tasks.scoring.followed import Verdict
-from swaymeter.tasks.scoring.judging import Case, Judgement, Unjudged, judged, judged_in_words
-from swaymeter.tasks.scoring.wording.kinds import AnswerKind, kind_of
+from swaymeter.tasks.scoring.judging import (
+    Ask,
+    Case,
+    JudgeVerdict,
+    Unjudged,
+    ask_entailment_model,
+    ask_function,
+    ask_language_model,
+    ask_server,
+)
 
 _SERVED = re.compile(r"(?P<name>.+?)@(?P<address>https?://[^\s/?#@]+(?:/[^\s?#]*)?)")
+_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 
 
 class JudgedAnswersParameters(Parameters):
-    """Who judges, and what."""
+    """The judge, and how it is asked."""
 
     judge: ModelName = Field(min_length=1)
-    """The judge: an alias of the catalog, a hub id or a folder; at a server NAME@ADDRESS, such as
-    large@http://127.0.0.1:8000/v1."""
+    """Who decides what the rule cannot: a language model or an entailment model (an alias, a hub id or a folder);
+    NAME@URL for a model at a server, such as large@http://127.0.0.1:8000/v1; FILE.py:FUNCTION for a Python function."""
     dtype: Literal["float32", "bfloat16", "float16", "8bit", "4bit"] = "float32"
-    """The dtype that a judge on this machine computes in."""
+    """The dtype of a language model on this machine."""
     key_from: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
     """The environment variable that holds the key of the judge's server. The key itself stands in no file."""
     samples: bool = False
-    """Whether sampled answers are judged, too, and not the greedy ones alone."""
+    """Whether undecided sampled answers are judged, too, and not the greedy ones alone."""
+    agreement: int = Field(default=50, ge=0)
+    """How many greedy answers of each relation that the rule decided are judged, too, for the agreement of both."""
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """Where the judge is served; None where it is computed here."""
+        """The endpoint of a served judge; None for any other."""
         served = _SERVED.fullmatch(self.judge)
         return Endpoint(served["name"], served["address"], key_from=self.key_from) if served else None
 
+    @property
+    def function(self) -> tuple[Path, str] | None:
+        """The file and the name of a Python function; None for any other judge."""
+        function = _FUNCTION.fullmatch(self.judge)
+        return (Path(function["file"]), function["function"]) if function else None
+
     @field_validator("judge")
     @classmethod
-    def _has_an_address(cls, judge: str) -> str:
+    def _has_a_place(cls, judge: str, info: ValidationInfo) -> str:
         if "://" in judge and not _SERVED.fullmatch(judge):
-            raise ValueError("is no NAME@ADDRESS; write it as large@http://127.0.0.1:8000/v1, without ? and #")
-        return judge
+            raise ValueError("is no NAME@URL; write it as large@http://127.0.0.1:8000/v1, without ? and #")
+        function = _FUNCTION.fullmatch(judge)
+        return f"{beside_the_study(function['file'], info)}:{function['function']}" if function else judge
 
     @model_validator(mode="after")
-    def _here_or_there(self) -> "JudgedAnswersParameters":
+    def _fit_the_judge(self) -> "JudgedAnswersParameters":
         if self.key_from and not self.endpoint:
-            raise ValueError("key_from is for a judge at a server; write judge as NAME@ADDRESS, or leave key_from out")
-        if self.endpoint and "dtype" in self.model_fields_set and self.dtype != "float32":
-            raise ValueError("dtype is for a judge on this machine, and a server has its own; leave it out")
+            raise ValueError("key_from is for a judge at a server; write judge as NAME@URL, or leave key_from out")
+        if (self.endpoint or self.function) and "dtype" in self.model_fields_set and self.dtype != "float32":
+            raise ValueError("dtype is for a language model on this machine; leave it out")
         return self
 
 
-@table("judged_answers", "an answer")
+class Judge(NamedTuple):
+    """A judge that is ready to be asked.
+
+    Attributes:
+        name: Its name.
+        revision: Its revision; "served" at a server, the SHA-256 of the file for a function.
+        ask: The verdicts on cases.
+        model: A model whose forward passes count; None for other judges.
+    """
+
+    name: str
+    revision: str
+    ask: Ask
+    model: Any = None
+
+
+@table("judged_answers", "an answer that a judge was asked about")
 class JudgedAnswer(QuestionScore):
     """A row of judged answers."""
 
     sample: Annotated[int | None, Meaning("number of the sample from 0; NULL for the greedy answer")]
-    judge: Annotated[str, Meaning("the model that judges")]
-    judge_revision: Annotated[str, Meaning("its revision; served for one at a server")]
+    judge: Annotated[str, Meaning("the judge: a model, or a file with its function")]
+    judge_revision: Annotated[str, Meaning("its revision; served at a server, the SHA-256 of a function's file")]
     verdict: Annotated[Verdict | None, Meaning(
-        "whose answer it states by the judge: context (without a context: that of a conflicting one), original, both, "
-        "neither, or refusal; NULL where the judge gives no verdict"
+        "the judge's verdict: context (without a context: that of a conflicting one), original, both, neither, or "
+        "refusal; NULL if the judge gives none"
     )]
     log_probability: Annotated[float | None, Meaning(
-        "log-probability of the verdict's letter after the judge's prompt; NULL of a judge at a server", "nats"
+        "log-probability of the verdict's letter after the judge's prompt; NULL of other judges than a language model "
+        "on this machine", "nats"
     )]
     unjudged: Annotated[Unjudged | None, Meaning(
-        "why there is no verdict: there is no answer to look for, the prompt does not fit the judge's window, it "
-        "replies with something else than an offered letter, or with nothing; NULL where there is one"
+        "why there is no verdict: the prompt does not fit the judge's window, the judge replies with something else "
+        "than an offered verdict, or with nothing; NULL if there is one"
     )]
-    rule: Annotated[Verdict, Meaning("whose answer it states by its words: the verdict of whose_answer")]
-    agree: Annotated[bool | None, Meaning("whether both verdicts are the same; NULL where the judge gives none")]
-    answer_kind: Annotated[AnswerKind, Meaning("what is looked for: yes or no, number or date, name or words")]
+    rule: Annotated[Verdict | None, Meaning("the verdict of the rule; NULL if the answer is undecided")]
 
 
-def _judged_answers(inputs: Inputs, model: None, questions: Sequence[Question]) -> Iterator[Row]:
+def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Computed:
+    judge = load_judge(inputs)
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
+    prompt = content_key(asdict(judge_prompt()))
+    about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt}
+    # A server's replies are stored already, by what it was sent.
+    stored = None if parameters.endpoint else StoredVerdicts(inputs.verdicts, about)
+    sample = _sample(inputs, parameters.agreement)
+    for questions in chunks:
+        yield {"judged_answers": [*_rows(inputs, judge, stored, questions, sample)]}
+
+
+def _rows(
+    inputs: Inputs,
+    judge: Judge,
+    stored: StoredVerdicts | None,
+    questions: Sequence[Question],
+    sample: Collection[tuple[str, str]],
+) -> Iterator[Row]:
+    origins = of_cases(inputs.scores["answers"], questions)
     cases: list[Case] = []
     rows: list[dict[str, Any]] = []
-    origins = of_cases(inputs.scores["answers"], questions)
-    answers = {greedy: of_questions(inputs, "answers", questions, "text", greedy=greedy) for greedy in (True, False)}
-    stated = {
-        greedy: of_questions(inputs, "whose_answer", questions, "verdict", greedy=greedy) for greedy in (True, False)
-    }
-    for question in questions:
-        for case in question.cases:
-            key = question.question_id, case.context_id
-            original, context = sides(question, case)
-            kind = kind_of([names[0] for names in (original, context) if names])
-            for greedy in (True, False) if parameters.samples else (True,):
-                rules = {row["sample"]: row["verdict"] for row in stated[greedy][key]}
-                for row in answers[greedy][key]:
-                    about = {"sample": row["sample"], "rule": rules[row["sample"]], "answer_kind": kind}
-                    cases.append(Case(question.question, context, original, row["text"]))
-                    rows.append({**origins[key], "stand_in": None, **about})
-    judge = _judge(inputs)
-    common = {"judge": judge.name, "judge_revision": judge.revision, "engine": f"judged by {judge.name}"}
-    for row, judgement in zip(rows, _verdicts(inputs, judge, cases), strict=True):
-        verdict = judgement.verdict
-        agree = None if verdict is None else verdict == row["rule"]
-        said = {"verdict": verdict, "log_probability": judgement.log_probability, "unjudged": judgement.reason}
-        yield {**row, **common, **said, "agree": agree}
+    for greedy in (True, False) if inputs.parameters["judged_answers"].samples else (True,):
+        texts = of_questions(inputs, "answers", questions, "text", greedy=greedy)
+        columns = ("verdict", "decided_by")
+        verdicts = of_questions(inputs, "whose_answer", questions, *columns, greedy=greedy)
+        for question in questions:
+            for case in question.cases:
+                key = question.question_id, case.context_id
+                rules = {row["sample"]: row for row in verdicts[key]}
+                for row in texts[key]:
+                    rule = rules[row["sample"]]
+                    if rule["decided_by"] and not (greedy and key in sample):
+                        continue
+                    original, context = sides(question, case)
+                    text = without_marks(row["text"]) if case.is_numbered else row["text"]
+                    cases.append(Case(question.question, context, original, text))
+                    verdict = rule["verdict"] if rule["decided_by"] else None
+                    rows.append({**origins[key], "sample": row["sample"], "rule": verdict})
+    common = {
+        "stand_in": None, "judge": judge.name, "judge_revision": judge.revision, "engine": f"judged by {judge.name}",
+    }  # fmt: skip
+    for row, verdict in zip(rows, _verdicts(judge, stored, cases), strict=True):
+        yield {**row, **common, **verdict._asdict()}
 
 
-def _verdicts(inputs: Inputs, judge: Any, cases: Sequence[Case]) -> list[Judgement]:
-    if inputs.parameters["judged_answers"].endpoint:
-        return judged_in_words(judge, cases)
-    return judged(judge, cases, batch_size=inputs.batch_size)
+def _sample(inputs: Inputs, size: int) -> set[tuple[str, str]]:
+    """Draw the ids of question and context of so many greedy answers that the rule decided."""
+    columns = ["question_id", "context_id", "sample", "decided_by"]
+    asked = {(question.question_id, case.context_id): any(sides(question, case))
+             for question in inputs.questions for case in question.cases}  # fmt: skip
+    decided = sorted(
+        (row["question_id"], row["context_id"])
+        for row in inputs.scores["whose_answer"].select(columns).to_pylist()
+        if row["sample"] is None and row["decided_by"] and asked.get((row["question_id"], row["context_id"]))
+    )
+    draw = generator(inputs.seed, "agreement with the judge", inputs.relation)
+    places = draw.choice(len(decided), size=min(size, len(decided)), replace=False) if decided else ()
+    return {decided[place] for place in places}
 
 
-def _judge(inputs: Inputs, model: Any = None) -> Any:
-    """The judge: of this machine, or the server's."""
+def _verdicts(judge: Judge, stored: StoredVerdicts | None, cases: Sequence[Case]) -> list[JudgeVerdict]:
+    """Return the verdicts on cases; ask the judge only about those that are not stored."""
+    if stored is None:
+        return judge.ask(cases)
+    new = [case for case in dict.fromkeys(cases) if stored.get(case) is None]
+    stored.add({case: verdict._asdict() for case, verdict in zip(new, judge.ask(new), strict=True)} if new else {})
+    return [JudgeVerdict(**(stored.get(case) or {})) for case in cases]
+
+
+def load_judge(inputs: Inputs) -> Judge:
+    """Load the judge of a pass.
+
+    Raises:
+        ModelError: The judge cannot be loaded.
+        ServiceError: The judge's server cannot be reached.
+    """
     parameters: JudgedAnswersParameters = inputs.parameters["judged_answers"]
+    name = parameters.judge
     if parameters.endpoint:
-        return inputs.load_served(parameters.endpoint)
-    return load_language_model(parameters.judge, dtype=parameters.dtype, device=inputs.device)
+        served = inputs.load_served(parameters.endpoint)
+        return Judge(served.name, served.revision, partial(ask_server, served), served)
+    if parameters.function:
+        file, function = parameters.function
+        name = f"{file.name}:{function}"
+        return Judge(name, judge_revision(parameters), partial(ask_function, load_function(file, function), name))
+    kind, identity = identify_judge(name)
+    if kind == "entailment":
+        model: Any = load_entailment(name, device="auto" if inputs.device == BALANCED else inputs.device)
+        return Judge(name, identity.revision, partial(ask_entailment_model, model))
+    model = load_language_model(name, dtype=parameters.dtype, device=inputs.device)
+    return Judge(name, model.revision, partial(ask_language_model, model, batch_size=inputs.batch_size), model)
 
 
-def _depends_on(parameters: JudgedAnswersParameters) -> dict[str, str]:
-    revision = SERVED if parameters.endpoint else identify_language_model(parameters.judge).revision
-    return {"judge": revision, "prompt": content_key(asdict(judge_prompt()))}
+def load_function(file: Path, name: str) -> Callable[..., Any]:
+    """Load a function from a Python file.
+
+    Raises:
+        ModelError: The file cannot be run, or has no such function.
+    """
+    spec = spec_from_file_location(f"swaymeter_judge_{content_key({'file': str(file)})[:16]}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise ModelError(f"judge {file}:{name}: the file cannot be run: {type(error).__name__}: {error}") from error
+    function: Any = getattr(module, name, None)
+    if not callable(function):
+        raise ModelError(f"judge {file}:{name}: the file has no function {name}; name one that it has")
+    return function  # type: ignore[no-any-return]
+
+
+def judge_revision(parameters: JudgedAnswersParameters) -> str:
+    """Return the revision of a judge without loading it.
+
+    Raises:
+        ModelError: The model cannot be found.
+        MissingFile: The file of a function cannot be read.
+    """
+    if parameters.endpoint:
+        return SERVED
+    if parameters.function:
+        return file_digest(parameters.function[0], "measures.judged_answers.judge")
+    return identify_judge(parameters.judge)[1].revision
+
+
+def _depends_on(parameters: JudgedAnswersParameters) -> Mapping[str, str]:
+    return {"judge": judge_revision(parameters), "prompt": content_key(asdict(judge_prompt()))}
 
 
 JUDGED_ANSWERS = Measure(
-    row=JudgedAnswer, version=1, unit="nats", about="questions", needs=("answers", "whose_answer"),
-    compute=_judged_answers, parameters=JudgedAnswersParameters, depends_on=_depends_on, other_model=_judge,
-    chunks=cut_questions,
-    meaning="whose answer each answer states in the judgement of another model, beside the rule's verdict",
+    row=JudgedAnswer, version=2, unit="nats", about="questions", needs=("answers", "whose_answer"),
+    compute_chunks=_judged_answers, parameters=JudgedAnswersParameters, depends_on=_depends_on,
+    other_model=lambda inputs, model: load_judge(inputs).model, chunks=cut_questions,
+    meaning="verdicts of a judge on undecided answers, and on a sample of those that the rule decided",
 )  # fmt: skip

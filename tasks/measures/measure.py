@@ -11,6 +11,7 @@ relevant.
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import AfterValidator
@@ -143,6 +144,8 @@ class Inputs:
     called: str = ""
     decoding: "Decoding | None" = None
     load_served: "Callable[[Endpoint], Any]" = _no_server
+    verdicts: Path | None = None
+    """The folder of stored verdicts of judges; None to store none."""
 
     @property
     def start_token(self) -> bool:

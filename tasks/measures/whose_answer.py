@@ -4,29 +4,23 @@ accuracy: whether the greedy answer is the expected one. A disputable question w
 accuracy [DynamicQA, Table 2]. persuaded: what a context does to the greedy answer; `scoring.accuracy` has the rules.
 An empty answer equals nothing, not even another empty one.
 
-whose_answer: `scoring.followed` has the rules. Where the study names an entailment model, an answer that states neither
-by its words states a side's if, behind the question, it entails that side's answer behind the question. Marks such as
-[2] are no part of an answer where passages are numbered. Without a
-context, an answer is held against the original one and those that the question's conflicting contexts state. With a
-context that supports the original answer, this is the context's, and there is no other. A context that states no answer
-has none that could be followed. With a mixed context, the context's answers are those of its conflicting passages, and
-the expected one is the original one.
+whose_answer: `scoring.followed` has the rules; `judged_answers` decides what they cannot. Marks such as [2] are no part
+of an answer where passages are numbered. Without a context, an answer is held against the original one and those that
+the question's conflicting contexts state. With a context that supports the original answer, this is the context's, and
+there is no other. A context that states no answer has none that could be followed. With a mixed context, the context's
+answers are those of its conflicting passages, and the expected one is the original one.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Annotated, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from swaymeter.data.errors import UsageError
-from swaymeter.data.options import ModelName
 from swaymeter.data.records import ALONE, CONFLICTING, SUPPORTING, Question, QuestionContext
 from swaymeter.data.records.row import Meaning, table
 from swaymeter.data.wording.words import words
 from swaymeter.tasks.measures.measure import Inputs, Measure, Parameters, Row
 from swaymeter.tasks.measures.rows import QUESTION_KEY, QuestionKey, QuestionScore, of_cases, of_questions
-from swaymeter.tasks.models.entailment import EntailmentModel, identify_entailment, load_entailment
-from swaymeter.tasks.models.loading import BALANCED
 from swaymeter.tasks.scoring.citations import without_marks
 from swaymeter.tasks.scoring.followed import DecidedBy, Decision, Outcome, Reason, Verdict, decide, outcome
 
@@ -131,13 +125,6 @@ PERSUADED = Measure(
 )  # fmt: skip
 
 
-class WhoseAnswerParameters(Parameters):
-    """How it is decided whose answer a reply states."""
-
-    entailment: ModelName | None = None
-    """An entailment model that judges what states neither answer by its words; null: words alone decide."""
-
-
 @table("whose_answer", "an answer")
 class WhoseAnswer(QuestionScore):
     """A row of whose answer it is."""
@@ -148,7 +135,7 @@ class WhoseAnswer(QuestionScore):
         "refusal"
     )]
     decided_by: Annotated[DecidedBy | None, Meaning(
-        "what decided the verdict: rule or judge; NULL if the reply is undecided, then the verdict is neither"
+        "rule; NULL if the reply is undecided, then the verdict is neither, and a judge or a person may decide it"
     )]
     reason: Annotated[Reason | None, Meaning(
         "why it states neither: its thoughts did not end; it states another answer or none, or neither yes nor no in "
@@ -171,56 +158,17 @@ def _whose_answer(inputs: Inputs, model: None, questions: Sequence[Question]) ->
         for case in question.cases:
             key = question.question_id, case.context_id
             rows = (*samples[key], *greedy[key])
-            texts = {row["text"] for row in rows}
-            stated = _stated(inputs, question, case, texts if alone is None else {alone, *texts})
+            texts = {row["text"] for row in rows} | ({alone} if alone is not None else set())
+            decisions = {text: decision_on(question, case, text) for text in texts}
+            is_one_sided = case.text is not None and case.condition != "mixed"
             for row in rows:
-                text, moved = row["text"], None
-                is_one_sided = case.text is not None and case.condition != "mixed"
+                decision, moved = decisions[row["text"]], None
                 if alone is not None and row["sample"] is None and is_one_sided:
-                    moved = outcome(alone, text, stated[alone].verdict, stated[text].verdict)
-                yield {**origins[key], "sample": row["sample"], **stated[text]._asdict(), "outcome": moved}
-
-
-class _Stated(NamedTuple):
-    """The columns of a reply that its verdict fills."""
-
-    verdict: Verdict
-    decided_by: DecidedBy | None
-    reason: Reason | None
-    engine: str
-
-
-def _stated(inputs: Inputs, question: Question, case: QuestionContext, texts: Collection[str]) -> dict[str, _Stated]:
-    """Whose answer each text states in a case: by its words, else by what it entails where a model is named."""
-    stated = {}
-    for text in texts:
-        decision = decision_on(question, case, text)
-        stated[text] = _Stated(decision.verdict, "rule" if decision.is_decided else None, decision.reason, "words")
-    name = inputs.parameters["whose_answer"].entailment
-    if name is None:
-        return stated
-    judge, asked = _judge(inputs, name), question.question
-    pairs = {
-        text: [[(f"{asked} {text.strip()}", f"{asked} {answer}") for answer in side] for side in sides(question, case)]
-        for text in sorted(text for text, answer in stated.items() if answer.decided_by is None and text.strip())
-    }
-    entailed = judge.entailing(list(dict.fromkeys(pair for of in pairs.values() for side in of for pair in side)))
-    for text, of_sides in pairs.items():
-        original, context = (not entailed.isdisjoint(side) for side in of_sides)
-        if original or context:
-            found: Verdict = "both" if original and context else "original" if original else "context"
-            stated[text] = _Stated(found, "judge", None, f"entailment by {judge.name}")
-    return stated
-
-
-def _judge(inputs: Inputs, name: str) -> EntailmentModel:
-    judge = load_entailment(name, device="auto" if inputs.device == BALANCED else inputs.device)
-    if not isinstance(judge, EntailmentModel):
-        raise UsageError(
-            f"measures.whose_answer.entailment: {name} compares meanings and judges no entailment; name a model "
-            "trained for natural language inference, or leave the key out"
-        )
-    return judge
+                    moved = outcome(alone, row["text"], decisions[alone].verdict, decision.verdict)
+                yield {
+                    **origins[key], "sample": row["sample"], "engine": "words", "verdict": decision.verdict,
+                    "decided_by": "rule" if decision.is_decided else None, "reason": decision.reason, "outcome": moved,
+                }  # fmt: skip
 
 
 def decision_on(question: Question, case: QuestionContext, text: str) -> Decision:
@@ -263,7 +211,5 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 WHOSE_ANSWER = Measure(
     row=WhoseAnswer, version=8, about="questions", needs=("answers",), compute=_whose_answer,
-    parameters=WhoseAnswerParameters,
-    depends_on=lambda given: {"entailment": identify_entailment(given.entailment)} if given.entailment else {},
     meaning="whose answer each answer states, and what the context did to the greedy one",
 )  # fmt: skip

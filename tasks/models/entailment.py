@@ -96,6 +96,15 @@ class EntailmentModel(Encoder, Entailment):
         back = self.entailing([(longer, shorter) for shorter, longer in pairs if (shorter, longer) in forth])
         return {(shorter, longer) for longer, shorter in back}
 
+    def fits(self, pair: tuple[str, str]) -> bool:
+        """Return whether the window of the model holds both texts."""
+        (ids,) = self._tokenized([pair[0]], [pair[1]])["input_ids"]
+        return len(ids) <= self._window
+
+    @property
+    def _window(self) -> float:
+        return min(context_window(self.model.config) or math.inf, self.tokenizer.model_max_length)
+
     def entailing(self, pairs: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
         """The pairs whose first text entails the second; raises ModelError as `equivalent_in_bulk`."""
         known = {pair: entails for pair in pairs if (entails := self._judged.get(pair)) is not None}
@@ -109,7 +118,7 @@ class EntailmentModel(Encoder, Entailment):
     def _verdicts(self, pairs: Sequence[Pair]) -> Iterator[tuple[Pair, bool]]:
         tokens = self._tokenized([premise for premise, _ in pairs], [hypothesis for _, hypothesis in pairs])
         lengths = [len(ids) for ids in tokens["input_ids"]]
-        window = min(context_window(self.model.config) or math.inf, self.tokenizer.model_max_length)
+        window = self._window
         if max(lengths, default=0) > window:
             longest = int(np.argmax(lengths))
             raise ModelError(

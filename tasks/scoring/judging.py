@@ -1,23 +1,24 @@
-"""A second opinion on whose answer a reply gives: that of a judge, another language model, in one of five verdicts.
+"""A judge decides whose answer an undecided reply states: verdicts of a model or of a Python function.
 
-    verdict           arg max over the offered letters l of p(l | prompt), p that of the next token after the prompt
-    log-probability   log p(verdict's letter | prompt), in nats, among all tokens
+    language model      arg max over the offered letters l of p(l | prompt), p that of the next token after the prompt
+    server              the letter that it replies with, in JSON or alone
+    entailment model    the sides an answer of which, behind the question, is entailed by the reply behind the question
+    function            what it returns
 
 The prompt (`judge` in prompts.yaml) has the question, the right answer and that of the passage with their other names,
-ten at most of each, the reply, and a letter for each verdict; nothing says which model wrote the reply, or how it was
-asked. Where one side has no answer, only the verdicts about the other one are offered. Letters that are nearer to a tie
-than batches differ by are read again alone, so that a verdict does not depend on what is judged beside it.
-A served judge gives no distribution: its greedy reply must be a letter and nothing else; it may stand in brackets, or
-before a full stop or a bracket.
-What it is not: a measure of truth. The judge has habits of its own, as to prefer a letter, and may know the right
-answer; how well it agrees with the rule by words says nothing of which of the two is right.
+ten at most of each, the reply, and a letter for each verdict; nothing says which model wrote the reply. If one side has
+no answer, only the verdicts about the other one are offered. Letters nearer to a tie than batches differ by are read
+again alone, so that a verdict does not depend on the batch. An entailment model knows no refusal: it says neither.
+What it is not: a measure of truth. The judge has habits of its own, such as a preferred letter, and may know the right
+answer.
 Source: Zheng et al. 2023, Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, for judges and their biases; the
 prompt is ours.
 """
 
+import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from swaymeter.data.catalog import judge_prompt
 from swaymeter.data.errors import ModelError, ScoreError
@@ -26,24 +27,33 @@ from swaymeter.tasks.scoring.followed import Verdict
 if TYPE_CHECKING:
     import torch
 
-    from swaymeter.tasks.models.capabilities import Model, NextTokenLogits, Samples, Tokens
+    from swaymeter.tasks.models.capabilities import Model, NextTokenLogits, Tokens
+    from swaymeter.tasks.models.endpoints.model import ServedModel
+    from swaymeter.tasks.models.entailment import EntailmentModel
 
 LETTERS = "ABCDE"
 MOST_NAMES = 10
 """Names of an answer that a judge is shown, the first ones; some facts have a hundred."""
-MOST_TOKENS = 8
-"""What a served judge may write: a letter, and enough more to see that it writes more."""
+MOST_TOKENS = 32
+"""Upper bound on the reply of a served judge: a letter in JSON, and enough more to see that it writes more."""
 _CLOSE = {"float32": 1e-3}
 _CLOSE_IN_SHORT_DTYPES = 0.5
 """Logits that are nearer to one another are read again alone: far above what batches differ by."""
 _LETTER = re.compile(r"\(?([A-E])[).]?")
 
-Unjudged = Literal["no answer to look for", "does not fit the judge's window", "no letter alone", "no reply"]
+Unjudged = Literal["does not fit the judge's window", "no offered verdict", "no reply"]
 """Why a judge gives no verdict."""
 
 
 class Case(NamedTuple):
-    """A reply to a question, the answers of the passage and the right ones; either is empty where there is none."""
+    """A reply to a question, with the answers of the passage and the right ones.
+
+    Attributes:
+        question: The question.
+        context: The answer of the passage and its other names.
+        original: The right answer and its other names; one of the two may be empty.
+        reply: The reply.
+    """
 
     question: str
     context: tuple[str, ...]
@@ -51,26 +61,34 @@ class Case(NamedTuple):
     reply: str
 
 
-class Judgement(NamedTuple):
-    """The verdict, its letter's log-probability (nats; None where nobody says), and why there is no verdict."""
+class JudgeVerdict(NamedTuple):
+    """The verdict of a judge.
+
+    Attributes:
+        verdict: The verdict; None if the judge gives none.
+        log_probability: Log-probability of the verdict's letter in nats; None if it is not known.
+        unjudged: Why there is no verdict.
+    """
 
     verdict: Verdict | None
     log_probability: float | None = None
-    reason: Unjudged | None = None
+    unjudged: Unjudged | None = None
+
+
+Ask = Callable[[Sequence[Case]], list[JudgeVerdict]]
+"""A judge: the verdicts on cases, in their order."""
 
 
 def offered(case: Case) -> dict[str, Verdict]:
-    """The verdicts that are possible, by their letters; none where there is no answer to look for."""
+    """Return the possible verdicts by their letters."""
     sides = {"context": case.context, "original": case.original}
     absent = {side for side, names in sides.items() if not names}
-    if len(absent) == len(sides):
-        return {}
     verdicts = [name for name in judge_prompt().verdicts if name not in (absent | {"both"} if absent else absent)]
     return {letter: cast("Verdict", name) for letter, name in zip(LETTERS, verdicts, strict=False)}
 
 
 def text_of(case: Case, form: Literal["chat", "plain"]) -> str:
-    """What a judge reads of a case; line breaks of the reply are spaces, so that it cannot look like the prompt."""
+    """Return the prompt of a case. Line breaks of the reply become spaces, so that it cannot imitate the prompt."""
     from swaymeter.tasks.models.prompts.answer_prompts import filled
 
     prompt = judge_prompt()
@@ -84,45 +102,96 @@ def text_of(case: Case, form: Literal["chat", "plain"]) -> str:
     )  # fmt: skip
 
 
-def judged(model: "NextTokenLogits", cases: Sequence[Case], *, batch_size: int | None = None) -> list[Judgement]:
-    """The verdicts (n,) of a judge on this machine; equal cases are asked once.
+def ask_language_model(
+    model: "NextTokenLogits", cases: Sequence[Case], *, batch_size: int | None = None
+) -> list[JudgeVerdict]:
+    """Return the verdicts (n,) of a language model on this machine; equal cases are read once.
 
-    ModelError where letters are no tokens of their own, or the judge's chat template opens thoughts; ScoreError where a
-    prompt has no distribution.
+    Raises:
+        ModelError: The letters are no tokens of their own, or the chat template opens thoughts.
+        ScoreError: A prompt has no distribution.
     """
     from swaymeter.tasks.scoring.first_token import next_tokens
 
     begun, letters = _letters(model)
-    prompts, found = _prompts(model, cases, begun=begun, reserved=1)
+    prompts, verdicts = _prompts(model, cases, begun=begun, reserved=1)
     if prompts:
         read = next_tokens(model, list(prompts.values()), batch_size=batch_size).logits
         for (case, prompt), logits in zip(prompts.items(), read, strict=True):
             tokens = {verdict: letters[letter] for letter, verdict in offered(case).items()}
             if len(prompts) > 1 and _margin(logits, tokens) < _CLOSE.get(model.dtype, _CLOSE_IN_SHORT_DTYPES):
                 (logits,) = next_tokens(model, [prompt]).logits
-            found[case] = _likeliest(logits, tokens)
-    return [found[case] for case in cases]
+            verdicts[case] = _likeliest(logits, tokens)
+    return [verdicts[case] for case in cases]
 
 
-def judged_in_words(model: "Samples", cases: Sequence[Case]) -> list[Judgement]:
-    """The verdicts (n,) of a served judge, from its greedy replies; equal cases are asked once, errors as of judged."""
-    from swaymeter.tasks.models.prompts.template_options import prompt_form
+def ask_server(model: "ServedModel", cases: Sequence[Case]) -> list[JudgeVerdict]:
+    """Return the verdicts (n,) of a served language model from its greedy replies; equal cases are sent once."""
+    prompts, verdicts = _prompts(model, cases, reserved=MOST_TOKENS)
+    letters = [tuple(offered(case)) for case in prompts]
+    for case, reply in zip(prompts, model.choose(list(prompts.values()), letters, most=MOST_TOKENS), strict=True):
+        verdict = None if reply.is_missing else verdict_in(reply.text, offered(case))
+        unjudged: Unjudged = "no reply" if reply.is_missing else "no offered verdict"
+        verdicts[case] = JudgeVerdict(verdict) if verdict else JudgeVerdict(None, None, unjudged)
+    return [verdicts[case] for case in cases]
 
-    prompts, found = _prompts(model, cases, reserved=MOST_TOKENS)
-    replies = model.sample_answers(
-        list(prompts.values()), [("judge", case.question, case.reply) for case in prompts], samples=0,
-        max_new_tokens=MOST_TOKENS, form=prompt_form(model),
-    ) if prompts else []  # fmt: skip
-    for case, reply in zip(prompts, replies, strict=True):
-        verdict = verdict_in(reply.greedy.text, offered(case))
-        unsaid: Unjudged = "no reply" if reply.greedy.is_missing else "no letter alone"
-        found[case] = Judgement(None, None, unsaid) if reply.greedy.is_missing or not verdict else Judgement(verdict)
-    return [found[case] for case in cases]
+
+def ask_entailment_model(model: "EntailmentModel", cases: Sequence[Case]) -> list[JudgeVerdict]:
+    """Return the verdicts (n,) of an entailment model: the sides whose answers the replies entail."""
+
+    def pairs(case: Case, names: Sequence[str]) -> list[tuple[str, str]]:
+        premise = f"{case.question} {case.reply.strip()}"
+        return [(premise, f"{case.question} {name}") for name in names]
+
+    whole = {case: pairs(case, (*case.context, *case.original)) for case in cases}
+    fitting = {case: of_case for case, of_case in whole.items() if all(map(model.fits, of_case))}
+    entailed = model.entailing(list(dict.fromkeys(pair for of_case in fitting.values() for pair in of_case)))
+
+    def verdict(case: Case) -> JudgeVerdict:
+        if case not in fitting:
+            return JudgeVerdict(None, None, "does not fit the judge's window")
+        context, original = (not entailed.isdisjoint(pairs(case, names)) for names in (case.context, case.original))
+        if context or original:
+            return JudgeVerdict("both" if context and original else "context" if context else "original")
+        return JudgeVerdict("neither")
+
+    return [verdict(case) for case in cases]
+
+
+def ask_function(function: Callable[..., Any], name: str, cases: Sequence[Case]) -> list[JudgeVerdict]:
+    """Return the verdicts (n,) of a Python function; equal cases are asked once.
+
+    Args:
+        function: It gets question, context, original and reply by name, and returns a verdict or None.
+        name: The name of the judge for messages.
+        cases: The cases.
+
+    Raises:
+        ScoreError: The function fails, or returns what was not offered.
+    """
+    verdicts: dict[Case, JudgeVerdict] = {}
+    for case in dict.fromkeys(cases):
+        allowed = tuple(offered(case).values())
+        try:
+            verdict = function(
+                question=case.question, context=list(case.context), original=list(case.original), reply=case.reply
+            )
+        except Exception as error:
+            raise ScoreError(f"judge {name} failed on {case.reply!r}: {type(error).__name__}: {error}") from error
+        if verdict is not None and verdict not in allowed:
+            choices = f"{', '.join(allowed)} or None"
+            raise ScoreError(f"judge {name} returned {verdict!r} for {case.reply!r}; return {choices}")
+        verdicts[case] = JudgeVerdict(verdict, None, None if verdict else "no offered verdict")
+    return [verdicts[case] for case in cases]
 
 
 def verdict_in(text: str, letters: Mapping[str, Verdict]) -> Verdict | None:
-    """The verdict that a text gives by its letter alone; None for every other text."""
-    letter = _LETTER.fullmatch(text.strip())
+    """Return the verdict of a reply that is a letter, or JSON with a letter as `verdict`; None for any other text."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        content = None
+    letter = _LETTER.fullmatch(str(content.get("verdict", "")) if isinstance(content, dict) else text.strip())
     return letters.get(letter[1]) if letter else None
 
 
@@ -140,24 +209,21 @@ def _letters(model: "Model") -> "tuple[Tokens, dict[str, int]]":
 
 def _prompts(
     model: "Model", cases: Sequence[Case], *, begun: "Tokens" = (), reserved: int
-) -> "tuple[dict[Case, Tokens], dict[Case, Judgement]]":
-    """The prompts of the different cases, with the tokens that begin a letter, and what is known without asking."""
+) -> "tuple[dict[Case, Tokens], dict[Case, JudgeVerdict]]":
+    """Return the prompts of the different cases, and the verdicts that follow without asking."""
     from swaymeter.tasks.models.prompts.answer_prompts import turn_prompt
     from swaymeter.tasks.models.prompts.template_options import prompt_form
 
     prompts: dict[Case, Tokens] = {}
-    known: dict[Case, Judgement] = {}
+    verdicts: dict[Case, JudgeVerdict] = {}
     form, most = prompt_form(model), model.context_window
     for case in dict.fromkeys(cases):
-        if not offered(case):
-            known[case] = Judgement(None, None, "no answer to look for")
-            continue
         prompt = (*turn_prompt(model, text_of(case, form), begun=""), *begun)
         if most is not None and len(prompt) + reserved > most:
-            known[case] = Judgement(None, None, "does not fit the judge's window")
+            verdicts[case] = JudgeVerdict(None, None, "does not fit the judge's window")
         else:
             prompts[case] = prompt
-    return prompts, known
+    return prompts, verdicts
 
 
 def _margin(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> float:
@@ -165,7 +231,7 @@ def _margin(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> float:
     return float(first - second)
 
 
-def _likeliest(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> Judgement:
+def _likeliest(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> JudgeVerdict:
     import torch
 
     log_probs = torch.log_softmax(logits.cpu().double(), dim=0)
@@ -173,4 +239,4 @@ def _likeliest(logits: "torch.Tensor", tokens: Mapping[Verdict, int]) -> Judgeme
     best = max(values, key=values.__getitem__)  # of equal ones the first
     if not values[best] > -torch.inf:
         raise ScoreError("a judge gives every letter the probability 0; name another judge")
-    return Judgement(best, values[best])
+    return JudgeVerdict(best, values[best])

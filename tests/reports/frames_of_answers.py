@@ -34,7 +34,8 @@ def make_scores(models: Iterable[tuple[str, str]], questions: int) -> pd.DataFra
                 "context_cut": 12 if condition == "original" and number % 4 == 0 else 0,
                 "accurate": bool(rng.random() < 0.4), "verdict": "context" if rng.random() < 0.5 else "neither",
                 "reason": None,
-                "outcome": None if alone else outcome, "judged_by": None, "samples_that_follow": 0.3,
+                "outcome": None if alone else outcome, "decided_by": "rule", "decider": None,
+                "samples_that_follow": 0.3,
                 "persuaded_as_published": None if alone else bool(rng.random() < 0.4),
                 "stubborn_as_published": None if alone else bool(rng.random() < 0.4),
                 "stand_in": "all-MiniLM-L6-v2 for deberta-large-mnli",
@@ -83,10 +84,9 @@ def make_contexts(questions: pd.DataFrame) -> pd.DataFrame:
 def make_judged(scores: pd.DataFrame) -> pd.DataFrame:
     """A judge's verdict on each greedy answer: context, but on the second question, where it has none."""
     verdict = np.where(scores["question_id"] == "q1", None, "context")
-    agree = [None if said is None else said == rule for said, rule in zip(verdict, scores["verdict"], strict=True)]
     of = scores[["model", "dtype", "relation", "question_id", "context_id", "condition"]]
-    unjudged = np.where(scores["question_id"] == "q1", "no letter alone", None)
-    return of.assign(judge="large", verdict=verdict, unjudged=unjudged, agree=pd.array(agree, "boolean"))
+    unjudged = np.where(scores["question_id"] == "q1", "no offered verdict", None)
+    return of.assign(judge="large", verdict=verdict, unjudged=unjudged, rule=scores["verdict"])
 
 
 def frames_of_answers(

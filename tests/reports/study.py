@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import Passage, QuestionContext, as_row
-from swaymeter.data.records.tables import CORRECTED_ANSWERS, HISTORY, HISTORY_ITEMS, VERDICTS_BY_HAND
+from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, HISTORY_ITEMS, VERDICTS_BY_HAND
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Units
 from swaymeter.reports.findings import NotRun, StudyCard
@@ -84,7 +84,7 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
         for name, of_full in full.items():
             some = _frame(known.get(name) or of_full).iloc[slice(None if known.get(name) else 0)]
             _stored(connection, name, some)
-        for table in (VERDICTS_BY_HAND, CORRECTED_ANSWERS):
+        for table in (VERDICTS_BY_HAND, DECIDED_ANSWERS):
             _stored(connection, table.name, table.of([]))
         for name in MEASURES.keys() - full.keys():
             _stored(connection, name, MEASURES[name].table.of(known.get(name, [])))
@@ -311,9 +311,8 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         opinion = verdict if draw[1] < 0.7 else "both" if draw[1] < 0.95 else None
         yield "judged_answers", {
             **about, **stand_in, "sample": None, "judge": "large", "judge_revision": "1", "verdict": opinion,
-            "log_probability": opinion and -draw[1], "unjudged": None if opinion else "no letter alone",
-            "rule": verdict, "agree": opinion and opinion == verdict,
-            "answer_kind": ("name or words", "yes or no")[int(2 * draw[0])],
+            "log_probability": opinion and -draw[1], "unjudged": None if opinion else "no offered verdict",
+            "rule": None if verdict == "neither" else verdict,
         }  # fmt: skip
         yield "whose_answer", {
             **about, **stand_in, "sample": 0, "verdict": "both", "decided_by": "rule", "reason": None, "outcome": None,

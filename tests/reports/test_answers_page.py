@@ -152,7 +152,7 @@ def test_a_judge_says_whose_answer_and_where_the_rule_differs(tmp_path: Path) ->
         expected = "".join("c" if letter == "c" else "C" for letter in verdicts)
         assert judged[name] == ("---" if name == "q1" else expected)
     assert {"c", "C"} <= set("".join(judged.values()))
-    assert of_question(page, "q1")["answers"]["none"]["scores"]["unjudged"] == "no letter alone"
+    assert of_question(page, "q1")["answers"]["none"]["scores"]["unjudged"] == "no offered verdict"
     assert of_question(page, "q2")["answers"]["none"]["scores"]["judged"] == "context"
     assert "<bdi>large</bdi>" in (tmp_path / "answers.html").read_text(encoding="utf-8")
 

@@ -130,7 +130,7 @@ def test_what_a_study_asks_of_fisher_is_said_first(known: dict[str, pd.DataFrame
 def test_what_to_distrust(known: dict[str, pd.DataFrame]) -> None:
     said = findings(known, CARD).caveats
     starts = ("Parts of the study are missing: 1 piece", "Few items", "Few entities", "Not to be compared",
-              "Neither answer", "Undecided", "The judge large agrees")  # fmt: skip
+              "Neither answer", "Undecided", "The judge large decided")  # fmt: skip
     assert [sentence.startswith(start) for sentence, start in zip(said, starts, strict=True)] == [True] * len(starts)
 
 

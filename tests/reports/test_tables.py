@@ -63,13 +63,14 @@ def test_a_cell_with_fewer_items_says_its_n(known: dict[str, pd.DataFrame]) -> N
 
 def test_a_judge_is_held_against_the_rule(known: dict[str, pd.DataFrame], two: dict[str, pd.DataFrame]) -> None:
     table, judged = filled(TABLES["agreement-with-the-judge"], known), known["judged_greedy_answers"]
-    n = int(judged["verdict"].notna().sum())
-    share = f"{100 * judged['agree'].dropna().astype(float).mean():.1f}%"
-    assert f"The judge large agrees with the rule in {share} [" in table.caption
-    assert f"] of {n} answers, kappa 0." in table.caption
-    assert f"; it gave none on {len(judged) - n} others." in table.caption
-    assert list(table.rows["answers of"]) == ["all", "name or words", "yes or no"]
-    assert filled(TABLES["agreement-with-the-judge"], two).caption.count("The judge large agrees") == 2
+    both = judged[judged["verdict"].notna() & judged["rule"].notna()]
+    share = f"{100 * (both['verdict'] == both['rule']).mean():.1f}%"
+    asked = known["judges_of_answers"].iloc[0]
+    said = f"decided {asked['asked'] - asked['unjudged']} of {asked['asked']} undecided answers (no offered verdict)"
+    assert f"The judge large {said}; it agrees with the rule in {share} [" in table.caption
+    assert f"] of {len(both)} answers of {MODEL} (float32), kappa 0." in table.caption
+    assert list(table.rows["against"]) == ["the rule"]
+    assert filled(TABLES["agreement-with-the-judge"], two).caption.count("kappa 0.") == 2
     alike = known["agreement_with_the_judge"].assign(kappa=None, kappa_low=None, kappa_high=None)
     undefined = filled(TABLES["agreement-with-the-judge"], {**known, "agreement_with_the_judge": alike})
     assert "kappa undefined: one verdict alone" in undefined.caption

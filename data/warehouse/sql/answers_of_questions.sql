@@ -44,7 +44,8 @@ stated AS (
         any_value(verdict) FILTER (WHERE sample IS NULL) AS verdict,
         any_value(reason) FILTER (WHERE sample IS NULL) AS reason,
         any_value(outcome) AS outcome,
-        any_value(who) FILTER (WHERE sample IS NULL) AS judged_by,
+        any_value(decided_by) FILTER (WHERE sample IS NULL) AS decided_by,
+        any_value(decider) FILTER (WHERE sample IS NULL) AS decider,
         avg((verdict IN ('context', 'both'))::DOUBLE) FILTER (WHERE sample IS NOT NULL) AS samples_that_follow
     FROM stated_answers
     GROUP BY model, dtype, relation, question_id, context_id
@@ -64,7 +65,7 @@ SELECT
     coalesce(said.greedy, accuracy.answer) AS answer,
     accuracy.accurate,
     coherent.coherent_persuasion, coherent.coherent_persuasion_standard_error, coherent.coherent_persuasion_unchanged,
-    stated.verdict, stated.reason, stated.outcome, stated.judged_by, stated.samples_that_follow,
+    stated.verdict, stated.reason, stated.outcome, stated.decided_by, stated.decider, stated.samples_that_follow,
     swayed.persuaded AS persuaded_as_published, swayed.stubborn AS stubborn_as_published,
     utilised.binary_utilisation, utilised.continuous_utilisation,
     asked.stand_in

@@ -1,9 +1,13 @@
--- Every greedy answer that was judged, with the judge's verdict (NULL: none) beside the rule's, and what is looked for.
+-- Every greedy answer that a judge was asked about, with its verdict (NULL: none), the rule's and a person's where they decided.
 SELECT
     judged.model, judged.dtype, judged.relation, judged.question_id, judged.context_id, judged.condition,
     coalesce(questions.subject_id, nullif(questions.subject, ''), questions.question_id) AS subject_key,
-    judged.judge, judged.answer_kind, judged.verdict, judged.log_probability, judged.unjudged, judged.rule, judged.agree
+    judged.judge, judged.verdict, judged.log_probability, judged.unjudged, judged.rule,
+    CASE WHEN decided.decided_by = 'person' THEN decided.verdict END AS person
 FROM judged_answers AS judged
 JOIN questions USING (relation, question_id)
+LEFT JOIN decided_answers AS decided ON
+    decided.model = judged.model AND decided.dtype = judged.dtype AND decided.relation = judged.relation
+    AND decided.question_id = judged.question_id AND decided.context_id = judged.context_id AND decided.sample IS NULL
 WHERE judged.sample IS NULL
 ORDER BY judged.model, judged.dtype, judged.relation, judged.question_id, judged.context_id

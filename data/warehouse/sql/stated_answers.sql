@@ -1,15 +1,15 @@
--- The verdict on each answer that counts: a person's (`row`, `who`), else the one of whose_answer.
+-- The verdict on each answer that counts: a person's (`row`), else a judge's, else the rule's; `decider` names the first two.
 -- view
 SELECT
     rule.* EXCLUDE (verdict, decided_by, reason, outcome),
     rule.verdict AS rule,
-    coalesce(hand.verdict, rule.verdict) AS verdict,
-    CASE WHEN hand."row" IS NULL THEN rule.decided_by ELSE 'person' END AS decided_by,
-    CASE WHEN hand.question_id IS NULL THEN rule.reason ELSE hand.reason END AS reason,
-    CASE WHEN hand.question_id IS NULL THEN rule.outcome ELSE hand.outcome END AS outcome,
-    hand."row", hand.who
+    coalesce(decided.verdict, rule.verdict) AS verdict,
+    CASE WHEN decided.question_id IS NULL THEN rule.decided_by ELSE decided.decided_by END AS decided_by,
+    CASE WHEN decided.question_id IS NULL THEN rule.reason ELSE decided.reason END AS reason,
+    CASE WHEN decided.question_id IS NULL THEN rule.outcome ELSE decided.outcome END AS outcome,
+    decided."row", decided.decider
 FROM whose_answer AS rule
-LEFT JOIN corrected_answers AS hand ON
-    hand.model = rule.model AND hand.dtype = rule.dtype AND hand.relation = rule.relation
-    AND hand.question_id = rule.question_id AND hand.context_id = rule.context_id
-    AND hand.sample IS NOT DISTINCT FROM rule.sample
+LEFT JOIN decided_answers AS decided ON
+    decided.model = rule.model AND decided.dtype = rule.dtype AND decided.relation = rule.relation
+    AND decided.question_id = rule.question_id AND decided.context_id = rule.context_id
+    AND decided.sample IS NOT DISTINCT FROM rule.sample

@@ -1,5 +1,5 @@
 -- Every verdict by hand, of how many answers it counts (`answers`), and why of none: NULL where it counts.
-WITH counted AS (SELECT "row", count(*) AS answers FROM corrected_answers WHERE "row" IS NOT NULL GROUP BY "row"),
+WITH counted AS (SELECT "row", count(*) AS answers FROM decided_answers WHERE "row" IS NOT NULL GROUP BY "row"),
 asked AS (SELECT question_id, question FROM questions SEMI JOIN answers USING (relation, question_id))
 SELECT
     hand.*, coalesce(counted.answers, 0) AS answers,

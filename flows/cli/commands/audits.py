@@ -59,10 +59,12 @@ Baseline = Annotated[
     bool,
     typer.Option("--baseline", help="Ask with a passage that says nothing, too: keep.neutral beside keep.irrelevant."),
 ]
-Entailment = Annotated[
+JudgeName = Annotated[
     str | None,
     typer.Option(
-        "--entailment", help="A model that judges replies which state neither answer by their words: for sentences."
+        "--judge", metavar="NAME[@URL]",
+        help="Decides replies that the rule cannot: a language or entailment model, NAME@URL at a server, or "
+        "FILE.py:FUNCTION.",
     ),
 ]
 KeyFrom = Annotated[
@@ -138,7 +140,7 @@ def audit(
     max_new_tokens: Tokens = 32,
     thinking: Thinking = "off",
     baseline: Baseline = False,
-    entailment: Entailment = None,
+    judge: JudgeName = None,
     verdicts: Verdicts = None,
     prompt: Prompt = None,
     decoding: Decoding = None,
@@ -176,7 +178,7 @@ def audit(
     with leaving_nothing(folder):
         study = view.write_study(
             file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
-            columns=view.columns_of(map_ or ()), thinking=thinking, baseline=baseline, entailment=entailment,
+            columns=view.columns_of(map_ or ()), thinking=thinking, baseline=baseline, judge=judge,
             key_from=key_from, verdicts=verdicts, prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
             passages=view.passages_of(set_ or (), order or (), passages_as),
         )  # fmt: skip

@@ -125,7 +125,7 @@ def about_answers(found: Audited) -> list[str]:
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
         (not_answered(unfinished), "; --thinking with more tokens lets them end"),
-        (undecided_of(found.undecided), "; --entailment NAME decides some of them"),
+        (undecided_of(found.undecided), "; --judge NAME[@URL] decides them"),
     )
     return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.by_hand]
 
@@ -201,7 +201,7 @@ def write_study(
     columns: Mapping[str, str],
     thinking: str = "off",
     baseline: bool = False,
-    entailment: str | None = None,
+    judge: str | None = None,
     key_from: str = "",
     prompts: Mapping[str, Any] = {},
     decodings: Sequence[str] = (),
@@ -237,12 +237,23 @@ def write_study(
                 },
             },
             **(MOVED if samples >= FEWEST_SAMPLES and not any("@http" in name for name in models) else {}),
-            "whose_answer": {"entailment": entailment} if entailment else {},
+            "whose_answer": {},
+            **({"judged_answers": _judge(judge, key_from)} if judge else {}),
         },
     }  # fmt: skip
     written = folder / AUDIT
     write_file(written, yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
     return written
+
+
+def _judge(name: str, key_from: str) -> dict[str, str]:
+    """The judge as an option names it; a file or a folder by its whole path."""
+    file, colon, function = name.rpartition(".py:")
+    if colon:
+        name = f"{Path(file).expanduser().absolute()}.py:{function}"
+    elif Path(name).expanduser().is_dir():
+        name = str(Path(name).expanduser().absolute())
+    return {"judge": name, **({"key_from": key_from} if key_from and "@http" in name else {})}
 
 
 def _models(names: Sequence[str], key_from: str) -> list[dict[str, str]]:

@@ -34,5 +34,5 @@ def leaving_nothing(folder: Path) -> Iterator[None]:
                 folder.rmdir()
         else:
             write_file(study, before)
-        message = str(error).removeprefix(f"{study}: ")
+        message = str(error).removeprefix(f"{study}: ").replace("measures.judged_answers.judge: ", "--judge: ")
         raise UsageError(re.sub(r"(^|; )models\.\d+: (?=model )", r"\1", message)) from None

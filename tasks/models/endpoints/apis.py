@@ -77,6 +77,7 @@ class Served:
         }  # fmt: skip
         if prompt.turns:
             body |= self._of_turns(prompt) | ({"logprobs": True} if self.log_probs else {})
+            body |= {"response_format": _one_of(decoding.choices)} if decoding.choices else {}
             path, read = "chat/completions", _of_chat
         else:
             body |= {"prompt": list(prompt.tokens) or prompt.text} | ({"logprobs": 1} if self.log_probs else {})
@@ -87,6 +88,12 @@ class Served:
                 return [Reply("", "content_filter")] * count
             return _counted([read(choice, content) for choice in content["choices"]], count)
 
+        try:
+            return self._asked(self.client.openai + path, body, replies, anew=anew, may_filter=True)
+        except RefusedParameter as error:
+            if error.name != "response_format":
+                raise
+        self.refused.add("response_format")
         return self._asked(self.client.openai + path, body, replies, anew=anew, may_filter=True)
 
     def next_token(self, prompt: Prompt) -> Log:
@@ -285,6 +292,13 @@ class LlamaCpp(Served):
 
     def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
         return {**_NEUTRAL, "top_k": decoding.top_k, "repeat_penalty": 1.0, "samplers": _SAMPLERS}
+
+
+def _one_of(choices: Sequence[str]) -> Mapping[str, Any]:
+    """The format of a reply that has one of these values as its `verdict`, in JSON."""
+    properties = {"verdict": {"type": "string", "enum": list(choices)}}
+    schema = {"type": "object", "properties": properties, "required": ["verdict"], "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
 
 
 APIS: Mapping[Api, type[Served]] = {api.name: api for api in (Served, Vllm, LlamaCpp)}

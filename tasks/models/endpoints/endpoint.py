@@ -76,6 +76,8 @@ class Decoding(NamedTuple):
     top_p: float = 1.0
     top_k: int = 0
     seed: int = 0
+    choices: tuple[str, ...] = ()
+    """The only replies that are allowed, as far as the server constrains replies; empty for any reply."""
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _NOTHING = np.zeros(0, np.float32)
+MOST_THOUGHTS = 2048
+"""Tokens of thoughts that a judge may write, if its server cannot turn them off."""
 
 
 class ServedModel:
@@ -162,6 +164,21 @@ class ServedModel:
             return SampledAnswers(tuple(of_prompt[1:]), of_prompt[0])
 
         return [answers(place) for place in range(len(prompts))]
+
+    def choose(self, prompts: Sequence[Tokens], choices: Sequence[tuple[str, ...]], *, most: int) -> list[Answer]:
+        """Return the greedy reply to each prompt, constrained to its choices if the server can.
+
+        Args:
+            prompts: (n,) prompts.
+            choices: (n,) the allowed replies of each prompt.
+            most: Upper bound on the tokens of a reply.
+        """
+
+        def ask(place: int) -> Answer:
+            decoding = Decoding(most + (MOST_THOUGHTS if self.found.thinks else 0), choices=choices[place])
+            return self._answer(self.served.answers(self._sent(prompts[place]), decoding)[0], False, "", None)
+
+        return self.served.client.each(ask, range(len(prompts)))
 
     def _ask_twice(
         self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], most: int, texts: Sequence[str]

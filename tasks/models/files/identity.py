@@ -73,9 +73,17 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     UnknownName for what cannot be a name, UsageError for an alias of another purpose, ModelError where it cannot be
     found, is damaged, or is used as a language model and does not write from left to right.
     """
+    identity = _identify(name, purpose, instead=_OFFLINE[purpose])
+    if purpose == "language_model" and (config := _config(identity)):
+        check_left_to_right(name, config)
+    return identity
+
+
+def _identify(name: str, purpose: ModelKind, *, instead: str) -> ModelIdentity:
+    """The identity of the model of that name; instead: the model to use if the hub does not give it."""
     entry = models().get(name)
     if entry is not None:
-        identity = _identify_alias(entry, purpose)
+        identity = _identify_alias(entry, purpose, instead)
     elif os.path.isdir(os.path.expanduser(name)):
         identity = _identify_folder(name)
     elif _is_path(name):
@@ -83,10 +91,27 @@ def identify_model(name: str, purpose: ModelKind) -> ModelIdentity:
     elif not _HUB_ID.fullmatch(name):
         raise UnknownName(_WORDS[purpose], name, aliases(purpose))
     else:
-        identity = ModelIdentity(name, _commit(name, purpose), "hub", name)
-    if purpose == "language_model" and (config := _config(identity)):
-        check_left_to_right(name, config)
+        identity = ModelIdentity(name, _commit(name, instead), "hub", name)
     return identity
+
+
+def identify_judge(name: str) -> tuple[ModelKind, ModelIdentity]:
+    """Return the kind of a judge, entailment model or language model, and its identity.
+
+    Raises:
+        UnknownName: The name is no alias, folder or hub id.
+        UsageError: The alias is of an embedder, which cannot judge.
+        ModelError: The model cannot be found, or is neither.
+    """
+    entry = models().get(name)
+    kind: ModelKind = "entailment" if entry is not None and entry.kind == "entailment" else "language_model"
+    identity = _identify(name, kind, instead=_OFFLINE["language_model"])
+    config = _config(identity)
+    if any(str(one).endswith("ForSequenceClassification") for one in config.get("architectures") or ()):
+        return "entailment", identity
+    if kind == "language_model" and config:
+        check_left_to_right(name, config)
+    return kind, identity
 
 
 def is_downloaded(hub_id: str) -> bool:
@@ -107,12 +132,12 @@ def aliases(purpose: ModelKind) -> list[str]:
     return [alias for alias, entry in models().items() if entry.kind == purpose]
 
 
-def _identify_alias(entry: CatalogModel, purpose: ModelKind) -> ModelIdentity:
+def _identify_alias(entry: CatalogModel, purpose: ModelKind, instead: str) -> ModelIdentity:
     if entry.kind != purpose:
         kind, known = _WORDS[purpose], ", ".join(aliases(purpose))
         raise UsageError(f"{entry.alias!r} is of kind {entry.kind}, and no {kind}; known: {known}")
     if entry.hub is not None:
-        return ModelIdentity(entry.alias, _commit(entry.hub, purpose), "hub", entry.hub)
+        return ModelIdentity(entry.alias, _commit(entry.hub, instead), "hub", entry.hub)
     file, digest = _embedded_file(entry)
     return ModelIdentity(entry.alias, digest, "embedded", str(file))
 
@@ -206,7 +231,7 @@ def _is_path(name: str) -> bool:
 
 
 @lru_cache
-def _commit(hub_id: str, purpose: ModelKind) -> str:
+def _commit(hub_id: str, instead: str) -> str:
     """The commit that the hub's default branch stands at; where the hub does not answer, that of the local copy."""
     from transformers.utils.hub import hf_api
 
@@ -216,7 +241,7 @@ def _commit(hub_id: str, purpose: ModelKind) -> str:
     except Exception as error:
         raise ModelError(
             f"model {hub_id!r}: not found in this machine's cache, and the hub did not give it ({first_line(error)}); "
-            f"pass the folder of a downloaded model instead, or use {_OFFLINE[purpose]}"
+            f"pass the folder of a downloaded model instead, or use {instead}"
         ) from None
     return str(resolved.resolved)
 

@@ -31,7 +31,7 @@ ASKED_COLUMNS = [
     *("groups", "group_sizes", "context_cut", "answers", "empty_answers", "unfinished_answers"),
     *("unfinished_thoughts", "withheld", "greedy_unfinished", "answer", "accurate"),
     *("coherent_persuasion", "coherent_persuasion_standard_error", "coherent_persuasion_unchanged"),
-    *("verdict", "reason", "outcome", "judged_by", "samples_that_follow"),
+    *("verdict", "reason", "outcome", "decided_by", "decider", "samples_that_follow"),
     *("persuaded_as_published", "stubborn_as_published"),
     *("binary_utilisation", "continuous_utilisation", "stand_in"),
 ]

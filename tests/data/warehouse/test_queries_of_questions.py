@@ -65,8 +65,9 @@ def test_a_verdict_by_hand_counts_in_place_of_the_rule(tmp_path: Path) -> None:
             row(table("whose_answer"), **asked, sample=sample, verdict="neither", reason="denied")
             for sample in (None, 0)
         ],
-        "corrected_answers": [
-            row(table("corrected_answers"), **hand, sample=None, row=2, who="Ada", verdict="original")
+        "decided_answers": [
+            row(table("decided_answers"), **hand, sample=None, row=2, decided_by="person", decider="Ada",
+                verdict="original")
         ],
         "verdicts_by_hand": [
             row(table("verdicts_by_hand"), row=number, question=name, context=context)
@@ -77,7 +78,7 @@ def test_a_verdict_by_hand_counts_in_place_of_the_rule(tmp_path: Path) -> None:
         (answer,) = warehouse.frame("answers_of_questions").to_dict("records")
         (judged,) = warehouse.frame("answers_judged_by_hand").to_dict("records")
         neither, verdicts = warehouse.frame("greedy_answers_of_neither"), warehouse.frame("verdicts_to_read")
-    assert (answer["verdict"], answer["judged_by"]) == ("original", "Ada")
+    assert (answer["verdict"], answer["decider"]) == ("original", "Ada")
     assert answer["samples_that_follow"] == 0
     assert (judged["greedy_answers"], judged["by_hand"], judged["changed"]) == (1, 1, 1)
     assert neither.empty

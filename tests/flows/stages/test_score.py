@@ -43,7 +43,9 @@ def test_a_pass_that_asks_a_server_takes_no_device(tmp_path: Path) -> None:
     assert asked == {(False, "compute", "cpu"), (True, "server", "")}
 
 
-@pytest.mark.parametrize(("judge", "place"), [("large", ("compute", "cpu")), ("j@http://127.0.0.1:1", ("server", ""))])
+@pytest.mark.parametrize(("judge", "place"), [
+    ("large", ("compute", "cpu")), ("j@http://127.0.0.1:1", ("server", "")), (f"{__file__}:mine", ("compute", "")),
+])  # fmt: skip
 def test_a_judge_has_a_place(judge: str, place: tuple[str, str]) -> None:
     parameters = {"judged_answers": JudgedAnswersParameters(judge=judge)}
     own = Pass(MEASURES["judged_answers"], ("judged_answers",), ())

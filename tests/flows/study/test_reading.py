@@ -152,7 +152,7 @@ def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest
         "name": "beside", "questions": {"source": "file", "file": "mine.csv"},
         "workspace": "made/here", "services": {"cache": "responses"},
         "models": [{"name": "tiny"}, {"name": "org/at-the-hub"}],
-        "measures": {"answers": {}, "clusters": {"entailment": "judge"}, "whose_answer": {"entailment": "judge"}},
+        "measures": {"answers": {}, "clusters": {"entailment": "judge"}, "judged_answers": {"judge": "judge"}},
     }  # fmt: skip
     file = write_study(there, study)
     read = []
@@ -164,7 +164,7 @@ def test_all_paths_are_relative_to_the_study(tmp_path: Path, monkeypatch: pytest
             ("tiny", str(there / "tiny")), ("org/at-the-hub", "org/at-the-hub"),
         ]  # fmt: skip
         assert found.measures["clusters"]["entailment"] == str(there / "judge")
-        assert found.measures["whose_answer"]["entailment"] == str(there / "judge")
+        assert found.measures["judged_answers"]["judge"] == str(there / "judge")
     assert Path(read[1].questions.path) == there / "mine.csv"
     assert workspace_of(read[1]).root == there / "made" / "here"
     assert read[1].access(elsewhere).cache == there / "responses"

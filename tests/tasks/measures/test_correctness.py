@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
-from swaymeter.data.errors import UsageError
-from swaymeter.tasks.models.entailment import EntailmentModel
 from tests.tasks.measures.conftest import Study
 
 CONDITIONS = ("none", "original", "counter_memory")
@@ -100,26 +97,3 @@ def test_answers_without_words_are_stated_by_no_text(names: Any, verdicts: list[
     study.inputs = replace(study.inputs, questions=[replace(study.inputs.questions[0], **names)])
     say(study, dict.fromkeys(CONDITIONS, "It is Oslo."))
     assert [row["verdict"] for row in study.rows("whose_answer") if row["sample"] is None] == verdicts
-
-
-def test_what_states_neither_by_its_words_is_judged_by_entailment(study: Study, models: dict[str, str]) -> None:
-    (question,) = study.inputs.questions
-    said = {"none": "somewhere else", "original": "somewhere else", "counter_memory": "the one with the hat"}
-    say(study, said)
-    hypothesis = f"{question.question} {question.replacement}"
-    study.parameters["whose_answer"] = {"entailment": models["entailment"]}
-    with patch.object(EntailmentModel, "entailing", lambda self, pairs: {
-        pair for pair in pairs if pair == (f"{question.question} the one with the hat", hypothesis)
-    }):  # fmt: skip
-        rows = {(row["condition"], row["sample"]): row for row in study.rows("whose_answer")}
-    found = rows["counter_memory", None]
-    assert (found["verdict"], found["outcome"]) == ("context", "persuaded")
-    assert found["engine"].startswith("entailment by ")
-    assert {row["verdict"] for key, row in rows.items() if key != ("counter_memory", None)} == {"neither"}
-
-
-def test_a_stand_in_judges_no_entailment(study: Study) -> None:
-    say(study, dict.fromkeys(CONDITIONS, "somewhere else"))
-    study.parameters["whose_answer"] = {"entailment": "all-minilm-l6-v2"}
-    with pytest.raises(UsageError, match=r"whose_answer\.entailment: all-minilm-l6-v2"):
-        study.rows("whose_answer")

@@ -1,81 +1,172 @@
-"""A judge's verdicts on stored answers: of a model on this machine, and of one at a made-up server."""
+"""Verdicts of judges on stored answers: a model, a made-up server, a Python function, an entailment model."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from pydantic import ValidationError
 
-from swaymeter.data.errors import UsageError
+from swaymeter.data.errors import ModelError, ScoreError, UsageError
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JudgedAnswersParameters
 from swaymeter.tasks.measures.run import declaration
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.endpoints.model import load_served
-from swaymeter.tasks.scoring.judging import Case, judged
+from swaymeter.tasks.models.entailment import EntailmentModel
+from swaymeter.tasks.scoring.judging import Case, ask_language_model
 from tests.data.sources.servers.faults import Asked, Say, says
 from tests.tasks.measures.conftest import Study
 from tests.tasks.measures.test_correctness import CONDITIONS, say
 from tests.tasks.models.endpoints.made_up import made_up
 
+Write = Callable[[str], str]
+
 
 @pytest.fixture
-def study(study: Study) -> Study:
-    """A study of three questions, whose judge is its own model."""
+def study(study: Study, tmp_path: Path) -> Study:
+    """A study of three questions, undecided without a context, whose judge is its own model."""
     study.parameters["judged_answers"] = {"judge": study.model}
+    study.inputs = replace(study.inputs, verdicts=tmp_path / "verdicts")
     say(study, {"none": "somewhere else", "original": "", "counter_memory": study.inputs.questions[0].replacement})
     return study
 
 
-def test_greedy_answers_have_the_verdict_of_the_judge(study: Study, language_model: Any) -> None:
+@pytest.fixture
+def function(tmp_path: Path) -> Write:
+    """Writes a judge that notes the replies that it is asked about."""
+
+    def write(body: str) -> str:
+        file, log = tmp_path / "mine.py", tmp_path / "asked"
+        file.write_text(
+            f"def judge(*, question, context, original, reply):\n"
+            f"    with open({str(log)!r}, 'a') as file: print(reply, file=file)\n    {body}\n"
+        )
+        return f"{file}:judge"
+
+    return write
+
+
+def asked(folder: Path) -> list[str]:
+    return (folder / "asked").read_text().splitlines()
+
+
+def test_undecided_answers_and_a_sample_are_judged(study: Study, language_model: Any) -> None:
     rows = study.by_question("judged_answers")
-    assert len(rows) == len(study.rows("judged_answers")) == 9
     question = study.inputs.questions[0]
     right, other = tuple(dict.fromkeys(question.forms)), (question.replacement,)
-    expected = judged(language_model, [
+    expected = ask_language_model(language_model, [
         Case(question.question, other, right, "somewhere else"), Case(question.question, right, (), ""),
         Case(question.question, other, right, question.replacement),
     ])  # fmt: skip
-    for condition, judgement, rule in zip(CONDITIONS, expected, ("neither", "refusal", "context"), strict=True):
+    for condition, judged, rule in zip(CONDITIONS, expected, (None, "refusal", "context"), strict=True):
         row = rows[question.question_id, condition]
-        assert (row["verdict"], row["rule"], row["unjudged"]) == (judgement.verdict, rule, None)
-        assert row["log_probability"] == pytest.approx(judgement.log_probability, abs=1e-5)
-        assert row["agree"] == (judgement.verdict == rule)
-        assert (row["sample"], row["judge"]) == (None, language_model.name)
+        assert (row["verdict"], row["rule"], row["unjudged"]) == (judged.verdict, rule, None)
+        assert row["log_probability"] == pytest.approx(judged.log_probability, abs=1e-5)
+        assert (row["sample"], row["judge"]) == (None, study.model)
 
 
-def test_samples_are_judged_where_asked(study: Study) -> None:
-    study.parameters["judged_answers"]["samples"] = True
+@pytest.mark.parametrize(("given", "rules"), [({"agreement": 2}, 2), ({"agreement": 0}, 0)])
+def test_the_sample_for_agreement_has_a_size(study: Study, given: Any, rules: int) -> None:
+    study.parameters["judged_answers"] |= given
     rows = study.rows("judged_answers")
-    assert [row["sample"] for row in rows] == [None, 0] * 9
-    assert all(row["verdict"] and row["rule"] == "neither" for row in rows if row["sample"] == 0)
+    assert sum(row["rule"] is not None for row in rows) == rules
+    undecided = [row for row in study.rows("whose_answer") if not row["decided_by"] and row["sample"] is None]
+    assert sum(row["rule"] is None for row in rows) == len(undecided) > 0
 
 
-def test_a_served_judge_says_a_letter_or_has_no_verdict(study: Study, tmp_path: Path) -> None:
+def test_undecided_samples_are_judged_if_named(study: Study) -> None:
+    study.parameters["judged_answers"]["samples"] = True
+    samples = [row for row in study.rows("judged_answers") if row["sample"] is not None]
+    assert len(samples) > 0
+    assert all(row["verdict"] and row["rule"] is None for row in samples)
+
+
+def test_a_function_that_errs_has_its_known_agreement(study: Study, function: Write, tmp_path: Path) -> None:
+    say(study, dict.fromkeys(CONDITIONS, study.inputs.questions[0].replacement))
+    body = "return 'neither' if 'none of' in reply or not context else 'context'"
+    study.parameters["judged_answers"] = {"judge": function(body)}
+    rows = study.rows("judged_answers")
+    both = [row for row in rows if row["rule"]]
+    assert sum(row["verdict"] != row["rule"] for row in both) == sum(row["rule"] != "context" for row in both)
+    assert {(row["judge"], len(row["judge_revision"])) for row in rows} == {("mine.py:judge", 64)}
+
+
+def test_no_judge_is_asked_twice(study: Study, function: Write, tmp_path: Path) -> None:
+    study.parameters["judged_answers"] = {"judge": function("return 'neither'")}
+    first = study.rows("judged_answers")
+    before = asked(tmp_path)
+    assert len(before) == len(set(zip(before, [row["question_id"] for row in first], strict=False)))
+    study.parameters["judged_answers"]["agreement"] = 40  # another key of the artifact
+    assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
+    assert asked(tmp_path) == before
+    (stored,) = (tmp_path / "verdicts").glob("*.jsonl")
+    lines = stored.read_text().splitlines()
+    changed = next(line for line in lines if line)
+    stored.write_text("\n".join(line.replace('"neither"', '"context"') if line == changed else line for line in lines))
+    study.parameters["judged_answers"]["agreement"] = 30
+    assert [row["verdict"] for row in study.rows("judged_answers")] == ["neither"] * len(first)
+    assert len(asked(tmp_path)) == len(before) + 1
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "said"),
+    [("return 'yes'", ScoreError, r"mine.py:judge returned 'yes'"), ("1 / 0", ScoreError, "failed on .*ZeroDivision")],
+)
+def test_a_function_that_fails_is_named(study: Study, function: Write, body: str, error: Any, said: str) -> None:
+    study.parameters["judged_answers"] = {"judge": function(body)}
+    with pytest.raises(error, match=said):
+        study.rows("judged_answers")
+
+
+def test_a_file_without_the_function_is_refused(study: Study, function: Write) -> None:
+    study.parameters["judged_answers"] = {"judge": function("pass").replace(":judge", ":other")}
+    with pytest.raises(ModelError, match="has no function other"):
+        study.rows("judged_answers")
+
+
+def test_an_entailment_model_states_the_entailed_side(study: Study, models: dict[str, str]) -> None:
     question = study.inputs.questions[0]
+    study.parameters["judged_answers"] = {"judge": models["entailment"], "agreement": 0}
+    right = (f"{question.question} somewhere else", f"{question.question} {question.object}")
+    with (
+        patch.object(EntailmentModel, "entailing", lambda self, pairs: {right} & {*pairs}),
+        patch.object(EntailmentModel, "fits", lambda self, pair: question.question in pair[0] or "neither"),
+    ):
+        rows = study.by_question("judged_answers")
+    assert rows[question.question_id, "none"]["verdict"] == "original"
+    assert {row["verdict"] for key, row in rows.items() if key != (question.question_id, "none")} == {"neither"}
+
+
+def test_a_served_judge_is_constrained_to_the_letters(study: Study, tmp_path: Path) -> None:
+    formats = list[bool]()
 
     def letter(asked: Asked) -> Say | None:
         if b"Answer with one letter" not in asked.body:
             return None
-        said = "A" if question.replacement in asked.body.decode("unicode_escape").partition("Reply:")[2] else "Well, B"
+        formats.append(b'"enum"' in asked.body)
+        if formats[-1]:
+            return says({"error": {"message": "no response_format here", "param": "response_format"}}, status=400)
+        said = "A" if study.inputs.questions[0].question.encode() in asked.body else "Well, B"
         message = {"role": "assistant", "content": said}
         return says({"model": "made-up", "choices": [{"message": message, "index": 0, "finish_reason": "stop"}]})
 
     with made_up(dialect="openai", before=letter) as server:
-        study.parameters["judged_answers"] = {"judge": f"made-up@{server.address}"}
+        study.parameters["judged_answers"] = {"judge": f"made-up@{server.address}", "agreement": 0}
         study.inputs = replace(study.inputs, load_served=lambda endpoint: load_served(endpoint, tmp_path / "kept"))
         rows = study.by_question("judged_answers")
-    found = {condition: rows[question.question_id, condition] for condition in CONDITIONS}
-    assert [row["verdict"] for row in found.values()] == [None, None, "context"]
-    assert [row["agree"] for row in found.values()] == [None, None, True]
-    assert [row["unjudged"] for row in found.values()] == ["no letter alone", "no letter alone", None]
-    assert {(row["log_probability"], row["judge"], row["judge_revision"]) for row in rows.values()} == {
-        (None, "made-up", "served")
-    }
+        study.parameters["judged_answers"]["agreement"] = 1
+        study.by_question("judged_answers")
+    first = rows[study.inputs.questions[0].question_id, "none"]
+    assert (first["verdict"], first["judge_revision"], first["log_probability"]) == ("context", "served", None)
+    assert {row["unjudged"] for row in rows.values()} == {None, "no offered verdict"}
+    assert formats.count(True) <= 3  # those on their way at once
+    assert formats.count(False) == len(rows) + 1  # what is stored is not sent again
 
 
-def test_a_served_judge_is_asked_within_a_study_alone(study: Study) -> None:
+def test_a_served_judge_is_asked_within_a_study(study: Study) -> None:
     study.parameters["judged_answers"] = {"judge": "large@http://127.0.0.1:1/v1"}
     with pytest.raises(UsageError, match="within a study"):
         study.score("judged_answers")
@@ -85,22 +176,23 @@ def test_a_served_judge_is_asked_within_a_study_alone(study: Study) -> None:
     ("given", "said"),
     [
         ({}, "judge\n  is missing"),
-        ({"judge": "large@ftp://x"}, "is no NAME@ADDRESS"),
+        ({"judge": "large@ftp://x"}, "is no NAME@URL"),
         ({"judge": "m", "key_from": "KEY"}, "key_from is for a judge at a server"),
-        ({"judge": "m@https://x/v1", "dtype": "bfloat16"}, "dtype is for a judge on this machine"),
+        ({"judge": "m@https://x/v1", "dtype": "bfloat16"}, "dtype is for a language model on this machine"),
     ],
 )
-def test_parameters_that_do_not_go_together_are_refused(given: dict[str, str], said: str) -> None:
+def test_parameters_that_do_not_go_together(given: dict[str, str], said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         JudgedAnswersParameters.model_validate(given)
 
 
-def test_another_judge_makes_other_scores(study: Study) -> None:
+def test_another_judge_makes_other_scores(study: Study, function: Write) -> None:
     def depends_on(**given: Any) -> Any:
         parameters = {name: MEASURES[name].parameters() for name in ("answers", "whose_answer")}
         parameters["judged_answers"] = JudgedAnswersParameters(**given)
         return declaration("judged_answers", parameters)["depends_on"]
 
-    here, served = depends_on(judge=study.model), depends_on(judge="m@https://x/v1", key_from="KEY")
-    assert (here["judge"], served["judge"]) == (identify_language_model(study.model).revision, "served")
-    assert here["prompt"] == served["prompt"]
+    local, served = depends_on(judge=study.model), depends_on(judge="m@https://x/v1", key_from="KEY")
+    assert (local["judge"], served["judge"]) == (identify_language_model(study.model).revision, "served")
+    assert local["prompt"] == served["prompt"]
+    assert depends_on(judge=function("return None")) != depends_on(judge=function("return 'both'"))

@@ -3,11 +3,19 @@ from typing import Any
 import pytest
 
 from swaymeter.data.catalog import judge_prompt
-from swaymeter.data.errors import ModelError
+from swaymeter.data.errors import ModelError, ScoreError
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.answer_prompts import turn_prompt
 from swaymeter.tasks.scoring import judging
-from swaymeter.tasks.scoring.judging import Case, Judgement, judged, offered, text_of, verdict_in
+from swaymeter.tasks.scoring.judging import (
+    Case,
+    JudgeVerdict,
+    ask_function,
+    ask_language_model,
+    offered,
+    text_of,
+    verdict_in,
+)
 from swaymeter.tasks.scoring.wording.kinds import kind_of
 from tests.tasks.models.alone import log_probs
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
@@ -27,7 +35,7 @@ def tiny_judge(chat_template: str | None, **options: Any) -> LanguageModel:
 @pytest.mark.parametrize(("chat_template", "begun"), [(CHAT, ""), (None, " ")])
 def test_the_verdict_is_the_likeliest_letter_alone(chat_template: str | None, begun: str) -> None:
     judge = tiny_judge(chat_template)
-    for case, found in zip(CASES, judged(judge, [*CASES, *CASES])[:4], strict=True):
+    for case, found in zip(CASES, ask_language_model(judge, [*CASES, *CASES])[:4], strict=True):
         text = text_of(case, "chat" if chat_template else "plain")
         space = judge.tokenizer(begun, add_special_tokens=False)["input_ids"]
         ((*after,),) = log_probs(judge, [[*turn_prompt(judge, text, begun=""), *space]]).tolist()
@@ -41,10 +49,10 @@ def test_what_is_near_a_tie_is_read_alone(monkeypatch: pytest.MonkeyPatch) -> No
     own = LanguageModel.next_token_logits
     counted = lambda model, prompts, **more: read.append(len(prompts)) or own(model, prompts, **more)  # noqa: E731
     monkeypatch.setattr(LanguageModel, "next_token_logits", counted)
-    found = judged(judge, CASES)
+    found = ask_language_model(judge, CASES)
     assert read == [4]
     monkeypatch.setitem(judging._CLOSE, "float32", 1e9)
-    assert [one.verdict for one in judged(judge, CASES)] == [one.verdict for one in found]
+    assert [one.verdict for one in ask_language_model(judge, CASES)] == [one.verdict for one in found]
     assert read == [4, 4, 1, 1, 1, 1]
 
 
@@ -52,8 +60,6 @@ def test_only_verdicts_about_answers_that_exist_are_offered() -> None:
     assert list(offered(CASES[0]).values()) == ["context", "original", "both", "neither", "refusal"]
     assert offered(CASES[2]) == {"A": "context", "B": "neither", "C": "refusal"}
     assert offered(CASES[3]) == {"A": "original", "B": "neither", "C": "refusal"}
-    nothing = Case("Why?", (), (), "Because")
-    assert judged(tiny_judge(CHAT), [nothing]) == [Judgement(None, None, "no answer to look for")]
 
 
 def test_a_reply_cannot_look_like_the_prompt() -> None:
@@ -68,25 +74,32 @@ def test_a_prompt_that_does_not_fit_has_no_verdict() -> None:
     judge = tiny_judge(CHAT)
     fits = len(turn_prompt(judge, text_of(CASES[0], "chat"), begun=""))
     small = tiny_language_model(chat_template=CHAT, window=fits)
-    assert judged(small, CASES[:1]) == [Judgement(None, None, "does not fit the judge's window")]
-    assert judged(tiny_language_model(chat_template=CHAT, window=fits + 1), CASES[:1])[0].verdict
+    assert ask_language_model(small, CASES[:1]) == [JudgeVerdict(None, None, "does not fit the judge's window")]
+    assert ask_language_model(tiny_language_model(chat_template=CHAT, window=fits + 1), CASES[:1])[0].verdict
 
 
 def test_a_tokenizer_without_letters_of_their_own_is_refused() -> None:
     joined = byte_pair_tokenizer([("Ġ", "A")])  # " A" is one token, " B" are two
     with pytest.raises(ModelError, match="no token for each of A to E"):
-        judged(tiny_judge(None, tokenizer=joined), CASES)
+        ask_language_model(tiny_judge(None, tokenizer=joined), CASES)
 
 
 @pytest.mark.parametrize(
     ("text", "verdict"),
     [
         ("B", "original"), (" B. ", "original"), ("(B)", "original"), ("B)", "original"), ("b", None), ("E", "refusal"),
+        ('{"verdict": "B"}', "original"), ('{"verdict": "F"}', None), ("[1]", None),
         ("B: The reply gives the right answer.", None), ("A or B", None), ("", None), ("F", None), ("original", None),
     ],
 )  # fmt: skip
 def test_a_served_judge_has_to_reply_with_a_letter(text: str, verdict: str | None) -> None:
     assert verdict_in(text, offered(CASES[0])) == verdict
+
+
+@pytest.mark.parametrize("returned", ["contxt", "original", 1 / 3])
+def test_a_function_returns_an_offered_verdict(returned: object) -> None:
+    with pytest.raises(ScoreError, match="return context, neither, refusal or None"):
+        ask_function(lambda **_: returned, "judges.py:mine", [CASES[2]])
 
 
 @pytest.mark.parametrize(

@@ -240,14 +240,14 @@ def test_persuasion_needs_five_samples(tmp_path: Path) -> None:
 
 def test_the_study_of_an_audit_names_its_file_and_models(tmp_path: Path) -> None:
     (tmp_path / "mine.csv").write_text("question,answer\n")
-    models, judge = ("smollm2-135m-instruct:bfloat16", "C:folder"), "all-minilm-l6-v2"
-    study = study_of(tmp_path, models=models, samples=2, questions=5, max_new_tokens=7, entailment=judge)
+    models, judge = ("smollm2-135m-instruct:bfloat16", "C:folder"), "smollm2-135m-instruct"
+    study = study_of(tmp_path, models=models, samples=2, questions=5, max_new_tokens=7, judge=judge)
     known = [("smollm2-135m-instruct", "bfloat16"), ("C:folder", "auto")]
     assert [(model.name, model.dtype) for model in study.models] == known
     assert study.questions is not None
     assert study.questions.per_partition == 5
     assert [study.parameters("answers")[name] for name in ("samples", "max_new_tokens")] == [2, 7]
-    assert study.parameters("whose_answer") == {"entailment": judge}
+    assert study.parameters("judged_answers")["judge"] == judge
 
 
 @pytest.mark.parametrize(
@@ -273,13 +273,18 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
     [
         (["--model", "m@http://127.0.0.1:1/v1"], "model m (http://127.0.0.1:1) cannot be reached: "),
         (
-            ["--model", "smollm2-135m-instruct", "--entailment", "nosuch"],
-            "no entailment model is named 'nosuch'; known: deberta-large-mnli",
+            ["--model", "smollm2-135m-instruct", "--judge", "nosuch"],
+            "--judge: no language model is named 'nosuch'; known: smollm2-135m-instruct",
         ),
         (
-            ["--model", "smollm2-135m-instruct", "--entailment", "all-minilm-l6-v2"],
-            "'all-minilm-l6-v2' is of kind embedder, and no entailment model; known: deberta-large-mnli",
+            ["--model", "smollm2-135m-instruct", "--judge", "all-minilm-l6-v2"],
+            "--judge: 'all-minilm-l6-v2' is of kind embedder, and no language model; known: smollm2-135m-instruct",
         ),
+        (
+            ["--model", "smollm2-135m-instruct", "--judge", "m@http://127.0.0.1:1/v1"],
+            "--judge: model m (http://127.0.0.1:1) cannot be reached: ",
+        ),
+        (["--model", "smollm2-135m-instruct", "--judge", f"{__file__}:nosuch"], "--judge: judge /"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_and_leaves_nothing(

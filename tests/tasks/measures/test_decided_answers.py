@@ -1,33 +1,37 @@
-"""Verdicts by hand in place of the rule's: derived by hand."""
+"""Verdicts of people and of a judge in place of the rule's: derived by hand."""
 
 from typing import Any
 
 import pytest
 
 from swaymeter.data.records.verdicts import VerdictByHand
-from swaymeter.tasks.measures.correction import corrected
+from swaymeter.tasks.measures.decided_answers import decided
 from tests.tasks.measures.conftest import Study
 
 OF = {"model": "m", "dtype": "float32"}
 
 
 def changed(
-    study: Study, texts: dict[str, str], rules: dict[str, tuple[str, str | None]], *hand: tuple[str, ...]
+    study: Study, texts: dict[str, str], rules: dict[str, tuple[str, str | None]], *hand: tuple[str, ...],
+    judge: Any = (),
 ) -> Any:
-    """The corrected answers to the first question, by context; hand: context, answer, verdict, and perhaps a model."""
+    """The decided answers to the first question, by context; hand: context, answer, verdict, and perhaps a model."""
     question = study.inputs.questions[0]
     of = {**OF, "relation": question.relation, "question_id": question.question_id, "sample": None}
     answers = [{**of, "context_id": name, "text": text} for name, text in texts.items()]
     stated = [
-        {**of, "context_id": name, "verdict": verdict, "reason": "denied", "outcome": outcome}
+        {**of, "context_id": name, "verdict": verdict, "reason": "denied", "outcome": outcome,
+         "decided_by": None if verdict == "neither" else "rule"}
         for name, (verdict, outcome) in rules.items()
     ]
     verdicts = [
         VerdictByHand(row, question.question_id, context, "".join(model), "", answer, verdict, "Ada", "")
         for row, (context, answer, verdict, *model) in enumerate(hand, 2)
     ]
-    rows = [*corrected(study.inputs.questions, answers, stated, verdicts)]
-    return {row["context_id"]: (row["verdict"], row["outcome"], row["who"]) for row in rows}
+    names = ("context_id", "verdict", "rule")
+    judged = [{**of, "judge": "J", **dict(zip(names, one, strict=True))} for one in judge]
+    rows = [*decided(study.inputs.questions, answers, stated, judged, verdicts)]
+    return {row["context_id"]: (row["verdict"], row["outcome"], row["decider"]) for row in rows}
 
 
 TEXTS = {"none": "Ask me later", "original": "Ask me later", "counter_memory": "Well, that one"}
@@ -67,3 +71,18 @@ def test_other_words_contexts_and_models_are_left_alone(study: Study, hand: tupl
 def test_a_verdict_on_one_model_comes_before_that_on_all(study: Study) -> None:
     hands = [("none", "Ask me later", "both"), ("none", "Ask me later", "refusal", "m (float32)")]
     assert changed(study, TEXTS, RULES, *hands)["none"] == ("refusal", None, "Ada")
+
+
+def test_a_person_comes_before_a_judge(study: Study) -> None:
+    judge = [("counter_memory", "context", None), ("original", "context", None), ("none", None, None)]
+    assert changed(study, TEXTS, RULES, ("counter_memory", "Well, that one", "refusal"), judge=judge) == {
+        "original": ("context", "persuaded", "J"), "counter_memory": ("refusal", "other", "Ada"),
+    }  # fmt: skip
+
+
+def test_a_judge_decides_what_the_rule_cannot_alone(study: Study) -> None:
+    rules = {**RULES, "counter_memory": ("context", "persuaded")}
+    judge = [("none", "original", None), ("original", "context", None), ("counter_memory", "neither", "context")]
+    assert changed(study, TEXTS, rules, judge=judge) == {
+        "none": ("original", None, "J"), "original": ("context", "agreed", "J"),
+    }  # fmt: skip

@@ -1,0 +1,62 @@
+"""Verdicts of a judge on this machine, stored so that the judge is not asked twice.
+
+A file of JSON lines for each judge and prompt, whatever rule chose the replies. Each line has its own checksum: of a
+line that was cut or changed, the judge is asked again.
+"""
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from swaymeter.data.digests import content_key
+from swaymeter.data.errors import WorkspaceError
+from swaymeter.data.storage.notes import sealed, unsealed
+
+
+class StoredVerdicts:
+    """The stored verdicts of one judge, by the case that was judged.
+
+    Args:
+        folder: The folder of the files; None to store nothing.
+        judge: What the verdicts depend on: name, revision and dtype of the judge, and its prompt.
+    """
+
+    def __init__(self, folder: Path | None, judge: Mapping[str, Any]) -> None:
+        self._file = folder / f"{content_key(judge)[:32]}.jsonl" if folder else None
+        self._by_case: dict[str, dict[str, Any]] = {}
+        if self._file and self._file.is_file():
+            for line in self._file.read_bytes().splitlines():
+                try:
+                    content = unsealed(line)
+                    self._by_case[content.pop("case")] = content
+                except (ValueError, KeyError):
+                    continue
+
+    def get(self, case: object) -> Mapping[str, Any] | None:
+        """Return the stored verdict on a case; None if there is none."""
+        return self._by_case.get(content_key({"case": case}))
+
+    def add(self, verdicts: Mapping[Any, Mapping[str, Any]]) -> None:
+        """Store verdicts by their cases; on return they are on the disk.
+
+        Raises:
+            WorkspaceError: The file cannot be written.
+        """
+        new = {content_key({"case": case}): dict(verdict) for case, verdict in verdicts.items()}
+        self._by_case |= new
+        if not self._file or not new:
+            return
+        # The first line end closes a line that a killed run left open.
+        lines = (json.dumps(json.loads(sealed({"case": case, **verdict}))) for case, verdict in new.items())
+        text = "\n" + "\n".join(lines) + "\n"
+        try:
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with self._file.open("ab", buffering=0) as file:
+                file.write(text.encode())
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise WorkspaceError(
+                f"{self._file} cannot be written: {error.strerror or error}; choose another --workspace"
+            ) from error
