@@ -2,17 +2,15 @@
 
 import logging
 import re
-import socket
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
-from threading import Thread
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests import exceptions as failures
-from requests.utils import requote_uri, select_proxy
+from requests.utils import requote_uri
 from requests_ratelimiter import LimiterSession
 from urllib3 import exceptions as broken
 from urllib3.util.retry import Retry
@@ -24,7 +22,7 @@ from swaymeter.data.sources.http.services import TRANSIENT
 
 LARGEST = 64 * 2**20
 CONNECT_S = 5.0
-"""Seconds for the lookup of a host's name, and for a connection to it."""
+"""Seconds for a connection to an address of a host."""
 _CHUNK = 2**16
 _OUR_SIDE = re.compile(r"^<?[\w.]*HTTPS?Connection(Pool)?\(.*?\): (Failed to establish a new connection: )?")
 _CONTACT = re.compile(r"[^\s@,;<>]+@[^\s@,;<>]+\.[^\s@,;<>]+|https?://[^\s/]+\S*")
@@ -60,7 +58,6 @@ def exchange(
     request: requests.PreparedRequest,
     *,
     named: str,
-    connect_s: float,
     timeout_s: float,
     transient: Collection[int] = TRANSIENT,
 ) -> Reply:
@@ -72,7 +69,7 @@ def exchange(
     """
     settings = http.merge_environment_settings(request.url, {}, True, None, None)
     try:
-        with http.send(request, timeout=(connect_s, timeout_s), allow_redirects=False, **settings) as response:
+        with http.send(request, timeout=(CONNECT_S, timeout_s), allow_redirects=False, **settings) as response:
             return _reply(response, named, transient)
     except Overdue as error:
         raise TransientError(f"{named} {error}", kind=ServiceTimeout, tries=2) from None
@@ -93,32 +90,6 @@ def exchange(
         raise TransientError(f"{named} sent a response that cannot be decompressed", tries=2) from None
     except broken.HTTPError:
         raise TransientError(f"{named} broke off in its answer", kind=ServiceTimeout, tries=2) from None
-
-
-def seconds_to_connect(http: requests.Session, address: str) -> float:
-    """Connection timeout (s) for each network address of the host, so that all of them together take about CONNECT_S.
-
-    Unreachable where the name is unknown or its lookup takes longer than CONNECT_S (which no timeout of the HTTP
-    libraries covers). Behind a proxy the proxy looks the name up.
-    """
-    if select_proxy(address, http.merge_environment_settings(address, {}, True, None, None)["proxies"]):
-        return CONNECT_S
-    host, port = urlsplit(address).hostname or "", urlsplit(address).port
-    found: list[int | Exception] = []
-
-    def look_up() -> None:
-        try:
-            found.append(len(socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)))
-        except (OSError, UnicodeError) as error:
-            found.append(error)
-
-    thread = Thread(target=look_up, daemon=True, name=f"look up {host}")
-    thread.start()
-    thread.join(CONNECT_S)
-    if not found or not isinstance(found[0], int):
-        why = printable(str(found[0])) if found else f"no reply within {CONNECT_S:g} s"
-        raise Unreachable(f"host {host} not found ({why})")
-    return max(1.0, CONNECT_S / max(1, found[0]))
 
 
 def _reply(response: requests.Response, named: str, transient: Collection[int]) -> Reply:

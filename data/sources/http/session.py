@@ -33,14 +33,12 @@ from swaymeter.data.sources.http.answer import (
 )
 from swaymeter.data.sources.http.cache import HttpCache, key_of
 from swaymeter.data.sources.http.exchange import (
-    CONNECT_S,
     OneExchange,
     Unreachable,
     check_address,
     exchange,
     place_in,
     redirected,
-    seconds_to_connect,
     user_agent,
 )
 from swaymeter.data.sources.http.limits import Limits
@@ -253,9 +251,8 @@ class Session:
     def _exchange(self, request: requests.PreparedRequest) -> Reply:
         began = self._now()
         try:
-            connect_s = CONNECT_S if self._reached else seconds_to_connect(self._http, self.service.address)
             reply = exchange(
-                self._http, request, named=self._named, connect_s=connect_s, timeout_s=self.service.timeout_s,
+                self._http, request, named=self._named, timeout_s=self.service.timeout_s,
                 transient=self.service.transient,
             )  # fmt: skip
         except Unreachable as why:
