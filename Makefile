@@ -84,29 +84,33 @@ ui: export PREFECT_SERVER_DATABASE_TIMEOUT := 60
 ui: export PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE := 1000
 ui: export PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL := 1
 ui: export NO_PROXY := 127.0.0.1,$(NO_PROXY)
-ui: SHELL := bash
 ui: AUTOMATION := swaymeter: runs of killed processes
 ui: setup ## Prefect's server, its page, the deployments and a worker on 127.0.0.1:4200 (PORT=…) until Ctrl-C
 	@answers() { $(BIN)/python -c "from urllib.request import urlopen; urlopen('$$PREFECT_API_URL/ready')" 2>/dev/null; }; \
 	! answers || { echo "ui: port $(PORT) is in use; choose another: make ui PORT=4300" >&2; exit 1; }; \
 	trap 'trap "" INT TERM HUP; $(BIN)/python -c "$$END_WITH_RUNS" $$$$ $$server' EXIT; trap 'exit 130' INT TERM HUP; \
-	set -m; $(BIN)/prefect server start --port $(PORT) </dev/null & server=$$!; set +m; \
+	$(DETACHED) $(BIN)/prefect server start --port $(PORT) & server=$$!; \
 	until answers; do kill -0 $$server || exit 1; sleep 1; done; \
 	$(BIN)/prefect --no-prompt work-pool create swaymeter --type process --overwrite >/dev/null && \
 	env -u SWAYMETER_HOME $(BIN)/prefect --no-prompt deploy --all && \
 	{ $(BIN)/prefect automation inspect "$(AUTOMATION)" >/dev/null 2>&1 \
 	    || $(BIN)/prefect automation create --from-file automations.yaml; } || exit 1; \
-	set -m; SWAYMETER_HOME="$${SWAYMETER_HOME:-$(CURDIR)}" $(BIN)/prefect worker start --pool swaymeter --type process </dev/null & set +m; \
+	SWAYMETER_HOME="$${SWAYMETER_HOME:-$(CURDIR)}" $(DETACHED) $(BIN)/prefect worker start --pool swaymeter --type process & \
 	wait $$!
 
-# Ctrl-C reaches the shell alone (set -m): runs and worker end before the server, to which they report. A worker that is
-# told to end would wait for its runs.
+# Ctrl-C reaches the shell alone. The worker is stopped first, because it would wait for its runs and begin others in
+# place of those that crash; the server ends last, because runs report to it.
+DETACHED := $(BIN)/python -c "import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])"
 define END_WITH_RUNS
 import os, psutil, sys
 server = psutil.Process(int(sys.argv[2]))
-kept = {os.getpid(), server.pid, *(process.pid for process in server.children(recursive=True))}
-others = [one for one in psutil.Process(int(sys.argv[1])).children(recursive=True) if one.pid not in kept]
-for processes in (others, [server]):
+workers = [one for one in psutil.Process(int(sys.argv[1])).children() if one.pid not in (os.getpid(), server.pid)]
+for worker in workers:
+    worker.suspend()
+runs = [run for worker in workers for run in worker.children(recursive=True)]
+for worker in workers:
+    worker.kill()
+for processes in (runs, [server]):
     for process in processes:
         process.terminate()
     for process in psutil.wait_procs(processes, timeout=20)[1]:
