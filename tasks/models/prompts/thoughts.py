@@ -1,6 +1,6 @@
-"""Thoughts: what a model writes before its answer, between marks of its response template or of its family.
+"""Thoughts: text that a model writes before its answer, between marks of its response template or of its family.
 
-A model that thinks aloud without marks is not noticed.
+A heading "Thinking Process:" opens thoughts that end before the last paragraph. Thoughts without marks are not noticed.
 """
 
 import re
@@ -24,7 +24,7 @@ _TEXTS = (
     ("<think>", "</think>"), ("<thinking>", "</thinking>"), ("<thought>", "</thought>"),
     ("<reasoning>", "</reasoning>"), ("<seed:think>", "</seed:think>"), ("[THINK]", "[/THINK]"),
     ("<|START_THINKING|>", "<|END_THINKING|>"), ("<|inner_prefix|>", "<|inner_suffix|>"),
-    ("<|channel>thought", "<channel|>"),
+    ("<|channel>thought", "<channel|>"), ("◁think▷", "◁/think▷"), ("<|begin_of_thought|>", "<|end_of_thought|>"),
 )  # fmt: skip
 _HARMONY = Marks(  # of its channels, `final` has the answer
     re.compile(r"<\|channel\|>(?:analysis<\|message\|>)?"),
@@ -37,16 +37,30 @@ _MARK = re.compile(
     f"(?P<close>{'|'.join(mark.close.pattern for mark in MARKS)})|{'|'.join(mark.open.pattern for mark in MARKS)}",
     re.IGNORECASE,
 )
-_FRAME = re.compile(r"^\s*<(?:answer|response)>|</(?:answer|response)>\s*$|<\|(?:START|END)_RESPONSE\|>")
+_FRAME = re.compile(
+    r"^\s*<(?:answer|response)>|</(?:answer|response)>\s*$|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>"
+)
+_CHANNELS = re.compile(r"\s*analysis(?=[A-Z\s])(?P<behind>.*assistant\s*final)?", re.DOTALL)
+"""Harmony's channels without their special tokens."""
+_HEADING = re.compile(r"\W*(?:thinking|thought|reasoning) process\W*:", re.IGNORECASE)
+_PARAGRAPHS = re.compile(r"\n\s*\n")
 _FIELDS = ("thinking", "reasoning_content", "reasoning", "thoughts")
 
 
 def without_thoughts(text: str) -> str | None:
-    """The reply behind its thoughts, without the marks around it; None where the thoughts do not end."""
+    """Return the reply behind its thoughts, without the marks around it; None if the thoughts do not end."""
     marks = list(_MARK.finditer(text))
     if marks and marks[-1]["close"] is None:
         return None
-    return _FRAME.sub("", text[marks[-1].end() :] if marks else text)
+    if marks:
+        text = text[marks[-1].end() :]
+    elif (channels := _CHANNELS.match(text)) and (channels["behind"] or channels.end() == len(text)):
+        text = text[channels.end() :]
+    elif _HEADING.match(text):
+        *thoughts, text = _PARAGRAPHS.split(text.strip())
+        if len(thoughts) < 2:
+            return None
+    return _FRAME.sub("", text)
 
 
 def opens_marks(template: str) -> bool:

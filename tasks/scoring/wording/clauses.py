@@ -22,7 +22,7 @@ from swaymeter.data.wording.word import (
     word_set,
 )
 from swaymeter.tasks.scoring.wording import opposites
-from swaymeter.tasks.scoring.wording.denials import NEGATING_WORDS, calls_false
+from swaymeter.tasks.scoring.wording.stance import NEGATING_WORDS, calls_false
 from swaymeter.tasks.scoring.wording.opposites import FORBIDDING, is_about, is_opposite
 from swaymeter.tasks.scoring.wording.yes_no import OPPOSITE, PRONOUNS, Polarity
 

@@ -23,6 +23,7 @@ _COUNTING = {*MONTHS, *word_set(
     "sonntag spring summer autumn winter noon midnight bc ad half quarter"
 )}  # fmt: skip
 _NUMERALS = frozenset(("number", "ordinal", "unit", "sign"))
+_SHORT = 25
 _AS_NUMBER = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
 
 
@@ -41,3 +42,29 @@ def _is_number(name: Sequence[Word]) -> bool:
 
 def _counts(word: Word) -> bool:
     return word.kind in _NUMERALS or word.text in _COUNTING or _AS_NUMBER.fullmatch(word.text) is not None
+
+
+def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> bool:
+    """Return if a short reply gives another number, date or time than all answers, in their own unit."""
+    if not answers or len(reply) > _SHORT or not all(_is_number(answer) for answer in answers):
+        return False
+    shapes = {shape for answer in answers for shape in _shapes(answer)}
+    values = {word.text for answer in answers for word in answer if _is_figure(word)}
+    given = [(shape, word) for shape, word in zip(_shapes(reply), filter(_is_figure, reply), strict=True)]
+    return bool(given) and all(shape in shapes and word.text not in values for shape, word in given)
+
+
+def _is_figure(word: Word) -> bool:
+    return word.kind == "number" or _AS_NUMBER.fullmatch(word.text) is not None
+
+
+def _shapes(text: Sequence[Word]) -> list[str]:
+    """Return the kind of each number of a text: year, time, or its unit."""
+    shapes = []
+    for place, word in enumerate(text):
+        if _is_figure(word):
+            behind = text[place + 1] if place + 1 < len(text) else None
+            unit = behind.text if behind is not None and behind.kind == "unit" else ""
+            is_year = re.fullmatch(r"[12]\d{3}", word.text) is not None and not unit
+            shapes.append("year" if is_year else "time" if word.text[0].isalpha() else f"number {unit}")
+    return shapes

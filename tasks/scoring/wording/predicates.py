@@ -25,7 +25,7 @@ from swaymeter.data.wording.word import (
     texts_of,
     word_set,
 )
-from swaymeter.tasks.scoring.wording.denials import calls_false
+from swaymeter.tasks.scoring.wording.stance import calls_false
 from swaymeter.tasks.scoring.wording.frames import MAY, NEED, OPEN, root, senses, with_phrases
 from swaymeter.tasks.scoring.wording.opposites import IRREGULAR, is_same
 from swaymeter.tasks.scoring.wording.yes_no import OPPOSITE, Polarity

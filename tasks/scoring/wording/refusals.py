@@ -97,6 +97,7 @@ _NOT_EVEN_NO = re.compile(
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
+_EMPTY = frozenset(("null", "none", "nil", "nan", "n/a", "na", "undefined"))
 _NEAR = 40
 """Of so many words beside a name; a long reply takes linear time."""
 _UNSAYING = word_set("not unknown unclear")
@@ -200,3 +201,8 @@ def says_nothing(text: Sequence[Word]) -> bool:
 
 def _plain(text: Iterable[Word]) -> str:
     return " ".join(f". {word.text}" if word.clause else word.text for word in text)
+
+
+def is_empty(text: str) -> bool:
+    """Return if a text has no letter and no digit, or is a word for no answer: null, None, N/A."""
+    return not any(map(str.isalnum, text)) or text.strip(" .*_`\"'()[]\n").casefold() in _EMPTY

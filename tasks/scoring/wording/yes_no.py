@@ -14,7 +14,7 @@ from typing import Literal
 
 from swaymeter.data.wording.word import AUXILIARIES, Texts, Word, texts_of, word_set
 from swaymeter.data.wording.words import words
-from swaymeter.tasks.scoring.wording.denials import is_called_false, is_conceded
+from swaymeter.tasks.scoring.wording.stance import is_called_false
 from swaymeter.tasks.scoring.wording.refusals import refuses
 
 Polarity = Literal["yes", "no"]
@@ -149,7 +149,6 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
             if place and not word.clause and is_called_false(reply, place + 1):  # it says yes, but that is wrong
                 polarity = OPPOSITE[polarity]
             found.add(polarity)
-            conceded |= {polarity} if is_conceded(reply, place, place + 1) else set()
             further = _NAMES.get(reply[2].text) if len(reply) > 2 else None  # yes and no
             if place == 0 and not (behind and behind.text in ("and", "but") and further == OPPOSITE[polarity]):
                 return found
@@ -174,3 +173,30 @@ def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
     if len(reply) == 2 or reply[2].clause:
         return {"yes"}
     return {"no"} if reply[2].text == "not" and (len(reply) == 3 or reply[3].clause) else set()
+
+
+_TURNING = word_set("but however simply though")
+_TWO_SIDED = _TURNING | word_set("other another second actually fact reality")
+_ASKING = AUXILIARIES | word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt")
+
+
+def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
+    from itertools import pairwise
+    from swaymeter.tasks.scoring.wording.clauses import in_a_sentence
+    from swaymeter.tasks.scoring.wording.predicates import by_predicate
+    from swaymeter.tasks.scoring.wording.refusals import says_nothing
+    texts={w.text for w in question}
+    if says_nothing(reply) and begins_with(reply) == "no":
+        reply = reply[1:]
+    found = stated(reply, question)
+    negates = any(one.text == "not" and two.text in texts for one, two in pairwise(reply))
+    if found:
+        return found
+    if not negates and refuses(reply):
+        turn = next((place for place, word in enumerate(reply) if word.text in _TURNING), len(reply))
+        reply = () if refuses(reply[turn:]) else reply[turn:]
+    if question and question[0].text in _ASKING:
+        reply = without_question(reply, question)
+    found = in_a_sentence(reply, question)
+    turns = any(word.text in _TWO_SIDED for word in reply)
+    return (by_predicate(reply, question) or found) if turns or not found else found

@@ -1,0 +1,109 @@
+"""The part of a reply that answers: a marked final answer, a field of JSON, the option behind a letter.
+
+    JSON        the field `answer` (or `final_answer`, `response`, `result`); the only field; null and "" are no answer
+    LaTeX       the last \\boxed{...}
+    a heading   the last "Final answer:", "**Answer:** ..." or "#### ..." at the beginning of a line
+    a letter    "B" or "(B)" for the second option of a question that lists A) ... B) ...
+
+A reply without such a mark is returned as it stands.
+"""
+
+import json
+import re
+from typing import Any
+
+_KEYS = ("answer", "final_answer", "finalanswer", "final answer", "response", "result", "output")
+_FENCE = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
+_CUT_OFF = re.compile(r'"(?:final_?)?answer"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(null|true|false|-?\d[\d.]*))', re.IGNORECASE)
+_HEADING = re.compile(
+    r"^[\W_]*(?:(?:so,? |therefore,? |thus,? )?(?:the |my )?(?:final|correct) answer(?: is)?|answer|antwort|réponse|"
+    r"respuesta|risposta|resposta)[*_ ]*:[*_ ]*(?P<inline>.*)$|^#{4}\s*(?P<grade>\S.*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FINAL = re.compile(r"final|correct|#{4}", re.IGNORECASE)
+_NEXT_HEADING = re.compile(
+    r"^[\W_]*(?:confidence|explanation|reasoning|rationale|justification|source|note|evidence|question)[*_ ]*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+_LATEX = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|mbox)\s*\{([^{}]*)\}")
+_OPTIONS = re.compile(r"(?:^|(?<=[\s(]))([A-H])[).:]\s+(.+?)(?=[\s,;]*\(?\b[B-H][).:]\s|$)", re.DOTALL)
+_LETTER = re.compile(r"\W*(?:option |choice )?\(?([A-H])\)?\W*", re.IGNORECASE)
+
+
+def final_answer(reply: str, question: str = "") -> str:
+    """Return the part of a reply that answers the question; "" if the answer field is empty."""
+    text = _marked(reply)
+    return _option(text, question)
+
+
+def _marked(reply: str) -> str:
+    if "{" in reply:
+        if (field := _json_field(reply)) is not None:
+            return field
+        if (boxed := _boxed(reply)) is not None:
+            return boxed
+    if ":" not in reply and "####" not in reply:
+        return reply
+    headings = list(_HEADING.finditer(reply))
+    if not headings:
+        return reply
+    final = [heading for heading in headings if _FINAL.search(heading[0])]
+    # Of several plain headings the first counts: a base model goes on with questions of its own.
+    heading = final[-1] if final else headings[0]
+    inline = heading["inline"] if heading["inline"] is not None else heading["grade"]
+    if inline.strip(" *_"):
+        return inline
+    behind = reply[heading.end() :]
+    end = _NEXT_HEADING.search(behind)
+    return behind[: end.start()] if end else behind
+
+
+def _json_field(reply: str) -> str | None:
+    """Return the answer of a JSON reply as text, None if the reply is no JSON with an answer."""
+    fences = _FENCE.findall(reply)
+    for written in (*reversed(fences), reply.strip(), reply[reply.find("{") : reply.rfind("}") + 1]):
+        try:
+            parsed = json.loads(written)
+        except ValueError:
+            continue
+        if not isinstance(parsed, dict) or not parsed:
+            continue
+        fields = {str(key).casefold(): value for key, value in parsed.items()}
+        key = next((key for key in _KEYS if key in fields), next(iter(fields)) if len(fields) == 1 else None)
+        return None if key is None else _as_text(fields[key])
+    found = _CUT_OFF.search(reply)
+    if found is None:
+        return None
+    return found[1] if found[1] is not None else _as_text(json.loads(found[2].lower()))
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_as_text, value))
+    return ". ".join(map(_as_text, value.values())) if isinstance(value, dict) else str(value)
+
+
+def _boxed(reply: str) -> str | None:
+    """Return what the last \\boxed{...} holds."""
+    start = reply.rfind("\\boxed{")
+    if start < 0:
+        return None
+    depth, begin = 0, start + len("\\boxed{")
+    for place in range(begin - 1, len(reply)):
+        depth += (reply[place] == "{") - (reply[place] == "}")
+        if depth == 0:
+            break
+    else:
+        place = len(reply)
+    text = _LATEX.sub(r" \1 ", reply[begin:place])
+    return re.sub(r"\\[,;:! ]|~", " ", text).replace("\\%", "%").replace("\\$", "$").replace("^\\circ", "°")
+
+
+def _option(text: str, question: str) -> str:
+    letter = _LETTER.fullmatch(text) if len(text) < 20 else None
+    options = dict(_OPTIONS.findall(question)) if letter else {}
+    return options.get(letter[1].upper(), text) if letter and len(options) > 1 else text

@@ -1,0 +1,492 @@
+"""The stance of a reply towards each answer that it mentions, and the sides that it therefore states.
+
+Each mention gets the first stance of this table that fits its clause:
+
+    DENIED      not, instead of, "X is wrong", "the claim that X is false", "but that is wrong" in the next clause
+    SET_ASIDE   although, formerly, "from X to Y", replaced by, the brother of X, north of X, joined later
+    ASSERTED    actually, in fact, the correct answer, corrects this to, now (beside a former answer)
+    REPORTED    the passage says, according to, listed, is believed
+    PLAIN       none of these
+
+Two answers are then weighed by `sides_stated`: a denied or conceded answer yields to the other one, an asserted one wins
+over a reported one, two reported or joined ones are both. Any other pair of stances is unclear, and left to a judge.
+What it is not: a parser of sentences. Of other languages it has the commonest words.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from swaymeter.data.wording.word import AUXILIARIES, FUNCTION_WORDS, Word, phrase_set, texts_of, word_set
+from swaymeter.data.wording.words import words
+
+NEAR = 40
+"""Words of a clause beside a mention that are looked at; a long reply takes linear time."""
+MAX_MENTIONS = 30
+_REACH = 6
+
+# Denial
+NEGATING_WORDS = word_set("not never no neither nor hardly scarcely none nobody nothing unlikely")
+_NEGATIONS = word_set(
+    "not never neither nor unlike hardly scarcely barely unlikely except excluding doubt deny denie denied reject "
+    "incorrectly wrongly mistakenly erroneously falsely falschlich falschlicherweise irrtumlich "
+    "nicht kein keine keinen pas jamais niet geen не ни ليس وليس ליסא nao 不 没 沒 非"
+)
+_NEGATING_PAIRS = phrase_set(
+    "no longer|instead of|contrary to|false that|wrong that|incorrect that|untrue that|wrong to|incorrect to|"
+    "apart from|ruled out|mistaken in|wrong in|mistaken about|wrong about|other than|rather than|anything but"
+)
+_NO = word_set("evidence proof indication sign mention reason record claim way")
+_ES_IS = word_set("es esta fue era son se hay en 是 在 e")
+"""Words behind no or non where it is a negation of Spanish or Italian."""
+_ENDS = word_set(
+    "but only just merely simply until because although though exceed sondern sino mais ma mas maar но 而 是 بل لكن"
+)
+"""Words that end the reach of a negation."""
+_HARMLESS = word_set("surprisingly unexpectedly coincidentally unusually only just merely")
+_HANDING_ON = word_set(
+    "think believe know known say said state stated mention mean suggest imply indicate claim prove proven show true "
+    "correct right accurate case clear sure certain likely possible agree confirm confirmed support specify that "
+    "whether evidence proof indication sign reason record doubt deny denie denied false wrong incorrect untrue be"
+)
+"""Words that hand a negation on to their object: no evidence that it is."""
+_MAIN_VERBS = word_set("is was are were am has have had called named became")
+_IS = AUXILIARIES | word_set("ist war sind est etait es era fue e")
+_FALSE = word_set("wrong incorrect false untrue inaccurate mistaken outdated obsolete falsch faux falso incorrecto")
+_TRUE = word_set("true correct right accurate case richtig korrekt vrai correcto cierto")
+_DENIALS = _FALSE | word_set("not never hardly unlikely nicht pas fausse nao")
+_CLAIMS = word_set("claim claimed statement idea notion belief assertion suggestion rumor rumour myth say saying state")
+_POINTING = word_set("that this it which das dies was cela ce eso esto это эт bu هذا")
+_FALSE_ALONE = frozenset(
+    texts_of(words("неверно неправильно ошибочно ошибка yanlış hatalı خطأ falsch faux falso incorrecto"))
+)
+_FALSE_CHARACTERS = word_set("错误 错的 不正确 不对 有误 不准确 不符 誤り 間違い 誤って 正しくない 正しくありま 事実ではな")
+_POINTING_CHARACTERS = ("但", "这", "這", "可", "然", "不过", "それ", "これ", "しか", "この", "その", "が")
+_BEHIND_ELSEWHERE = tuple(
+    texts_of(words(phrase)) for phrase in ("ではな", "ではあり", "じゃな", "이 아니", "가 아니", "değil")
+)
+_TOPIC_DENIED = ("不是", "并不是", "並不是", "并非", "並非")
+_TOPIC_DENIED_AT_END = ("ではありません", "ではない", "ではないです", "じゃない", "ではなく")
+
+# Setting aside
+_CONCEDING = word_set(
+    "although though despite while whereas formerly previously originally supposedly allegedly "
+    "angeblich obwohl zwar fruher wahrend aunque antes bien хот раньше"
+)
+_FORMER = word_set(
+    "formerly previously originally former previous used predecessor until till bis outdated obsolete superseded "
+    "lobbied planned fruher vorganger vorgangerin bisher"
+)
+_LATER = frozenset(texts_of(words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후")))
+_LATER_CHARACTERS = ("后来", "之后", "後來", "後に", "その後", "のちに")
+_REPLACING = word_set("replaced succeeded superseded followed replacing succeeding ersetzte defeated beat beating")
+_REPLACED = word_set("replaced succeeded superseded followed ersetzt abgelost")
+_LEAVING = word_set("resigned retired left died lost stepped")
+_CHANGES = phrase_set("from to|von auf|von nach")
+_COMPARED = phrase_set("up from|down from|compared with|compared to|opposed to|border with|distance from|confuse with")
+_AWAY = word_set("of from to")
+_DIRECTIONS = word_set("north south east west northeast northwest southeast southwest far away close next")
+_RELATIVES = word_set(
+    "brother sister sibling wife husband widow widower spouse son daughter child father mother parent stepson cousin "
+    "nephew niece uncle aunt grandson grandfather grandmother teacher student pupil mentor assistant friend rival "
+    "colleague successor predecessor partner opponent bruder schwester vater mutter sohn tochter schwiegersohn "
+    "ehemann ehefrau witwe vetter neffe nichte onkel tante lehrer schuler freund rivale kollege nachfolger vorganger"
+)
+_OF = word_set("of von des der to")
+
+# Assertion and report
+_ASSERTING = word_set(
+    "actually fact reality truth correct actual real really right corrected correction "
+    "tatsachlich eigentlich wirklichkeit wahrheit richtig richtige korrekt "
+    "realidad verdad correcta realite verite bonne aslinda gercekte 其实 其實 الصحيح الحقيقة"
+)
+_ASSERTING_CHARACTERS = ("其实", "实际", "事实上", "正确", "実際", "本当は", "正しくは", "실제로", "사실은", "насамомдел")
+_CORRECTING = word_set("correct corrected update updated revise revised change changed amend amended")
+_NOW = word_set("now today current currently since heute jetzt inzwischen nunmehr")
+_SAYING = word_set(
+    "say said state stated mention mentioned claim claimed list listed describe described report reported name named "
+    "cite cited suggest suggested indicate indicated give given put place call called attribute attributed credit "
+    "credited believe believed thought considered rumored according write wrote dates sagt nennt laut gemass schreibt "
+    "steht genannt selon según segun"
+)
+_SOURCES = word_set(
+    "passage text context article document source manual leaflet handbook notice flyer report website page letter "
+    "edition version brochure chart snippet paragraph transcript policy email guide quelle texte fuente fuentes texto "
+    "источник источники"
+)
+_SOURCE_CHARACTERS = ("文中", "原文", "资料", "資料", "本文", "텍스트", "지문", "текст")
+_CONTRASTS = word_set(
+    "but however actually while whereas yet instead though although aber jedoch allerdings sondern dagegen hingegen "
+    "mais pero sino но а لكن ولكن 但 可"
+)
+
+# Both
+_CONFLICTS = word_set(
+    "contradict contradictory disagree differ conflict conflicting inconsistent respectively either both depend "
+    "depending alternately jointly together varie "
+    "widersprechen unterschiedlich verschieden abwechselnd gemeinsam beide je расход разн "
+)
+_CONFLICT_CHARACTERS = ("矛盾", "两种", "兩種", "不同", "異なり", "食い違", "расход", "함께", "다르", "엇갈")
+_TWO_SOURCES = (
+    ("one", "other"), ("one", "another"), ("1", "other"), ("1", "another"), ("1th", "2th"), ("1", "2"), ("some", "other"),
+    ("einmal", "einmal"), ("einen", "anderen"), ("einer", "anderer"), ("un", "otro"), ("un", "autre"), ("одном", "другом"),
+)
+_JOINING = word_set("and or and/or as well also either both plus und oder sowie et ou y o и или 和 或 与 と や 及")
+_OWN = word_set("for in on at during if when among before after from until bei fur im am")
+"""Prepositions of a condition that each of two answers may have."""
+
+
+class Stance(Enum):
+    """The stance of a reply towards one mention of an answer."""
+
+    DENIED = "denied"
+    SET_ASIDE = "set aside"
+    REPORTED = "reported"
+    PLAIN = "plain"
+    ASSERTED = "asserted"
+
+
+class Place(NamedTuple):
+    """A mention of an answer: its first word, the word behind it, and the side."""
+
+    start: int
+    end: int
+    side: str
+
+
+class Question(NamedTuple):
+    """The words of a question as stances need them.
+
+    Attributes:
+        texts: All of its words.
+        content: Its words other than function words.
+        is_negated: The question has a negation of its own.
+    """
+
+    texts: frozenset[str]
+    content: frozenset[str]
+    is_negated: bool
+
+
+def question_words(texts: Collection[str]) -> Question:
+    """Return the words of a question as stances need them."""
+    content = frozenset(text for text in texts if text not in FUNCTION_WORDS | AUXILIARIES)
+    return Question(frozenset(texts), content, not NEGATING_WORDS.isdisjoint(texts))
+
+
+def stance_of(reply: Sequence[Word], place: Place, question: Question) -> Stance:
+    """Return the stance of a reply towards one mention."""
+    start, end = place.start, place.end
+    if is_denied(reply, start, end, is_question_negated=question.is_negated):
+        return Stance.DENIED
+    first, last = _clause_start(reply, start), _clause_end(reply, end)
+    before, behind = texts_of(reply[first:start]), texts_of(reply[end:last])
+    if _is_set_aside(reply, start, end, before, behind, question):
+        return Stance.SET_ASIDE
+    clause = (*before, *behind)
+    written = "".join(clause)
+    if not _ASSERTING.isdisjoint(clause) or _has_any(written, _ASSERTING_CHARACTERS):
+        return Stance.ASSERTED
+    if before[-1:] == ("to",) and not _CORRECTING.isdisjoint(before):
+        return Stance.ASSERTED
+    if _is_reported(before, behind) or _has_any(written, _SOURCE_CHARACTERS):
+        return Stance.REPORTED
+    return Stance.PLAIN
+
+
+def sides_stated(
+    reply: Sequence[Word], places: Sequence[Place], stances: Sequence[Stance], question: Question
+) -> set[str] | None:
+    """Return the sides that a reply states which mentions two answers; None if the stance is unclear."""
+    if len(places) > MAX_MENTIONS:
+        return None
+    by_side: dict[str, set[Stance]] = {}
+    for place, stance in zip(places, stances, strict=True):
+        by_side.setdefault(place.side, set()).add(stance)
+    (one, one_stances), (two, two_stances) = by_side.items()
+    first, second = _strongest(one_stances), _strongest(two_stances)
+    if Stance.DENIED in (first, second):
+        if first is second:
+            return set()
+        kept = {two} if first is Stance.DENIED else {one}
+        return kept if Stance.SET_ASIDE not in (first, second) else None
+    if (first is Stance.ASSERTED) != (second is Stance.ASSERTED):
+        return {one} if first is Stance.ASSERTED else {two}
+    if _are_two_sources(reply, places, stances) or _are_joined(reply, places):
+        return {one, two}
+    if (first is Stance.SET_ASIDE) != (second is Stance.SET_ASIDE):
+        return {two} if first is Stance.SET_ASIDE else {one}
+    if first is second is Stance.REPORTED:
+        return {one, two}
+    return _by_contrast(reply, places, stances, question)
+
+
+def _strongest(stances: Iterable[Stance]) -> Stance:
+    """Return the stance of a side: asserted anywhere, else denied anywhere, else the strongest of the others."""
+    held = set(stances)
+    order = (Stance.ASSERTED, Stance.DENIED, Stance.PLAIN, Stance.REPORTED, Stance.SET_ASIDE)
+    return next(stance for stance in order if stance in held)
+
+
+def _by_contrast(
+    reply: Sequence[Word], places: Sequence[Place], stances: Sequence[Stance], question: Question
+) -> set[str] | None:
+    """Return the side behind a contrast: "the text says X, but it is Y", "X is the largest city, but the capital is Y"."""
+    last = places[-1]
+    others = [(place, stance) for place, stance in zip(places, stances, strict=True) if place.side != last.side]
+    before, stance = others[-1]
+    if any(place.side == last.side and place.start < before.start for place in places):
+        return None
+    between = texts_of(reply[before.end : last.start])
+    if _CONTRASTS.isdisjoint(between) and not any(word.clause for word in reply[before.end : last.start + 1]):
+        return None
+    if stance is Stance.REPORTED and stances[-1] is Stance.PLAIN and not _CONTRASTS.isdisjoint(between):
+        return {last.side}
+    focus = [
+        question.content.intersection(texts_of(reply[_clause_start(reply, place.start) : _clause_end(reply, place.end)]))
+        for place in (before, last)
+    ]
+    return {last.side} if focus[1] > focus[0] and not _CONTRASTS.isdisjoint(between) else None
+
+
+def _are_two_sources(reply: Sequence[Word], places: Sequence[Place], stances: Sequence[Stance]) -> bool:
+    texts = texts_of(reply[: NEAR * 4])
+    if not _CONFLICTS.isdisjoint(texts) or _has_any("".join(texts), _CONFLICT_CHARACTERS):
+        return True
+    if {"different", "source"}.issubset(texts) or {"different", "report"}.issubset(texts):
+        return True
+    before = [texts_of(reply[_clause_start(reply, place.start) : place.start]) for place in places]
+    around = [texts_of(reply[_clause_start(reply, place.start) : _clause_end(reply, place.end)]) for place in places]
+    pairs = [
+        (one, two)
+        for number, one in enumerate(around)
+        for other, two in enumerate(around[number + 1 :], number + 1)
+        if places[number].side != places[other].side
+    ]
+    if any(first in one and second in two for one, two in pairs for first, second in _TWO_SOURCES):
+        return True
+    reported = {
+        place.side
+        for place, clause in zip(places, before, strict=True)
+        if not _SAYING.isdisjoint(clause) and (set(clause) - _SAYING - _CONTRASTS)
+    }
+    return len(reported) == 2
+
+
+def _are_joined(reply: Sequence[Word], places: Sequence[Place]) -> bool:
+    """Return if two answers stand side by side: X or Y, X and Y; X for members and Y for guests."""
+    for one, two in zip(places, places[1:], strict=False):
+        if one.side == two.side:
+            continue
+        between = [word.text for word in reply[one.end : two.start] if word.kind != "unit"]
+        if len(between) <= 4 and all(text in _JOINING for text in between):
+            return True
+        behind = reply[one.end].text if one.end < two.start else ""
+        further = reply[two.end].text if two.end < len(reply) else ""
+        is_list = not {"and", "or", "und", "oder"}.isdisjoint(between)
+        if is_list and behind in _OWN and behind == further:
+            return True
+    return False
+
+
+def _is_reported(before: Sequence[str], behind: Sequence[str]) -> bool:
+    return not (_SAYING | _SOURCES).isdisjoint(before) or bool(behind) and not _SOURCES.isdisjoint(behind)
+
+
+def _is_set_aside(
+    reply: Sequence[Word], start: int, end: int, before: Sequence[str], behind: Sequence[str], question: Question
+) -> bool:
+    if not _CONCEDING.isdisjoint(before[:2]) or _is_change(reply, start, end) or _is_compared(reply, start):
+        return True
+    if _RELATIVES.isdisjoint(question.texts) and _is_of_relative(reply, start, end):
+        return True
+    if _is_replaced(before, behind, question):
+        return True
+    is_date = reply[start].kind == "number"
+    clause = (*before, *behind)
+    if not is_date and _NOW.isdisjoint(question.texts):
+        later = not _LATER.isdisjoint(clause) and any(text not in FUNCTION_WORDS | _LATER for text in clause)
+        if later or _has_any("".join(clause), _LATER_CHARACTERS):
+            return True
+    return _FORMER.isdisjoint(question.texts) and not is_date and not _FORMER.isdisjoint(clause)
+
+
+def _is_change(reply: Sequence[Word], start: int, end: int) -> bool:
+    """Return if a value is left behind: from X to Y."""
+    if not start or end >= len(reply) or reply[start].text.startswith(("clock", "dial")):
+        return False
+    behind = [*texts_of(reply[end : end + 3])]
+    return any((reply[start - 1].text, text) in _CHANGES for text in behind)
+
+
+def _is_compared(reply: Sequence[Word], start: int) -> bool:
+    """Return if a mention is only compared with, or tells a distance from: down from X, north of X, seven of the X."""
+    if start < 2:
+        return False
+    if texts_of(reply[start - 2 : start]) in _COMPARED or reply[start - 1].text in ("alongside", "bordering"):
+        return True
+    if reply[start].kind == "number" and reply[start - 1].text == "of":
+        return reply[start - 2 - (reply[start - 2].text == "out")].kind == "number"
+    is_away = reply[start - 1].text in _AWAY and not reply[start].clause
+    is_distance = reply[start - 2].kind == "unit" and reply[start - 1].text == "from"
+    return is_away and (is_distance or reply[start - 2].text in _DIRECTIONS)
+
+
+def _is_of_relative(reply: Sequence[Word], start: int, end: int) -> bool:
+    """Return if a mention says whose relative is meant: X's brother, the brother of X."""
+    for place in range(end, min(end + 3, len(reply))):
+        word = reply[place]
+        if word.clause or word.text in FUNCTION_WORDS:
+            break
+        if word.text in _RELATIVES:
+            return True
+        if word.capitals:
+            break
+    return start > 1 and reply[start - 1].text in _OF and reply[start - 2].text in _RELATIVES and not reply[start].clause
+
+
+def _is_replaced(before: Sequence[str], behind: Sequence[str], question: Question) -> bool:
+    """Return if another took the place of what is mentioned: Y replaced X, X was succeeded by Y."""
+    if not (_REPLACED | _FORMER | _REPLACING).isdisjoint(question.texts):
+        return False
+    if before[-1:] and before[-1] in _REPLACING or tuple(before[-3:]) == ("took", "over", "from"):
+        return True
+    if tuple(before[-2:]) in (("successor", "of"), ("successor", "to")) or (behind and behind[0] in _LEAVING):
+        return True
+    is_passive = bool(behind) and behind[0] in ("was", "were", "is", "wurde")
+    return is_passive and not _REPLACED.isdisjoint(behind) and not {"by", "durch", "von"}.isdisjoint(behind)
+
+
+def is_denied(reply: Sequence[Word], start: int, end: int, *, is_question_negated: bool) -> bool:
+    """Return if the words from start to end are denied."""
+    return (
+        _is_denied_before(reply, start)
+        or (not is_question_negated and (_is_denied_behind(reply, end) or _is_topic_denied(reply, end)))
+        or (end < len(reply) and reply[end].text.startswith(("아니", "아닌", "아닙")))
+        or any(texts_of(reply[end : end + len(texts)]) == texts for texts in _BEHIND_ELSEWHERE)
+        or _is_claim_denied(reply, start, end)
+        or is_called_false(reply, end)
+    )
+
+
+def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
+    has_verb = hands_on = False
+    for place in range(start - 1, max(start - 3 - _REACH, -1), -1):
+        word, following = reply[place], reply[place + 1]
+        if following.clause:
+            return False
+        pair = (word.text, following.text)
+        if pair in _NEGATING_PAIRS:
+            return not _is_compared_number(reply, place + 1, start)
+        if word.text == "than":
+            return False
+        is_no = word.text == "no" and (following.text in _NO or place == start - 1)
+        is_negation = word.text in _NEGATIONS or (word.text in ("no", "non") and following.text in _ES_IS)
+        if is_no or (is_negation and not _is_harmless(reply, place)):
+            return not has_verb or hands_on or is_no or word.text in ("neither", "nor")
+        if word.text in _ENDS and not (word.text == "是" and place and reply[place - 1].text == "不"):
+            return False
+        has_verb = has_verb or word.text in _MAIN_VERBS
+        hands_on = hands_on or word.text in _HANDING_ON
+    return False
+
+
+def _is_compared_number(reply: Sequence[Word], than: int, start: int) -> bool:
+    """Return if "other than" follows a negation, so that nothing is denied: none other than Oslo."""
+    before = texts_of(reply[max(than - 8, 0) : than])
+    return reply[than].text == "than" and not {"none", "no", "nothing", "nobody", "never"}.isdisjoint(before)
+
+
+def _is_harmless(reply: Sequence[Word], place: int) -> bool:
+    """Return if a negation denies nothing: not surprisingly, prime or not, no doubt."""
+    before = reply[place - 1].text if place else ""
+    behind = reply[place + 1].text if place + 1 < len(reply) else ""
+    if reply[place].text == "doubt":
+        return before in ("no", "not", "without", "little", "beyond", "any")
+    return behind in _HARMLESS or before == "or" or behind == "doubt"
+
+
+def _is_denied_behind(reply: Sequence[Word], end: int) -> bool:
+    behind = [*reply[end : end + 4], *[Word("")] * 4]
+    if behind[0].clause or behind[0].text not in _IS or behind[1].clause:
+        return False
+    skipped = behind[1].text in ("be", "been", "have", "has", "clearly", "actually", "certainly")
+    denial, further = (behind[2], behind[3]) if skipped else (behind[1], behind[2])
+    denied = denial.text in _DENIALS or (denial.text, further.text) in _NEGATING_PAIRS
+    return denied and not denial.clause and further.text not in _ENDS and further.text not in _FALSE
+
+
+def _is_topic_denied(reply: Sequence[Word], end: int) -> bool:
+    """Return if a mention is the topic of a negated clause of Chinese or Japanese: 多伦多不是首都."""
+    if end >= len(reply) or reply[end].clause or reply[end].text not in ("不", "并", "並", "は"):
+        return False
+    until = _clause_end(reply, end)
+    written = "".join(texts_of(reply[end:until]))
+    if not written.startswith("は"):
+        return written.startswith(_TOPIC_DENIED)
+    if written.endswith("が") and until < len(reply):  # 大阪は大きな都市ですが、首都ではありません
+        written += "".join(texts_of(reply[until : _clause_end(reply, until + 1)]))
+    return written.endswith(_TOPIC_DENIED_AT_END)
+
+
+def _is_claim_denied(reply: Sequence[Word], start: int, end: int) -> bool:
+    """Return if a mention stands in a claim that the same clause calls false."""
+    before = texts_of(reply[max(start - 8, 0) : start])
+    if "that" not in before or _CLAIMS.isdisjoint(before[: before.index("that")]):
+        return False
+    until = min(_clause_end(reply, end), end + 12, len(reply) - 1)
+    return any(reply[place].text in AUXILIARIES and _is_false(reply, place + 1) for place in range(end, until))
+
+
+def is_called_false(reply: Sequence[Word], end: int) -> bool:
+    """Return if the next clause denies what stands before it: but that is wrong, which is not true."""
+    place = next((one for one in range(end, min(end + 2 * _REACH, len(reply))) if reply[one].clause), None)
+    return place is not None and calls_false(reply[place : _clause_end(reply, place + 1)])
+
+
+def calls_false(clause: Sequence[Word]) -> bool:
+    """Return if a clause says that the clause before it is wrong: but this claim is incorrect."""
+    if not clause[0].text.isascii():
+        written = "".join(texts_of(clause))
+        if written.startswith(_POINTING_CHARACTERS) and _has_any(written, _FALSE_CHARACTERS):
+            return True
+    first = int(clause[0].text in _CONTRASTS or clause[0].text == "and")
+    texts = texts_of(clause[first:])
+    if len(texts) < 2 or (texts[0] not in _POINTING | _IS and texts[1] not in _CLAIMS):
+        return False
+    if not {"stimmt", "zutrifft", "zutreffend"}.isdisjoint(texts):
+        return "nicht" in texts
+    return not _FALSE_ALONE.isdisjoint(texts[1:3]) or any(
+        clause[place - 1].text in _IS and _is_false(clause, place)
+        for place in range(first + 1, min(first + 5, len(clause)))
+    )
+
+
+def _is_false(text: Sequence[Word], place: int) -> bool:
+    """Return if false, wrong, not true or the like stands at a place."""
+    place += place < len(text) and text[place].text in _CONTRASTS
+    texts, behind = [*texts_of(text[place : place + 2]), "", ""], text[place + 1 : place + 2]
+    ends = not behind or behind[0].clause or texts[1] not in _TRUE | _FALSE
+    return (texts[0] in _FALSE and ends) or (texts[0] in ("not", "nicht", "pas") and texts[1] in _TRUE)
+
+
+def _clause_start(reply: Sequence[Word], place: int) -> int:
+    """Return where the clause of a place begins: at punctuation, or at a word of contrast."""
+    start = place
+    while place and start - place < NEAR and not reply[place].clause:
+        if place < start and reply[place].text in _CONTRASTS:
+            break
+        place -= 1
+    return place
+
+
+def _clause_end(reply: Sequence[Word], place: int) -> int:
+    """Return the first place from this one on that belongs to another clause."""
+    end = place
+    while end < len(reply) and end - place < NEAR and not reply[end].clause and reply[end].text not in _CONTRASTS:
+        end += 1
+    return end
+
+
+def _has_any(written: str, parts: Iterable[str]) -> bool:
+    return not written.isascii() and any(part in written for part in parts)
