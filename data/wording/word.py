@@ -104,6 +104,7 @@ class Name(NamedTuple):
     short: bool = False
     first_and_last: bool = False
     items: tuple[Texts, ...] = ()
+    are_ordered: bool = False
     beside: frozenset[tuple[int, Texts]] = frozenset()
 
 

@@ -100,7 +100,21 @@ _SPELLINGS = [
 ]
 """Spellings in one form, by what none of them is written without in lower case."""
 _INITIALS = re.compile(r"(?<![\w.])(?:(?:[A-Z]\.)+[A-Z]\b\.?|(?:[A-Z]\. ?){2,})")
-_ABBREVIATIONS = {"jr": "junior", "sr": "senior", "vs": "versus", "dr": "doctor", "prof": "professor", "op": "opus"}
+_ABBREVIATIONS = {
+    "grey": "gray",
+    "colour": "color",
+    "theatre": "theater",
+    "centre": "center",
+    "harbour": "harbor",
+    "programme": "program",
+    "aluminium": "aluminum",
+    "jr": "junior",
+    "sr": "senior",
+    "vs": "versus",
+    "dr": "doctor",
+    "prof": "professor",
+    "op": "opus",
+}
 
 _KATAKANA = "\u30a1-\u30fa\u30fc-\u30ff"
 _CHARACTERS = "\u0e00-\u0eff\u1780-\u17ff\u3040-\u309f\u3400-\u9fff"

@@ -27,8 +27,10 @@ from swaymeter.tasks.scoring.wording import stance, yes_no
 from swaymeter.tasks.scoring.wording.answers import final_answer
 from swaymeter.tasks.scoring.wording.forms import forms
 from swaymeter.tasks.scoring.wording.kinds import is_other_value
+from swaymeter.tasks.scoring.wording.lists import Items, items_of_answer, items_of_reply, states_items
 from swaymeter.tasks.scoring.wording.mentions import Mention, by_first, is_whole, longer_names, longest, mentions
-from swaymeter.tasks.scoring.wording.refusals import is_empty, refuses, says_nothing
+from swaymeter.tasks.scoring.wording.refusals import is_empty, only_mentions, refuses, says_nothing
+from swaymeter.tasks.scoring.wording.sentences import Polarity
 from swaymeter.tasks.scoring.wording.stance import Place, Stance
 
 Verdict = Literal["context", "original", "both", "neither", "refusal"]
@@ -85,7 +87,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
         question: The question to the model; words that the reply only repeats from it do not count.
 
     Returns:
-        The decision. Its verdict is "refusal" if the reply states neither answer and is empty, declines or does not know.
+        The decision; the verdict "refusal" is for a reply that is empty, declines or does not know.
 
     Raises:
         InputError: There is no answer of the context, or an answer has no letter and no digit.
@@ -98,10 +100,8 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     if text is None:
         return Decision("neither", True, "unfinished thoughts")
     text = final_answer(text, question)
-    if is_empty(text):
-        return Decision("refusal", True, None)
     reply_words = words(text)
-    stated, reason = _named(reply_words, sides)
+    stated, reason = _listed(text, sides) or _named(reply_words, sides)
     polarities = yes_no.polarities(reply_words, sides.question_words) if sides.polarities else set()
     stated |= {side for polarity in polarities for side in sides.polarities.get(polarity, ())}
     if len(stated) == 2 and sides.are_alike:
@@ -109,7 +109,11 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     if stated:
         return Decision("both" if len(stated) == 2 else stated.pop(), True, None)
     says_yes_or_no = sides.polarities and yes_no.begins_with(reply_words) and not says_nothing(reply_words)
-    if not says_yes_or_no and reason != "unclear stance" and (not reply_words or refuses(reply_words)):
+    if (
+        not says_yes_or_no
+        and reason != "unclear stance"
+        and (is_empty(text) or refuses(reply_words, is_polar=bool(sides.polarities)))
+    ):
         return Decision("refusal", True, None)
     if polarities or says_yes_or_no:
         reason = "yes or no of neither side"
@@ -162,6 +166,7 @@ class _Sides(NamedTuple):
     Attributes:
         names: The forms of the answers by their first words.
         polarities: The sides whose answer is yes, and those whose answer is no; empty if an answer is a name.
+        lists: The answers that are lists.
         values: The words of each answer.
         question_words: The words of the question.
         question: The words of the question as stances need them.
@@ -169,7 +174,8 @@ class _Sides(NamedTuple):
     """
 
     names: Mapping[str, Sequence[Name]]
-    polarities: Mapping[yes_no.Polarity, set[Side]]
+    polarities: Mapping[Polarity, set[Side]]
+    lists: tuple[tuple[Side, Items], ...]
     values: tuple[tuple[Word, ...], ...]
     question_words: tuple[Word, ...]
     question: stance.Question
@@ -182,7 +188,7 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
         raise InputError("context has no answer to look for; give at least one")
     question_words = words(question)
     names: list[Name] = []
-    polarities: dict[yes_no.Polarity, set[Side]] = {}
+    polarities: dict[Polarity, set[Side]] = {}
     are_polar = all(any(yes_no.named(words(answer)) for answer in side) for side in (context, original) if side)
     for side, answer in [(side, answer) for side, of in zip(_SIDES, (context, original), strict=True) for answer in of]:
         if not words(answer):
@@ -196,7 +202,14 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)
     values = tuple(map(words, (*context, *original)))
     asked = stance.question_words(texts_of(question_words))
-    return _Sides(by_first(names), polarities, values, question_words, asked, are_alike)
+    texts = texts_of(question_words)
+    lists = tuple(
+        (side, listed)
+        for side, of in zip(_SIDES, (context, original), strict=True)
+        for listed in (items_of_answer(answer, texts) for answer in of)
+        if listed is not None
+    )
+    return _Sides(by_first(names), polarities, lists, values, question_words, asked, are_alike)
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
@@ -223,12 +236,18 @@ def _named(reply: Sequence[Word], sides: _Sides) -> tuple[set[Side], Reason | No
         kinds = set(stances)
         stated = set() if Stance.DENIED in kinds and Stance.ASSERTED not in kinds else named
         reasons |= set() if stated or not named else {"denied"}
-        if stated and kinds <= {Stance.SET_ASIDE, Stance.REPORTED} and (
-            kinds == {Stance.SET_ASIDE} or refuses(reply)
-        ):
+        if stated and (kinds <= stance.WEAK or (only_mentions(reply) and refuses(reply))):
             stated, reasons = set(), {"unclear stance"}
     reason = next((reason for reason in get_args(Reason) if reason in reasons), None)
     return cast("set[Side]", set(stated)), None if stated else reason
+
+
+def _listed(text: str, sides: _Sides) -> tuple[set[Side], Reason | None] | None:
+    """Return the sides whose list a reply with bullets, numbers or arrows gives; None if either is no list."""
+    if not sides.lists or not (items := items_of_reply(text)):
+        return None
+    stated = {side for side, listed in sides.lists if states_items(items, listed)}
+    return (stated, None) if stated else None
 
 
 def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[Reason]]:
@@ -254,9 +273,7 @@ def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[
             loose.setdefault(mention[:2], set()).add(mention.name.side)
     if any(len(fitting) > 1 for fitting in loose.values()):
         reasons.add("fits both answers")
-    kept = [
-        mention for mention in counting if mention.name.exact or len(loose.get(mention[:2], ())) == 1
-    ]
+    kept = [mention for mention in counting if mention.name.exact or len(loose.get(mention[:2], ())) == 1]
     return kept, reasons
 
 

@@ -1,7 +1,7 @@
-"""The part of a reply that answers: a marked final answer, a field of JSON, the option behind a letter.
+r"""The part of a reply that answers: a marked final answer, a field of JSON, the option behind a letter.
 
     JSON        the field `answer` (or `final_answer`, `response`, `result`); the only field; null and "" are no answer
-    LaTeX       the last \\boxed{...}
+    LaTeX       the last \boxed{...}
     a heading   the last "Final answer:", "**Answer:** ..." or "#### ..." at the beginning of a line
     a letter    "B" or "(B)" for the second option of a question that lists A) ... B) ...
 
@@ -88,7 +88,7 @@ def _as_text(value: Any) -> str:
 
 
 def _boxed(reply: str) -> str | None:
-    """Return what the last \\boxed{...} holds."""
+    """Return the content of the last boxed answer."""
     start = reply.rfind("\\boxed{")
     if start < 0:
         return None

@@ -1,11 +1,8 @@
-"""What kind of answer is looked for, by its words.
+"""The kind of the answers to look for, and replies that give another value of it.
 
-    yes or no        every answer is one of them
-    number or date   every answer begins with a number, a date or a time, and has no name in it: 12 May 1990, 8 kg
-    name or words    all others: Apollo 11, which is a name with a number, and sentences
-
-What it is not: what the question asks for. Of "Which day is it closed?" and the answer "the day after the fair" it
-knows words.
+yes or no        every answer is yes or no
+number or date   every answer begins with a number, a date or a time, and has no name in it: 12 May 1990, 8 kg
+name or words    all others: Apollo 11, which is a name with a number, and sentences
 """
 
 import re
@@ -28,7 +25,7 @@ _AS_NUMBER = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
 
 
 def kind_of(answers: Sequence[str]) -> AnswerKind:
-    """The kind of the answers that are looked for, each in its first form; of none, and of several kinds: words."""
+    """Return the kind of answers; "name or words" for several kinds and for no answer."""
     names = [name for name in map(words, answers) if name]
     if names and all(map(yes_no.named, names)):
         return "yes or no"

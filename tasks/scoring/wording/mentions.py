@@ -1,16 +1,17 @@
-"""Where the forms of answers stand in a text, and which of these places are whole names.
+"""The places of a text that mention an answer, and if each of them is a whole name.
 
-Of names that lie in one another the longest counts. A name inside a longer one is not stated: behind New, North and the
-like; before City or a Roman numeral; beside a hyphen and a capital; inside a longer run of katakana; inside a known
-longer name in a script without spaces, such as 罗马 (Rome) in 罗马尼亚 (Romania). A name that is also a common word
-(May, Us, The Who) has to be written as a name.
+Of names that lie in one another the longest counts. A name inside a longer one is no mention: behind New, North and the
+like; before City or a Roman numeral; beside a hyphen and a capital; inside a longer run of katakana; inside a longer
+name in a script without spaces, such as 罗马 (Rome) in 罗马尼亚 (Romania). A name that is also a common word (May, Us,
+The Who) has to be written as a name.
 """
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from swaymeter.data.wording.word import FUNCTION_WORDS, PERSONS, TITLES, Name, Word, texts_of, word_set
+from swaymeter.data.wording.word import FUNCTION_WORDS, MONTHS, PERSONS, TITLES, Name, Word, texts_of, word_set
 from swaymeter.data.wording.words import words
 
 _ALSO_WORDS = FUNCTION_WORDS | word_set("nice reading bath mobile now must bill job march")
@@ -20,11 +21,13 @@ _PART_OF_NAME = word_set(
 )
 _BEHIND_NAME = word_set(
     "island islands river lake bay falls beach hill hills height heights spring springs valley forest airport "
-    "foundation institute prize award university college school hotel street road avenue bridge castle"
+    "foundation institute prize award university college school hotel street road avenue bridge castle "
+    "peninsula desert sea ocean gulf strait"
 )
 _OF_PLACES = word_set("university college bank bishop archbishop battle siege treaty institute museum port gulf bay")
-"""What has a place in its name: the University of Oslo is not Oslo."""
+"""Institutions with a place in their name: the University of Oslo is not Oslo."""
 _STUDYING = word_set("study studied educated graduate graduated attend attended enrolled teach taught professor")
+_YEAR = re.compile(r"\d{4}")
 _INITIALS = ""
 """The key of names that are initials."""
 _CONNECTING = word_set("and or also both plus then with as well finally")
@@ -38,7 +41,7 @@ _LONGER_NAMES = word_set(
 
 
 class Mention(NamedTuple):
-    """Where a name stands in a text."""
+    """A form of an answer in a text: its first word, the word behind it, and the form."""
 
     start: int
     end: int
@@ -46,39 +49,39 @@ class Mention(NamedTuple):
 
 
 def by_first(names: Iterable[Name]) -> dict[str, list[Name]]:
-    """Names by the first of their words."""
-    found: dict[str, list[Name]] = {}
+    """Return names by the first of their words."""
+    names_by_first: dict[str, list[Name]] = {}
     for name in names:
-        found.setdefault(name.texts[0], []).append(name)
+        names_by_first.setdefault(name.texts[0], []).append(name)
         if name.first.capitals == 2 and len(name.texts) == 1 and 2 < len(name.texts[0]) < 7:
-            found.setdefault(_INITIALS, []).append(name)
-    return found
+            names_by_first.setdefault(_INITIALS, []).append(name)
+    return names_by_first
 
 
 @lru_cache(maxsize=1)
 def longer_names() -> tuple[Name, ...]:
-    """Names in scripts without spaces that hold other names, and are nobody's answer."""
+    """Return names in scripts without spaces that hold other names, and are nobody's answer."""
     return tuple(Name(None, texts_of(name), name[0]) for name in map(words, sorted(_LONGER_NAMES)))
 
 
 def mentions(text: Sequence[Word], names: Mapping[str, Sequence[Name]]) -> list[Mention]:
-    """Every place where a name's words stand one behind the other, or the parts of a list in any order."""
-    found = []
+    """Return every place with a name's words in their order, or with the items of a list."""
+    places: list[Mention] = []
     for start, word in enumerate(text):
         for key in (word.text, *word.stems) if word.stems else (word.text,):
             for name in names.get(key, ()):
-                end = _end_of_list(text, start, name.items) if name.items else _end(text, start, name.texts)
+                end = _end_of_list(text, start, name) if name.items else _end(text, start, name.texts)
                 end = end or (_end_over_middle_name(text, start, name) if name.first_and_last else 0)
                 if end:
-                    found.append(Mention(start, end, name))
+                    places.append(Mention(start, end, name))
         if word.capitals and (short := names.get(_INITIALS)):
             ends = [(_end_of_initials(text, start, name.texts[0]), name) for name in short]
-            found += [Mention(start, end, name) for end, name in ends if end]
-    return found
+            places += [Mention(start, end, name) for end, name in ends if end]
+    return places
 
 
 def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
-    """The place behind words in capitals that begin with these letters: World Health Organization for WHO."""
+    """Return the place behind words in capitals that begin with these letters: World Health Organization for WHO."""
     place = start
     for letter in initials:
         while place > start and place < len(text) and text[place].text in FUNCTION_WORDS and not text[place].clause:
@@ -92,24 +95,25 @@ def _end_of_initials(text: Sequence[Word], start: int, initials: str) -> int:
 
 
 def _end(text: Sequence[Word], start: int, texts: Sequence[str]) -> int:
-    """The place behind these words; 0 where others stand there."""
+    """Return the place behind these words; 0 if others stand there."""
     end = start + len(texts)
     pairs = zip(text[start:end], texts, strict=False)
     return end if end <= len(text) and all(word.text == one or one in word.stems for word, one in pairs) else 0
 
 
 def _end_over_middle_name(text: Sequence[Word], start: int, name: Name) -> int:
-    """The place behind Anna Maria Lind, of Anna Lind."""
+    """Return the place behind Anna Maria Lind, of Anna Lind."""
     end = start + 3
     is_other = end > len(text) or not text[start + 1].capitals or any(word.clause for word in text[start + 1 : end])
     return 0 if is_other or text[end - 1].text != name.texts[1] else end
 
 
-def _end_of_list(text: Sequence[Word], start: int, items: Sequence[tuple[str, ...]]) -> int:
-    """The place behind all parts of a list, with nothing but connecting words between them; 0 where one is missing."""
-    missing, place, end = list(items), start, 0
+def _end_of_list(text: Sequence[Word], start: int, name: Name) -> int:
+    """Return the place behind all items of a list, with only connecting words between them; 0 if one is missing."""
+    missing, place, end = list(name.items), start, 0
     while missing and place < len(text):
-        item = next((one for one in sorted(missing, key=len, reverse=True) if _end(text, place, one)), None)
+        candidates = missing[:1] if name.are_ordered else sorted(missing, key=len, reverse=True)
+        item = next((one for one in candidates if _end(text, place, one)), None)
         if item is not None:
             missing.remove(item)
             place = end = place + len(item)
@@ -120,19 +124,22 @@ def _end_of_list(text: Sequence[Word], start: int, items: Sequence[tuple[str, ..
     return 0 if missing else end
 
 
-def longest(found: Iterable[Mention]) -> list[Mention]:
-    """The mentions that do not lie inside a longer one."""
-    kept: list[Mention] = []
-    for mention in sorted(found, key=lambda mention: (mention.start, -mention.end)):
-        if not kept or mention.end > kept[-1].end or mention[:2] == kept[-1][:2]:
-            kept.append(mention)
-    return kept
+def longest(places: Iterable[Mention]) -> list[Mention]:
+    """Return the mentions that do not lie inside a longer one."""
+    whole: list[Mention] = []
+    for mention in sorted(places, key=lambda mention: (mention.start, -mention.end)):
+        if not whole or mention.end > whole[-1].end or mention[:2] == whole[-1][:2]:
+            whole.append(mention)
+    return whole
 
 
-def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()) -> bool:
-    """Whether the words are not part of a longer name, and are the answer rather than a word that is spelled as it.
+def is_whole(text: Sequence[Word], mention: Mention, question: Collection[str] = ()) -> bool:
+    """Return if a mention is a whole name, and not a common word that is spelled as the name.
 
-    asked: the words of the question; "the Alme River" is the Alme where a river is asked for.
+    Args:
+        text: The words of the text.
+        mention: The mention.
+        question: The words of the question; "the Alme River" is the Alme if a river is asked for.
     """
     start, end, name = mention
     first, behind = text[start], text[end] if end < len(text) else None
@@ -142,13 +149,13 @@ def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()
         return False
     if next_to and next_to.joined and (next_to.capitals or not text[end - 1].capitals) and not first.text[0].isdigit():
         return False
-    if before and before.text in _PART_OF_NAME and before.text not in asked and before.capitals and first.capitals:
+    if before and before.text in _PART_OF_NAME and before.text not in question and before.capitals and first.capitals:
         return False
     if before and before.text == "of" and start > 1 and first.capitals and text[start - 2].text in _OF_PLACES:
         kind = text[start - 2]
-        if kind.capitals and not _is_asked(kind.text, asked):
+        if kind.capitals and not _is_asked(kind.text, question):
             return False
-    if next_to and next_to.text in _BEHIND_NAME and next_to.capitals == 1 and not _is_asked(next_to.text, asked):
+    if next_to and next_to.text in _BEHIND_NAME and next_to.capitals == 1 and not _is_asked(next_to.text, question):
         return not text[end - 1].capitals or name.texts[-1] in ("street", "road")
     is_city = next_to and next_to.text == "city" and text[end - 1].capitals and name.texts != ("new", "york")
     if next_to and next_to.capitals and (is_city or next_to.kind == "roman"):
@@ -160,18 +167,20 @@ def is_whole(text: Sequence[Word], mention: Mention, asked: Collection[str] = ()
         return bool(first.capitals or not name.first.capitals) and not is_another
     if name.short and next_to and next_to.capitals:
         return False
+    if not name.exact and first.text in MONTHS and start and _YEAR.fullmatch(text[start - 1].text):
+        return False  # a day and month of another year
     if name.bare:
         return _stands_alone(text, mention)
     return len(name.texts) > 1 or first.text not in _ALSO_WORDS or _is_name(text, mention)
 
 
-def _is_asked(kind: str, asked: Collection[str]) -> bool:
-    """Whether a question asks for a thing of this kind: for a university also by where somebody studied."""
-    return kind in asked or (kind in ("university", "college") and not _STUDYING.isdisjoint(asked))
+def _is_asked(kind: str, question: Collection[str]) -> bool:
+    """Return if a question asks for a thing of this kind: "where did she study" asks for a university."""
+    return kind in question or (kind in ("university", "college") and not _STUDYING.isdisjoint(question))
 
 
 def _stands_alone(text: Sequence[Word], mention: Mention) -> bool:
-    """Whether a number has no unit and no noun behind it."""
+    """Return if a number has no unit and no noun behind it."""
     behind = text[mention.end] if mention.end < len(text) else None
     if behind is None or behind.clause:
         return True
@@ -179,7 +188,7 @@ def _stands_alone(text: Sequence[Word], mention: Mention) -> bool:
 
 
 def _is_name(text: Sequence[Word], mention: Mention) -> bool:
-    """Whether a word that is also a common one (May, Us, The Who, in) is meant as a name."""
+    """Return if a word that is also a common one (May, Us, The Who, in) is meant as a name."""
     start, end, name = mention
     word, is_alone = text[start], len(text) == 1
     if is_alone:

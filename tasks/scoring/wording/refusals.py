@@ -1,7 +1,7 @@
-"""Whether a text declines to answer, or says that it does not know or that it is not known.
+"""Replies that decline to answer, or say that the answer is not known.
 
 A table of kinds, each a pattern over normalised words, in which " . " stands for punctuation; and phrases of other
-languages. It is asked only of what states no answer.
+languages. Only replies that state no answer are looked at.
 What it is not: a detector of policy or of tone. "Tomb of the Unknown Soldier", "sorry for your loss" decline nothing.
 """
 
@@ -38,7 +38,7 @@ _OF_DATA = "(?:information|detail|data|context|evidence)"
 _FOR_NOTHING = "(?! for (?!confusion|inconvenience|any)| to hear)"
 _DO_NOT_KNOW = (
     "(?:know|answer|have|find|provide|help|assist|determine|tell|say|able|sure|certain|aware|comment|identify|give|see|allowed"
-    "|comfortable|familiar|recall|remember|seem|speculate|confirm|enough|want to answer)"
+    "|comfortable|familiar|recall|remember|seem|speculate|confirm|enough|want to answer|recommend|advise|judge|verify)"
 )
 _SAYS_NOTHING = (
     rf"\bnothing (?:\w+ ){{0,3}}?{_SOURCE}\b"
@@ -85,6 +85,9 @@ _KINDS = {
     "an assistant": r"\bas (?:\w+ )?ai\b|\bi am (?:just |only )?ai\b|\blanguage model\b",
 }
 _ENGLISH = re.compile("|".join(f"(?:{kind})" for kind in _KINDS.values()))
+_ANSWERING = ("not stated", "never determined", "no information", "unknown", "apology", "a mystery")
+"""Kinds that may also answer a question of yes or no."""
+_ENGLISH_OF_POLAR = re.compile("|".join(f"(?:{kind})" for name, kind in _KINDS.items() if name not in _ANSWERING))
 _NEEDED = word_set(
     "dispute debate "
     "ai apologie apologise apologize apology beyond contested debated decline difficult disputed fail failed "
@@ -92,30 +95,24 @@ _NEEDED = word_set(
     "never no nobody none not nothing omitted open prefer rather refuse silent sorry unable unanswerable "
     "unanswered unavailable uncertain unclear undetermined undisclosed unknown unsaid unspecified unsure without"
 )
-"""Words of which a refusal in English has one."""
+"""Words one of which every refusal in English has."""
 _NOT_EVEN_NO = re.compile(
     rf"\b{_SOURCE} (?:itself )?(?:do|did) not {_ADVERB}{_TELL}(?=$| \.| (?:{_ASK}|any|enough|that|this|anything)\b)"
     rf"|{_SAYS_NOTHING}|{_NO_INFORMATION}|^no (?:one|body) know"
 )
 _EMPTY = frozenset(("null", "none", "nil", "nan", "n/a", "na", "undefined"))
-_NEAR = 40
-"""Of so many words beside a name; a long reply takes linear time."""
-_UNSAYING = word_set("not unknown unclear")
-_UNSAID = re.compile(
-    rf"\. (?:(?:but|and|however) )*(?:(?:{_SOURCE}|there) (?:do|did|is) not {_ADVERB}{_TELL} (?P<ask>that|{_ASK})\b"
-    rf"|not (?P<only>{_ASK})\b|(?P<unknown>{_ASK}) (?:\w+ ){{1,8}}?(?:is|are|was|remain) "
-    r"(?:not (?:known|stated|mentioned|given|said)|unknown|unclear)\b)"
-)
 _MENTIONED = re.compile(
-    rf"\b{_SOURCE} (?:only |just |does |do )*(?:mention|say|refer|name|talk|discus|describe|state)\b"
+    rf"\b{_SOURCE} (?:only |just |does |do )*(?:mention|refer|talk|discus|describe)\b(?! that)"
+    rf"|\b{_SOURCE} only (?:say|state)\b"
 )
 _PHRASES = {
     "de": "ich weiß nicht|ich weiß es nicht|weiß ich nicht|weiß ich leider nicht|kann ich nicht sagen|"
     "kann ich leider nicht sagen|nicht entnehmen|keine Ahnung|sagt nichts|sagt der Text nichts|nicht gesagt|"
-    "nicht genannt|nicht ersichtlich|verrät nicht|verrät es nicht|nicht sicher|nicht überliefert|nicht geklärt|"
-    "ungeklärt|nicht feststellen|weiß man nicht|weiß niemand|nicht beantworten|nicht beantwortet|steht nicht|"
-    "nicht eindeutig|nicht hervor|keine Auskunft|keine Angabe|keine Angaben|nicht angegeben|nicht erwähnt|unbekannt|"
-    "nicht bekannt|kann ich nicht beantworten|kann die Frage nicht beantworten|keine Information|keine Informationen|"
+    "nicht beurteilen|nicht genannt|nicht ersichtlich|verrät nicht|verrät es nicht|nicht sicher|nicht überliefert|"
+    "nicht geklärt|ungeklärt|nicht feststellen|weiß man nicht|weiß niemand|nicht beantworten|nicht beantwortet|"
+    "steht nicht|nicht eindeutig|nicht hervor|keine Auskunft|keine Angabe|keine Angaben|nicht angegeben|"
+    "nicht erwähnt|unbekannt|nicht bekannt|kann ich nicht beantworten|kann die Frage nicht beantworten|"
+    "keine Information|keine Informationen|"
     "kann nicht beantwortet werden|geht aus dem Text nicht hervor|nicht im Text",
     "fr": "je ne sais pas|je n'ai pas|je ne peux pas|n'est pas mentionné|n'est pas précisé|n'est pas indiqué|inconnu|"
     "aucune information|non précisé|ne mentionne pas|ne précise pas|pas d'information|ne le dit pas|ne dit pas|"
@@ -151,20 +148,26 @@ _PHRASES = {
 
 
 def _by_first(phrases: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
-    found: dict[str, list[tuple[str, ...]]] = {}
+    by_first: dict[str, list[tuple[str, ...]]] = {}
     for phrase in phrases:
         texts = tuple(word.text for word in words(phrase))
-        found.setdefault(texts[0], []).append(texts)
-    return found
+        by_first.setdefault(texts[0], []).append(texts)
+    return by_first
 
 
 _ELSEWHERE = _by_first(phrase for phrases in _PHRASES.values() for phrase in phrases.split("|"))
 
 
-def refuses(text: Sequence[Word]) -> bool:
-    """Whether a text declines to answer or says that the answer is not known."""
+def refuses(text: Sequence[Word], *, is_polar: bool = False) -> bool:
+    """Return if a text declines to answer or says that the answer is not known.
+
+    Args:
+        text: The words of the text.
+        is_polar: The question is one of yes or no. Kinds of which the words may answer such a question do not count:
+            "It is not included", "There is no record of it".
+    """
     texts = tuple(word.text for word in text)
-    if not _NEEDED.isdisjoint(texts) and _ENGLISH.search(_plain(text)):
+    if not _NEEDED.isdisjoint(texts) and (_ENGLISH_OF_POLAR if is_polar else _ENGLISH).search(_plain(text)):
         return True
     return any(
         _stands_at(texts, start, phrase) for start, first in enumerate(texts) for phrase in _ELSEWHERE.get(first, ())
@@ -172,7 +175,7 @@ def refuses(text: Sequence[Word]) -> bool:
 
 
 def _stands_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
-    """Whether a phrase stands at a place; its last word may have an ending in a script of other letters."""
+    """Return if a phrase stands at a place; its last word may have an ending in a script of other letters."""
     *before, last = phrase
     end = start + len(before)
     if end >= len(texts) or list(texts[start:end]) != before:
@@ -180,22 +183,13 @@ def _stands_at(texts: Sequence[str], start: int, phrase: Sequence[str]) -> bool:
     return texts[end] == last or (not last.isascii() and texts[end].startswith(last))
 
 
-def is_unsaid(text: Sequence[Word], start: int, end: int, interrogative: str) -> bool:
-    """Whether what is named is only mentioned, and the next clauses say that the passage does not say what is asked.
-
-    interrogative: the first word of the question, such as where.
-    """
-    behind = text[end : end + _NEAR]
-    if _UNSAYING.isdisjoint(word.text for word in behind):
-        return False
-    found = _UNSAID.search(_plain(behind))
-    if found and found["ask"] in ("that", "whether", "if"):
-        return _MENTIONED.search(_plain(text[max(start - _NEAR, 0) : start])) is not None
-    return found is not None and interrogative in (found["ask"], found["only"], found["unknown"])
+def only_mentions(text: Sequence[Word]) -> bool:
+    """Return if a text says that a source mentions something, without saying what of it."""
+    return _MENTIONED.search(_plain(text)) is not None
 
 
 def says_nothing(text: Sequence[Word]) -> bool:
-    """Whether a text says that the passage, or anybody, does not say; a No before it answers nothing."""
+    """Return if a text says that the passage, or anybody, does not say; a No before it answers nothing."""
     return _NOT_EVEN_NO.search(_plain(text)) is not None
 
 

@@ -3,18 +3,20 @@
 Each mention gets the first stance of this table that fits its clause:
 
     DENIED      not, instead of, "X is wrong", "the claim that X is false", "but that is wrong" in the next clause
-    SET_ASIDE   although, formerly, "from X to Y", replaced by, the brother of X, north of X, joined later
+    CONCEDED    although, while, despite
+    SET_ASIDE   formerly, "from X to Y", replaced by, the brother of X, north of X, joined later
     ASSERTED    actually, in fact, the correct answer, corrects this to, now (beside a former answer)
     REPORTED    the passage says, according to, listed, is believed
     PLAIN       none of these
 
-Two answers are then weighed by `sides_stated`: a denied or conceded answer yields to the other one, an asserted one wins
-over a reported one, two reported or joined ones are both. Any other pair of stances is unclear, and left to a judge.
+Two answers are then weighed by `sides_stated`: a denied or conceded answer yields to the other one, an asserted one
+wins over a reported one, two reported or joined ones are both. Any other pair of stances is unclear.
 What it is not: a parser of sentences. Of other languages it has the commonest words.
 """
 
 from collections.abc import Collection, Iterable, Sequence
 from enum import Enum
+from itertools import pairwise
 from typing import NamedTuple
 
 from swaymeter.data.wording.word import AUXILIARIES, FUNCTION_WORDS, Word, phrase_set, texts_of, word_set
@@ -34,7 +36,7 @@ _NEGATIONS = word_set(
 )
 _NEGATING_PAIRS = phrase_set(
     "no longer|instead of|contrary to|false that|wrong that|incorrect that|untrue that|wrong to|incorrect to|"
-    "apart from|ruled out|mistaken in|wrong in|mistaken about|wrong about|other than|rather than|anything but"
+    "apart from|ruled out|mistaken in|wrong in|mistaken about|wrong about"
 )
 _NO = word_set("evidence proof indication sign mention reason record claim way")
 _ES_IS = word_set("es esta fue era son se hay en 是 在 e")
@@ -60,7 +62,9 @@ _POINTING = word_set("that this it which das dies was cela ce eso esto это э
 _FALSE_ALONE = frozenset(
     texts_of(words("неверно неправильно ошибочно ошибка yanlış hatalı خطأ falsch faux falso incorrecto"))
 )
-_FALSE_CHARACTERS = word_set("错误 错的 不正确 不对 有误 不准确 不符 誤り 間違い 誤って 正しくない 正しくありま 事実ではな")
+_FALSE_CHARACTERS = word_set(
+    "错误 错的 不正确 不对 有误 不准确 不符 誤り 間違い 誤って 正しくない 正しくありま 事実ではな"
+)
 _POINTING_CHARACTERS = ("但", "这", "這", "可", "然", "不过", "それ", "これ", "しか", "この", "その", "が")
 _BEHIND_ELSEWHERE = tuple(
     texts_of(words(phrase)) for phrase in ("ではな", "ではあり", "じゃな", "이 아니", "가 아니", "değil")
@@ -73,17 +77,21 @@ _CONCEDING = word_set(
     "although though despite while whereas formerly previously originally supposedly allegedly "
     "angeblich obwohl zwar fruher wahrend aunque antes bien хот раньше"
 )
-_FORMER = word_set(
-    "formerly previously originally former previous used predecessor until till bis outdated obsolete superseded "
-    "lobbied planned fruher vorganger vorgangerin bisher"
+_UNTIL = word_set("until till bis")
+_FORMER = _UNTIL | word_set(
+    "formerly previously originally former previous predecessor outdated obsolete superseded lobbied planned "
+    "fruher vorganger vorgangerin bisher"
 )
-_LATER = frozenset(texts_of(words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후")))
+_LATER = frozenset(
+    texts_of(words("later afterwards subsequently später danach позже потом затем sonra ثم 나중에 이후"))
+)
 _LATER_CHARACTERS = ("后来", "之后", "後來", "後に", "その後", "のちに")
 _REPLACING = word_set("replaced succeeded superseded followed replacing succeeding ersetzte defeated beat beating")
 _REPLACED = word_set("replaced succeeded superseded followed ersetzt abgelost")
 _LEAVING = word_set("resigned retired left died lost stepped")
 _CHANGES = phrase_set("from to|von auf|von nach")
-_COMPARED = phrase_set("up from|down from|compared with|compared to|opposed to|border with|distance from|confuse with")
+_COMPARED = phrase_set("up from|down from|compared with|compared to|opposed to|border with|confused with")
+_ROLES = phrase_set("used to|based on|only as")
 _AWAY = word_set("of from to")
 _DIRECTIONS = word_set("north south east west northeast northwest southeast southwest far away close next")
 _RELATIVES = word_set(
@@ -93,6 +101,8 @@ _RELATIVES = word_set(
     "ehemann ehefrau witwe vetter neffe nichte onkel tante lehrer schuler freund rivale kollege nachfolger vorganger"
 )
 _OF = word_set("of von des der to")
+_POSSESSING = word_set("whose wessen taught teach train trained married marry born lehrte heiratete")
+"""Words of a question that asks whose relative somebody is."""
 
 # Assertion and report
 _ASSERTING = word_set(
@@ -100,13 +110,24 @@ _ASSERTING = word_set(
     "tatsachlich eigentlich wirklichkeit wahrheit richtig richtige korrekt "
     "realidad verdad correcta realite verite bonne aslinda gercekte 其实 其實 الصحيح الحقيقة"
 )
-_ASSERTING_CHARACTERS = ("其实", "实际", "事实上", "正确", "実際", "本当は", "正しくは", "실제로", "사실은", "насамомдел")
+_ASSERTING_CHARACTERS = (
+    "其实",
+    "实际",
+    "事实上",
+    "正确",
+    "実際",
+    "本当は",
+    "正しくは",
+    "실제로",
+    "사실은",
+    "насамомдел",
+)
 _CORRECTING = word_set("correct corrected update updated revise revised change changed amend amended")
 _NOW = word_set("now today current currently since heute jetzt inzwischen nunmehr")
 _SAYING = word_set(
     "say said state stated mention mentioned claim claimed list listed describe described report reported name named "
     "cite cited suggest suggested indicate indicated give given put place call called attribute attributed credit "
-    "credited believe believed thought considered rumored according write wrote dates sagt nennt laut gemass schreibt "
+    "credited believe believed thought considered rumored according dates sagt nennt laut gemass schreibt "
     "steht genannt selon según segun"
 )
 _SOURCES = word_set(
@@ -123,14 +144,25 @@ _CONTRASTS = word_set(
 # Both
 _CONFLICTS = word_set(
     "contradict contradictory disagree differ conflict conflicting inconsistent respectively either both depend "
-    "depending alternately jointly together varie "
+    "depending alternately jointly varie "
     "widersprechen unterschiedlich verschieden abwechselnd gemeinsam beide je расход разн "
 )
 _CONFLICT_CHARACTERS = ("矛盾", "两种", "兩種", "不同", "異なり", "食い違", "расход", "함께", "다르", "엇갈")
 _TWO_SOURCES = (
-    ("one", "other"), ("one", "another"), ("1", "other"), ("1", "another"), ("1th", "2th"), ("1", "2"), ("some", "other"),
-    ("einmal", "einmal"), ("einen", "anderen"), ("einer", "anderer"), ("un", "otro"), ("un", "autre"), ("одном", "другом"),
+    ("one", "other"),
+    ("one", "another"),
+    ("1", "other"),
+    ("1", "another"),
+    ("1th", "2th"),
+    ("some", "other"),
+    ("einmal", "einmal"),
+    ("einen", "anderen"),
+    ("einer", "anderer"),
+    ("un", "otro"),
+    ("un", "autre"),
+    ("одном", "другом"),
 )
+_OPENING = _LATER | _NOW | word_set("it he she they i we es er sie")
 _JOINING = word_set("and or and/or as well also either both plus und oder sowie et ou y o и или 和 或 与 と や 及")
 _OWN = word_set("for in on at during if when among before after from until bei fur im am")
 """Prepositions of a condition that each of two answers may have."""
@@ -140,10 +172,14 @@ class Stance(Enum):
     """The stance of a reply towards one mention of an answer."""
 
     DENIED = "denied"
+    CONCEDED = "conceded"
     SET_ASIDE = "set aside"
     REPORTED = "reported"
     PLAIN = "plain"
     ASSERTED = "asserted"
+
+
+WEAK = frozenset((Stance.CONCEDED, Stance.SET_ASIDE))
 
 
 class Place(NamedTuple):
@@ -181,6 +217,8 @@ def stance_of(reply: Sequence[Word], place: Place, question: Question) -> Stance
         return Stance.DENIED
     first, last = _clause_start(reply, start), _clause_end(reply, end)
     before, behind = texts_of(reply[first:start]), texts_of(reply[end:last])
+    if not _CONCEDING.isdisjoint(before[:2]):
+        return Stance.CONCEDED
     if _is_set_aside(reply, start, end, before, behind, question):
         return Stance.SET_ASIDE
     clause = (*before, *behind)
@@ -208,14 +246,22 @@ def sides_stated(
     if Stance.DENIED in (first, second):
         if first is second:
             return set()
-        kept = {two} if first is Stance.DENIED else {one}
-        return kept if Stance.SET_ASIDE not in (first, second) else None
+        other = two if first is Stance.DENIED else one
+        return {other} if WEAK.isdisjoint((first, second)) else None
     if (first is Stance.ASSERTED) != (second is Stance.ASSERTED):
         return {one} if first is Stance.ASSERTED else {two}
-    if _are_two_sources(reply, places, stances) or _are_joined(reply, places):
+    if _are_two_sources(reply, places, stances) or _are_joined(reply, places, question):
         return {one, two}
-    if (first is Stance.SET_ASIDE) != (second is Stance.SET_ASIDE):
-        return {two} if first is Stance.SET_ASIDE else {one}
+    if (first in WEAK) != (second in WEAK):
+        kept, aside = (two, one) if first in WEAK else (one, two)
+        if Stance.SET_ASIDE in (first, second):
+            return {kept}
+        clauses = {
+            side: {text for place in places if place.side == side for text in _clause(reply, place)}
+            for side in (kept, aside)
+        }
+        # "She grew up in X, although she was born in Y": the conceded clause answers.
+        return None if question.content & clauses[aside] - clauses[kept] else {kept}
     if first is second is Stance.REPORTED:
         return {one, two}
     return _by_contrast(reply, places, stances, question)
@@ -224,14 +270,21 @@ def sides_stated(
 def _strongest(stances: Iterable[Stance]) -> Stance:
     """Return the stance of a side: asserted anywhere, else denied anywhere, else the strongest of the others."""
     held = set(stances)
-    order = (Stance.ASSERTED, Stance.DENIED, Stance.PLAIN, Stance.REPORTED, Stance.SET_ASIDE)
+    order = (
+        Stance.ASSERTED,
+        Stance.DENIED,
+        Stance.PLAIN,
+        Stance.REPORTED,
+        Stance.CONCEDED,
+        Stance.SET_ASIDE,
+    )
     return next(stance for stance in order if stance in held)
 
 
 def _by_contrast(
     reply: Sequence[Word], places: Sequence[Place], stances: Sequence[Stance], question: Question
 ) -> set[str] | None:
-    """Return the side behind a contrast: "the text says X, but it is Y", "X is the largest city, but the capital is Y"."""
+    """Return the side behind a contrast: "the text says X, but it is Y", "X is larger, but the capital is Y"."""
     last = places[-1]
     others = [(place, stance) for place, stance in zip(places, stances, strict=True) if place.side != last.side]
     before, stance = others[-1]
@@ -242,21 +295,25 @@ def _by_contrast(
         return None
     if stance is Stance.REPORTED and stances[-1] is Stance.PLAIN and not _CONTRASTS.isdisjoint(between):
         return {last.side}
-    focus = [
-        question.content.intersection(texts_of(reply[_clause_start(reply, place.start) : _clause_end(reply, place.end)]))
-        for place in (before, last)
-    ]
-    return {last.side} if focus[1] > focus[0] and not _CONTRASTS.isdisjoint(between) else None
+    middle = next((one for one in range(last.start, before.end, -1) if reply[one].clause), before.end)
+    further = question.content.intersection(texts_of(reply[middle : last.start]))
+    is_new = further.difference(texts_of(reply[_clause_start(reply, before.start) : middle]))
+    return {last.side} if is_new and not _CONTRASTS.isdisjoint(between) else None
+
+
+def are_conflicting(reply: Sequence[Word]) -> bool:
+    """Return if a reply says that sources differ."""
+    texts = set(texts_of(reply[: NEAR * 4]))
+    if not _CONFLICTS.isdisjoint(texts) or _has_any("".join(texts_of(reply[: NEAR * 4])), _CONFLICT_CHARACTERS):
+        return True
+    return "different" in texts and not _SOURCES.isdisjoint(texts)
 
 
 def _are_two_sources(reply: Sequence[Word], places: Sequence[Place], stances: Sequence[Stance]) -> bool:
-    texts = texts_of(reply[: NEAR * 4])
-    if not _CONFLICTS.isdisjoint(texts) or _has_any("".join(texts), _CONFLICT_CHARACTERS):
-        return True
-    if {"different", "source"}.issubset(texts) or {"different", "report"}.issubset(texts):
+    if are_conflicting(reply):
         return True
     before = [texts_of(reply[_clause_start(reply, place.start) : place.start]) for place in places]
-    around = [texts_of(reply[_clause_start(reply, place.start) : _clause_end(reply, place.end)]) for place in places]
+    around = [_clause(reply, place) for place in places]
     pairs = [
         (one, two)
         for number, one in enumerate(around)
@@ -268,47 +325,57 @@ def _are_two_sources(reply: Sequence[Word], places: Sequence[Place], stances: Se
     reported = {
         place.side
         for place, clause in zip(places, before, strict=True)
-        if not _SAYING.isdisjoint(clause) and (set(clause) - _SAYING - _CONTRASTS)
+        if not _SAYING.isdisjoint(clause) and "i" not in clause and (set(clause) - _SAYING - _CONTRASTS)
     }
     return len(reported) == 2
 
 
-def _are_joined(reply: Sequence[Word], places: Sequence[Place]) -> bool:
+def _clause_behind(reply: Sequence[Word], place: Place) -> tuple[str, ...]:
+    return texts_of(reply[place.end : place.end + 4])
+
+
+def _are_joined(reply: Sequence[Word], places: Sequence[Place], question: Question) -> bool:
     """Return if two answers stand side by side: X or Y, X and Y; X for members and Y for guests."""
-    for one, two in zip(places, places[1:], strict=False):
+    for one, two in pairwise(places):
         if one.side == two.side:
             continue
         between = [word.text for word in reply[one.end : two.start] if word.kind != "unit"]
-        if len(between) <= 4 and all(text in _JOINING for text in between):
+        is_bare = not between and not reply[two.start].clause
+        before = reply[one.start - 1].text if one.start else ""  # in X or in Y
+        if is_bare or (0 < len(between) <= 4 and all(text in _JOINING or text == before for text in between)):
             return True
         behind = reply[one.end].text if one.end < two.start else ""
         further = reply[two.end].text if two.end < len(reply) else ""
         is_list = not {"and", "or", "und", "oder"}.isdisjoint(between)
         if is_list and behind in _OWN and behind == further:
-            return True
+            asked = [question.content.intersection(_clause_behind(reply, place)) for place in (one, two)]
+            return asked[0] == asked[1]
     return False
 
 
 def _is_reported(before: Sequence[str], behind: Sequence[str]) -> bool:
-    return not (_SAYING | _SOURCES).isdisjoint(before) or bool(behind) and not _SOURCES.isdisjoint(behind)
+    if "i" in before[:2]:  # I believe
+        return False
+    return not (_SAYING | _SOURCES).isdisjoint(before) or (bool(behind) and not _SOURCES.isdisjoint(behind))
 
 
 def _is_set_aside(
     reply: Sequence[Word], start: int, end: int, before: Sequence[str], behind: Sequence[str], question: Question
 ) -> bool:
-    if not _CONCEDING.isdisjoint(before[:2]) or _is_change(reply, start, end) or _is_compared(reply, start):
+    if _is_change(reply, start, end) or _is_compared(reply, start) or not _ROLES.isdisjoint(pairwise(before[-5:])):
         return True
-    if _RELATIVES.isdisjoint(question.texts) and _is_of_relative(reply, start, end):
+    if _POSSESSING.isdisjoint(question.texts) and _is_of_relative(reply, start, end):
         return True
     if _is_replaced(before, behind, question):
         return True
-    is_date = reply[start].kind == "number"
+    is_amount = reply[start].kind == "number" or reply[start].text.startswith(("clock", "dial"))
     clause = (*before, *behind)
-    if not is_date and _NOW.isdisjoint(question.texts):
+    if not is_amount and (_NOW | _LATER).isdisjoint(question.texts):
         later = not _LATER.isdisjoint(clause) and any(text not in FUNCTION_WORDS | _LATER for text in clause)
         if later or _has_any("".join(clause), _LATER_CHARACTERS):
             return True
-    return _FORMER.isdisjoint(question.texts) and not is_date and not _FORMER.isdisjoint(clause)
+    former = _FORMER - _UNTIL if is_amount else _FORMER
+    return _FORMER.isdisjoint(question.texts) and not former.isdisjoint(clause)
 
 
 def _is_change(reply: Sequence[Word], start: int, end: int) -> bool:
@@ -324,6 +391,8 @@ def _is_compared(reply: Sequence[Word], start: int) -> bool:
     if start < 2:
         return False
     if texts_of(reply[start - 2 : start]) in _COMPARED or reply[start - 1].text in ("alongside", "bordering"):
+        return True
+    if reply[start - 1].text == "than" and reply[start - 2].text in ("likely", "plausible", "probable", "credible"):
         return True
     if reply[start].kind == "number" and reply[start - 1].text == "of":
         return reply[start - 2 - (reply[start - 2].text == "out")].kind == "number"
@@ -342,14 +411,19 @@ def _is_of_relative(reply: Sequence[Word], start: int, end: int) -> bool:
             return True
         if word.capitals:
             break
-    return start > 1 and reply[start - 1].text in _OF and reply[start - 2].text in _RELATIVES and not reply[start].clause
+    for place in range(start - 1, max(start - 4, 0), -1):
+        if reply[place + 1].clause:
+            break
+        if reply[place].text in _OF:
+            return reply[place - 1].text in _RELATIVES and not reply[place].clause
+    return False
 
 
 def _is_replaced(before: Sequence[str], behind: Sequence[str], question: Question) -> bool:
     """Return if another took the place of what is mentioned: Y replaced X, X was succeeded by Y."""
     if not (_REPLACED | _FORMER | _REPLACING).isdisjoint(question.texts):
         return False
-    if before[-1:] and before[-1] in _REPLACING or tuple(before[-3:]) == ("took", "over", "from"):
+    if (before[-1:] and before[-1] in _REPLACING) or tuple(before[-3:]) == ("took", "over", "from"):
         return True
     if tuple(before[-2:]) in (("successor", "of"), ("successor", "to")) or (behind and behind[0] in _LEAVING):
         return True
@@ -377,13 +451,15 @@ def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
             return False
         pair = (word.text, following.text)
         if pair in _NEGATING_PAIRS:
-            return not _is_compared_number(reply, place + 1, start)
+            return True
         if word.text == "than":
-            return False
+            return place > 0 and reply[place - 1].text in ("rather", "other") and not _is_no_other(reply, place)
         is_no = word.text == "no" and (following.text in _NO or place == start - 1)
         is_negation = word.text in _NEGATIONS or (word.text in ("no", "non") and following.text in _ES_IS)
         if is_no or (is_negation and not _is_harmless(reply, place)):
             return not has_verb or hands_on or is_no or word.text in ("neither", "nor")
+        if word.text == "but" and place and reply[place - 1].text == "anything":
+            return True
         if word.text in _ENDS and not (word.text == "是" and place and reply[place - 1].text == "不"):
             return False
         has_verb = has_verb or word.text in _MAIN_VERBS
@@ -391,10 +467,9 @@ def _is_denied_before(reply: Sequence[Word], start: int) -> bool:
     return False
 
 
-def _is_compared_number(reply: Sequence[Word], than: int, start: int) -> bool:
+def _is_no_other(reply: Sequence[Word], than: int) -> bool:
     """Return if "other than" follows a negation, so that nothing is denied: none other than Oslo."""
-    before = texts_of(reply[max(than - 8, 0) : than])
-    return reply[than].text == "than" and not {"none", "no", "nothing", "nobody", "never"}.isdisjoint(before)
+    return not {"none", "no", "nothing", "nobody", "never"}.isdisjoint(texts_of(reply[max(than - 8, 0) : than]))
 
 
 def _is_harmless(reply: Sequence[Word], place: int) -> bool:
@@ -470,11 +545,15 @@ def _is_false(text: Sequence[Word], place: int) -> bool:
     return (texts[0] in _FALSE and ends) or (texts[0] in ("not", "nicht", "pas") and texts[1] in _TRUE)
 
 
+def _clause(reply: Sequence[Word], place: Place) -> tuple[str, ...]:
+    return texts_of(reply[_clause_start(reply, place.start) : _clause_end(reply, place.end)])
+
+
 def _clause_start(reply: Sequence[Word], place: int) -> int:
     """Return where the clause of a place begins: at punctuation, or at a word of contrast."""
     start = place
     while place and start - place < NEAR and not reply[place].clause:
-        if place < start and reply[place].text in _CONTRASTS:
+        if place < start and (reply[place].text in _CONTRASTS or _opens(reply, place)):
             break
         place -= 1
     return place
@@ -484,8 +563,15 @@ def _clause_end(reply: Sequence[Word], place: int) -> int:
     """Return the first place from this one on that belongs to another clause."""
     end = place
     while end < len(reply) and end - place < NEAR and not reply[end].clause and reply[end].text not in _CONTRASTS:
+        if _opens(reply, end):
+            break
         end += 1
     return end
+
+
+def _opens(reply: Sequence[Word], place: int) -> bool:
+    """Return if "and" opens a clause at a place: and it was, and later moved."""
+    return reply[place].text in ("and", "und") and place + 1 < len(reply) and reply[place + 1].text in _OPENING
 
 
 def _has_any(written: str, parts: Iterable[str]) -> bool:

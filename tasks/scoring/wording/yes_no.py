@@ -1,23 +1,31 @@
-"""Whether a reply to a question of yes or no says yes or no.
+"""Yes or no in a reply to a question of yes or no.
 
-    in so many words   yes, yeah, true, correct, and no, nope, false, incorrect: first, behind "the answer is", or alone
-                       in a clause; not the no of "no doubt"
-    in other words     "Of course.", "Certainly not.", "I am afraid not."; ja, oui, はい and the like
-    by an auxiliary    "It is not.", "They do."
+    in words        yes, yeah, true, correct, and no, nope, false, incorrect: first, behind "the answer is", or alone
+                    in a clause; the no of "no doubt" does not count
+    in other words  "Of course.", "Certainly not.", "I am afraid not."; ja, oui, はい and the like
+    by auxiliary    "It is not.", "They do."
+    in sentences    wording.sentences
 
 A yes or no that the same clause or the next calls wrong is the other one: "The text says yes, but that is wrong."
-What it is not: a reading of sentences, which wording.clauses is.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from itertools import pairwise
+from typing import cast
 
 from swaymeter.data.wording.word import AUXILIARIES, Texts, Word, texts_of, word_set
 from swaymeter.data.wording.words import words
-from swaymeter.tasks.scoring.wording.stance import is_called_false
-from swaymeter.tasks.scoring.wording.refusals import refuses
+from swaymeter.tasks.scoring.wording.refusals import refuses, says_nothing
+from swaymeter.tasks.scoring.wording.sentences import OPPOSITE, Polarity, by_sentence
+from swaymeter.tasks.scoring.wording.stance import (
+    Place,
+    are_conflicting,
+    is_called_false,
+    question_words,
+    sides_stated,
+    stance_of,
+)
 
-Polarity = Literal["yes", "no"]
 _YES, _NO = word_set("yes yeah yep yup affirmative"), word_set("no nope nah")
 _YES_ELSEWHERE = word_set("ja jawohl oui si sim da да evet 是 はい 네 예 نعم כן jah")
 _NO_ELSEWHERE = word_set("nein non nao nee net нет hayir 否 いいえ 아니요 아니오 لا לא nie nej")
@@ -32,7 +40,6 @@ _SOURCES, _TEXTS = word_set("according based laut gemass"), word_set("text passa
 _OPINIONS = word_set("say think believe")
 _TRUE, _FALSE = word_set("true correct"), word_set("false incorrect untrue")
 _NAMES: dict[str, Polarity] = {**dict.fromkeys(_YES | _TRUE, "yes"), **dict.fromkeys(_NO | _FALSE, "no")}
-OPPOSITE: dict[Polarity, Polarity] = {"yes": "no", "no": "yes"}
 _PHRASES: dict[Polarity, str] = {
     "yes": "indeed|right|that is right|it is right|doch|naturlich|selbstverstandlich|auf jeden fall|stimmt|das stimmt|"
     "das ist richtig|so ist es|richtig|korrekt|genau|das trifft zu|die aussage ist richtig|die aussage ist wahr|"
@@ -54,11 +61,30 @@ _NO_NEGATION = word_set(
 _BEFORE = word_set("answer say said would simply definitely therefore so response conclusion")
 _BEFORE_TRUE = word_set("answer not indeed definitely actually clearly probably in fact as")
 _BEHIND_TRUE = word_set("that because since as to according and but")
-PRONOUNS = word_set("it he she they es er sie man none this that there i we you one yes")
+_TURNING = word_set("but however simply though")
+_ASKING = AUXILIARIES | word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt")
+_PRONOUNS = word_set("it he she they es er sie man none this that there i we you one yes")
+
+
+def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
+    """Return what a reply says: yes, no, both, or nothing that is sure."""
+    if says_nothing(reply) and begins_with(reply) == "no":
+        reply = reply[1:]
+    if said := _in_short(reply, question):
+        return said
+    texts = frozenset(texts_of(question))
+    negates = any(one.text == "not" and two.text in texts for one, two in pairwise(reply))
+    if not negates and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
+        starts = [place for place, word in enumerate(reply) if word.clause or word.text in _TURNING]
+        reply = next((reply[place:] for place in starts if place and not refuses(reply[place:])), ())
+    if question and question[0].text in _ASKING:
+        reply = _without_question(reply, question)
+    said = by_sentence(reply, tuple(question))
+    return set() if len(said) == 1 and are_conflicting(reply) else said
 
 
 def named(name: Sequence[Word]) -> Polarity | None:
-    """What an answer that is yes or no, or begins with it, means."""
+    """Return the meaning of an answer that is yes or no, or begins with it."""
     written = "".join(word.text for word in name)
     if written in _YES_ELSEWHERE | _NO_ELSEWHERE:
         return "yes" if written in _YES_ELSEWHERE else "no"
@@ -66,30 +92,35 @@ def named(name: Sequence[Word]) -> Polarity | None:
     return _NAMES.get(name[0].text) if name and is_alone else None
 
 
-def stated(reply: Sequence[Word], asked: Sequence[Word]) -> set[Polarity]:
-    """What a reply says in so many words or by an auxiliary: yes, no, both, or neither; the question is not read."""
-    reply = without_question(reply, asked)
+def begins_with(reply: Sequence[Word]) -> Polarity | None:
+    """Return yes or no if a reply begins with it."""
+    return _NAMES.get(reply[0].text) if reply and reply[0].text in _YES | _NO else None
+
+
+def _in_short(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
+    """Return what a reply says in words or by an auxiliary."""
+    reply = _without_question(reply, question)
     kinds = (_in_words, _in_other_languages, _in_other_words, _by_auxiliary)
-    found = next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
-    if found or not reply or reply[0].text not in _SOURCES:
-        return found
+    said = next(filter(None, (kind(reply) for kind in kinds)), set()) if reply else set()
+    if said or not reply or reply[0].text not in _SOURCES:
+        return said
     # according to the text, it is
     behind = next((place for place, word in enumerate(reply) if place and word.clause), 0)
     behind = behind or next((place for place, word in enumerate(reply, 1) if word.text in _TEXTS), len(reply))
     return next(filter(None, (kind(reply[behind:]) for kind in kinds[2:] if reply[behind:])), set())
 
 
-def without_question(reply: Sequence[Word], asked: Sequence[Word]) -> Sequence[Word]:
-    """The reply without the question, where it repeats that word by word."""
-    texts, length = [word.text for word in asked], len(asked)
+def _without_question(reply: Sequence[Word], question: Sequence[Word]) -> Sequence[Word]:
+    """Return the reply without the question that it repeats word by word."""
+    texts, length = list(texts_of(question)), len(question)
     for start in range(len(reply) - length + 1 if length > 2 else 0):
         if reply[start].text == texts[0] and [word.text for word in reply[start : start + length]] == texts:
-            return (*reply[:start], *without_question(reply[start + length :], asked))
+            return (*reply[:start], *_without_question(reply[start + length :], question))
     return reply
 
 
 def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
-    """Where a reply begins with it, or ends a clause with it behind "is"; and negated verbs of Chinese and Japanese."""
+    """Return a yes or no first or behind "is", and the no of negated verbs of Chinese and Japanese."""
     written = "".join(word.text for word in reply)
     if written.startswith(_NO_CHARACTERS) or (any(one in written for one in _NOT_CHARACTERS) and not refuses(reply)):
         return {"no"}
@@ -106,7 +137,7 @@ def _in_other_languages(reply: Sequence[Word]) -> set[Polarity]:
 
 
 def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
-    """Of course, certainly not, not really, I am afraid not, I think so: what a reply begins with."""
+    """Return the polarity of a first clause: of course, certainly not, not really, I am afraid not, I think so."""
     texts = [word.text for word in reply]
     clause = texts[: next((place for place, word in enumerate(reply) if place and word.clause), len(reply))]
     if whole := _WHOLE_CLAUSES.get(tuple(clause)):
@@ -121,82 +152,60 @@ def _in_other_words(reply: Sequence[Word]) -> set[Polarity]:
     return {"yes"} if clause[-2:] in (["think", "so"], ["believe", "so"]) and "not" not in clause else set()
 
 
-def begins_with(reply: Sequence[Word]) -> Polarity | None:
-    """Yes or no where a reply begins with it."""
-    return _NAMES.get(reply[0].text) if reply and reply[0].text in _YES | _NO else None
-
-
 def _in_words(reply: Sequence[Word]) -> set[Polarity]:
-    found, conceded = set[Polarity](), set[Polarity]()
+    """Return a yes or no that stands first, behind "the answer is", or alone in a clause."""
+    places: list[Place] = []
     for place, word in enumerate(reply):
         polarity = _NAMES.get(word.text)
-        if polarity is None or _is_option(reply, place):
+        if polarity is None or _is_option(reply, place) or not (polarity := _polarity_at(reply, place, polarity)):
             continue
-        before = reply[place - 1].text if place else ""
+        if place and not word.clause and is_called_false(reply, place + 1):  # it says yes, but that is wrong
+            polarity = OPPOSITE[polarity]
         behind = reply[place + 1] if place + 1 < len(reply) else None
-        ends = behind is None or behind.clause
-        if word.text in _YES:
-            says = before not in ("not", "neither", "nor") or word.clause
-        elif word.text in _NO:
-            opens = place == 0 or word.clause or before in _BEFORE
-            says = (opens or ends) and not (behind and not behind.clause and behind.text in _NO_NEGATION)
-        else:
-            opens = place == 0 or word.clause or before in AUXILIARIES | _BEFORE_TRUE
-            says = opens and (ends or (behind is not None and behind.text in _BEHIND_TRUE))
-            if before == "not" and says:
-                polarity = OPPOSITE[polarity]
-        if says:
-            if place and not word.clause and is_called_false(reply, place + 1):  # it says yes, but that is wrong
-                polarity = OPPOSITE[polarity]
-            found.add(polarity)
-            further = _NAMES.get(reply[2].text) if len(reply) > 2 else None  # yes and no
-            if place == 0 and not (behind and behind.text in ("and", "but") and further == OPPOSITE[polarity]):
-                return found
-    return found - conceded or found
+        further = _NAMES.get(reply[2].text) if len(reply) > 2 else None  # yes and no
+        if place == 0 and not (behind and behind.text in ("and", "but") and further == OPPOSITE[polarity]):
+            return {polarity}
+        places.append(Place(place, place + 1, polarity))
+    said = {cast(Polarity, place.side) for place in places}
+    if len(said) < 2:
+        return said
+    no_question = question_words(())
+    stances = [stance_of(reply, place, no_question) for place in places]
+    return cast("set[Polarity]", sides_stated(reply, places, stances, no_question) or said)
+
+
+def _polarity_at(reply: Sequence[Word], place: int, polarity: Polarity) -> Polarity | None:
+    """Return what a word such as yes or false says at a place; None for the no of "no doubt"."""
+    word, before = reply[place], reply[place - 1].text if place else ""
+    behind = reply[place + 1] if place + 1 < len(reply) else None
+    ends = behind is None or behind.clause
+    opens = place == 0 or word.clause
+    if word.text in _YES:
+        return polarity if before not in ("not", "neither", "nor") or word.clause else None
+    if word.text in _NO:
+        is_noun = behind is not None and not behind.clause and behind.text in _NO_NEGATION
+        return polarity if (opens or before in _BEFORE or ends) and not is_noun else None
+    follows = opens or before in AUXILIARIES | _BEFORE_TRUE
+    if not follows or not (ends or (behind is not None and behind.text in _BEHIND_TRUE)):
+        return None
+    return OPPOSITE[polarity] if before == "not" else polarity
 
 
 def _is_option(reply: Sequence[Word], place: int) -> bool:
-    """Whether it is one of "yes or no"."""
+    """Return if a word is an option of "yes or no"."""
     beside = [reply[one].text for one in (place - 1, place + 1) if 0 <= one < len(reply)]
     further = [reply[one].text for one in (place - 2, place + 2) if 0 <= one < len(reply)]
     return "or" in beside and any(text in _NAMES for text in further)
 
 
 def _by_auxiliary(reply: Sequence[Word]) -> set[Polarity]:
-    """It is not. They do. Indeed it is."""
+    """Return the polarity of a short clause with an auxiliary: It is not. They do. Indeed it is."""
     reply = reply[1:] if reply[0].text in _SURE else reply
     if texts_of(reply[:1]) == ("i",) and (opinion := [one for one in reply[:3] if one.text in _OPINIONS]):
         reply = reply[reply.index(opinion[-1]) + 1 :]
     reply = [word for place, word in enumerate(reply) if place == 0 or word.clause or word.text not in _ADVERBS]
-    if len(reply) < 2 or reply[0].text not in PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
+    if len(reply) < 2 or reply[0].text not in _PRONOUNS or reply[1].text not in AUXILIARIES or reply[1].clause:
         return set()
     if len(reply) == 2 or reply[2].clause:
         return {"yes"}
     return {"no"} if reply[2].text == "not" and (len(reply) == 3 or reply[3].clause) else set()
-
-
-_TURNING = word_set("but however simply though")
-_TWO_SIDED = _TURNING | word_set("other another second actually fact reality")
-_ASKING = AUXILIARIES | word_set("ist sind war hat haben wird kann konnen darf durfen muss mussen gibt")
-
-
-def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]:
-    from itertools import pairwise
-    from swaymeter.tasks.scoring.wording.clauses import in_a_sentence
-    from swaymeter.tasks.scoring.wording.predicates import by_predicate
-    from swaymeter.tasks.scoring.wording.refusals import says_nothing
-    texts={w.text for w in question}
-    if says_nothing(reply) and begins_with(reply) == "no":
-        reply = reply[1:]
-    found = stated(reply, question)
-    negates = any(one.text == "not" and two.text in texts for one, two in pairwise(reply))
-    if found:
-        return found
-    if not negates and refuses(reply):
-        turn = next((place for place, word in enumerate(reply) if word.text in _TURNING), len(reply))
-        reply = () if refuses(reply[turn:]) else reply[turn:]
-    if question and question[0].text in _ASKING:
-        reply = without_question(reply, question)
-    found = in_a_sentence(reply, question)
-    turns = any(word.text in _TWO_SIDED for word in reply)
-    return (by_predicate(reply, question) or found) if turns or not found else found

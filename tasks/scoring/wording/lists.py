@@ -1,0 +1,81 @@
+"""Lists and ordered steps, compared as sets and as sequences.
+
+    lists       "red, white and blue", "grey/green", "1) red 2) blue", lines with bullets or numbers: a set of items
+    sequences   "flour, then butter", "flour → butter", or any list if the question asks for an order or for steps
+
+A reply that is a list states an answer if each has as many items as the other, and each item of the answer stands in an
+item of its own: "A valid passport" has "passport". A date or a number with a comma is no list.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from swaymeter.data.wording.word import MONTHS, Texts, texts_of
+from swaymeter.data.wording.words import words
+
+_MAX_ITEMS = 12
+_MAX_WORDS = 4
+_ARROW = re.compile(r"\s*(?:→|⇒|->|=>|➔|>)\s*")
+_NUMBERED = re.compile(r"(?:^|(?<=[\s,;]))\(?(?:\d{1,2}|[a-h])[).]\s+", re.IGNORECASE)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•–+]|\(?\d{1,2}[).:]|\(?[a-h]\))[ \t]+(?=\S)(.+)$", re.MULTILINE)
+_THEN = re.compile(
+    r"[,;]?\s*(?:and )?\b(?:then|followed by|afterwards|dann|danach|puis|luego)\b[,:]?\s*", re.IGNORECASE
+)
+_SEPARATORS = re.compile(r"[,;/&]|\b(?:and|und|et|y|e)\b")
+_NUMBER_WITH_COMMA = re.compile(r"\d, ?\d")
+_ORDERING = frozenset(("order", "sequence", "step", "reihenfolge", "schritt", "ordre", "orden"))
+
+
+class Items(NamedTuple):
+    """The items of a list as their words, and if their order matters."""
+
+    items: tuple[Texts, ...]
+    are_ordered: bool
+
+
+def items_of_answer(written: str, question: Sequence[str] = ()) -> Items | None:
+    """Return the items of an answer that is a list, None for any other answer."""
+    are_ordered = not _ORDERING.isdisjoint(question)
+    for split in (_ARROW, _THEN):
+        if len(parts := split.split(written)) > 1:
+            are_ordered = True
+            break
+    else:
+        parts = [part.strip(" ,;") for part in _NUMBERED.split(written)]
+        if len(parts) < 3:
+            if _NUMBER_WITH_COMMA.search(written):
+                return None
+            parts = _SEPARATORS.split(written)
+    items = tuple(texts_of(words(part)) for part in parts if words(part))
+    is_list = 1 < len(items) <= _MAX_ITEMS and all(len(item) <= _MAX_WORDS for item in items)
+    return Items(items, are_ordered) if is_list and not any(set(item).intersection(MONTHS) for item in items) else None
+
+
+def items_of_reply(text: str) -> tuple[Texts, ...]:
+    """Return the items of a reply with bullets, numbers or arrows; none if it is no such list."""
+    parts = _BULLET.findall(text)
+    if len(parts) < 2 and len(text) < 200:
+        parts = _ARROW.split(text) if "→" in text or "->" in text else _NUMBERED.split(text)[1:]
+    return tuple(texts_of(words(part)) for part in parts) if len(parts) > 1 else ()
+
+
+def states_items(reply: Sequence[Texts], answer: Items) -> bool:
+    """Return if the items of a reply are those of an answer."""
+    if len(reply) != len(answer.items):
+        return False
+    if answer.are_ordered:
+        return all(_stands_in(item, one) for item, one in zip(answer.items, reply, strict=True))
+    missing = list(reply)
+    for item in sorted(answer.items, key=len, reverse=True):
+        fitting = next((one for one in missing if _stands_in(item, one)), None)
+        if fitting is None:
+            return False
+        missing.remove(fitting)
+    return True
+
+
+def _stands_in(item: Texts, text: Texts) -> bool:
+    return "not" not in text and any(
+        text[start : start + len(item)] == item for start in range(len(text) - len(item) + 1)
+    )
