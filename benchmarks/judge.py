@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.machine import this_machine
 from benchmarks.measuring import MODEL, Table, arguments, publish
-from benchmarks.whose_answer import ALL, JUDGED, Row, read, verdict
+from benchmarks.verdicts import ALL, JUDGED, Row, read, verdict
 from swaymeter.data.catalog.language_models import VERDICTS
 from swaymeter.tasks.models import load_language_model
 from swaymeter.tasks.scoring.judging import Case, ask_language_model

@@ -114,6 +114,6 @@ def _came_from(
 
 
 CITED_PASSAGES = Measure(
-    row=CitedPassages, version=1, about="questions", needs=("answers", "whose_answer"), compute=compute,
+    row=CitedPassages, version=2, about="questions", needs=("answers", "whose_answer"), compute=compute,
     meaning="which passages each answer cites, from which it comes, and whether it names their conflict",
 )  # fmt: skip

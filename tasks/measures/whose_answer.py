@@ -138,9 +138,10 @@ class WhoseAnswer(QuestionScore):
         "rule; NULL if the reply is undecided, then the verdict is neither, and a judge or a person may decide it"
     )]
     reason: Annotated[Reason | None, Meaning(
-        "why it states neither: its thoughts did not end; it states another answer or none, or neither yes nor no in "
-        "words; it says a yes or no that is nobody's answer; what it names is denied, fits both answers alike, "
-        "repeats the question, or is part of another name; there is no answer to look for. NULL for other verdicts"
+        "why it states neither: its thoughts did not end; it gives another value; it states another answer or none, or "
+        "neither yes nor no in words; it says a yes or no that is nobody's answer; its stance towards the answers is "
+        "unclear; the answer is denied, fits both sides alike, repeats the question, or is part of another name; there "
+        "is no answer to look for. NULL for other verdicts"
     )]
     outcome: Annotated[Outcome | None, Meaning(
         "of a greedy answer with a context, other than a mixed one: persuaded (states the context's answer, and did "
@@ -210,6 +211,6 @@ def _with_words(names: Iterable[str]) -> tuple[str, ...]:
 
 
 WHOSE_ANSWER = Measure(
-    row=WhoseAnswer, version=8, about="questions", needs=("answers",), compute=_whose_answer,
+    row=WhoseAnswer, version=9, about="questions", needs=("answers",), compute=_whose_answer,
     meaning="whose answer each answer states, and what the context did to the greedy one",
 )  # fmt: skip

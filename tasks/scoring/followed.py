@@ -27,7 +27,7 @@ from swaymeter.tasks.scoring.wording import stance, yes_no
 from swaymeter.tasks.scoring.wording.answers import final_answer
 from swaymeter.tasks.scoring.wording.forms import forms
 from swaymeter.tasks.scoring.wording.kinds import is_other_value
-from swaymeter.tasks.scoring.wording.lists import Items, items_of_answer, items_of_reply, states_items
+from swaymeter.tasks.scoring.wording.lists import Items, items_of_reply, states_items
 from swaymeter.tasks.scoring.wording.mentions import Mention, by_first, is_whole, longer_names, longest, mentions
 from swaymeter.tasks.scoring.wording.refusals import is_empty, only_mentions, refuses, says_nothing
 from swaymeter.tasks.scoring.wording.sentences import Polarity
@@ -202,14 +202,8 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)
     values = tuple(map(words, (*context, *original)))
     asked = stance.question_words(texts_of(question_words))
-    texts = texts_of(question_words)
-    lists = tuple(
-        (side, listed)
-        for side, of in zip(_SIDES, (context, original), strict=True)
-        for listed in (items_of_answer(answer, texts) for answer in of)
-        if listed is not None
-    )
-    return _Sides(by_first(names), polarities, lists, values, question_words, asked, are_alike)
+    lists = {(cast("Side", name.side), Items(name.items, name.are_ordered)): None for name in names if name.items}
+    return _Sides(by_first(names), polarities, tuple(lists), values, question_words, asked, are_alike)
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import ways, whose_answer
+from benchmarks import verdicts, ways
 from benchmarks.measuring import Side, interleaved, times
 from swaymeter.tasks.models import LanguageModel
 from swaymeter.tasks.models.prompts.tokens import tokenized_prompts
@@ -13,17 +13,15 @@ from swaymeter.tasks.scoring.persuasion import persuasion
 from tests.tasks.models.tiny import tiny_language_model
 
 
-def test_precision_and_recall_of_judged_answers() -> None:
-    sides = {"context_answers": ["Oslo"], "original_answers": ["Lima"]}
-    judged = ["context", "context", "both", "original", "neither"]
-    rows = [{**sides, "judged": one, "found": place < 2 or place == 4} for place, one in enumerate(judged)]
-    shares = whose_answer.compared(rows, lambda row, side: row["found"], ["context"])
-    assert [(one["share"], one["n"]) for one in shares.values()] == [(2 / 3, 3), (2 / 3, 3)]
-    # Clopper and Pearson: the roots of P(X >= 2) = 0.025 and P(X <= 2) = 0.025 for X of three trials
-    low, high = shares["recall"]["low"], shares["recall"]["high"]
-    assert 3 * low**2 * (1 - low) + low**3 == pytest.approx(0.025)
-    assert 1 - high**3 == pytest.approx(0.025)
-    assert whose_answer.compared(rows[3:4], lambda row, side: False, ["context"]) == {"precision": None, "recall": None}
+def test_shares_of_verdicts_with_made_up_judges() -> None:
+    outcomes = [("context", "right"), ("original", "wrong side"), ("both", "undecided"), ("neither", "undecided")]
+    rows = [{"judged": judged, **{name: name == one for name in verdicts.COLUMNS[1:]}} for judged, one in outcomes]
+    counts = verdicts.counted(rows)
+    assert [counts[name] for name in verdicts.COLUMNS] == [4, 1, 1, 0, 2]
+    assert counts["shares"] == pytest.approx(
+        # of the four other verdicts, two are sides of a reply that states one, three of a reply that states none
+        {"wrong side": 1 / 4, "right, perfect judge": 3 / 4, "wrong side, 10% judge": (1 + 0.05 + 0.075) / 4}
+    )
 
 
 def test_all_ways_give_the_same_scores() -> None:

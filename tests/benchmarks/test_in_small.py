@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks import scoring, servers, whose_answer
+from benchmarks import scoring, servers, verdicts
 from tests.end_to_end import preloaded
 from tests.end_to_end.tiny_study import started
 from tests.tasks.models.tiny import save_language_model
@@ -114,18 +114,15 @@ def test_scoring_of_shapes_needs_a_bare_machine(tmp_path: Path) -> None:
         assert one["seconds_of_published_queries"] == pytest.approx(122 * 100 * 4 * seconds_a_query)
 
 
-def test_whose_answer_in_small(tmp_path: Path) -> None:
-    content = ran("whose_answer", tmp_path)
-    assert content["answers"] == len(whose_answer.read()[::20])
+def test_verdicts_in_small(tmp_path: Path) -> None:
+    content = ran("verdicts", tmp_path)
+    assert content["answers"] == len(verdicts.read()[::20])
     assert {one["kind"] for one in content["by_kind"]} >= {"short facts", "dates and times", "German", "all"}
-    assert {(one["rule"], one["side"]) for one in content["compared"]} == {
-        (rule, side) for rule in whose_answer.RULES for side in ("context", "original", "either")
-    }
 
 
 def test_judge_in_small(model: Path, tmp_path: Path) -> None:
     content = ran("judge", tmp_path, "--judge", str(model))
-    assert content["answers"] == len(whose_answer.read()[::60])
+    assert content["answers"] == len(verdicts.read()[::60])
     found = {(one["who"], one["kind"]): one for one in content["by_kind"]}
     assert found["rule", "all"]["same"] > 0.9 > found["judge", "all"]["same"]
     assert found["judge", "all"]["n"] == content["answers"] - content["unjudged"] > 0

@@ -5,7 +5,7 @@ r"""The part of a reply that answers: a marked final answer, a field of JSON, th
     a heading   the last "Final answer:", "**Answer:** ..." or "#### ..." at the beginning of a line
     a letter    "B" or "(B)" for the second option of a question that lists A) ... B) ...
 
-A reply without such a mark is returned as it stands.
+A reply without such a mark is returned as it stands, without marks of citations such as [2].
 """
 
 import json
@@ -26,14 +26,15 @@ _NEXT_HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LATEX = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit|mbox)\s*\{([^{}]*)\}")
+_CITATION = re.compile(r"(?<=[\w.!?,;:)\]*]) ?\[\d{1,2}\]")
 _OPTIONS = re.compile(r"(?:^|(?<=[\s(]))([A-H])[).:]\s+(.+?)(?=[\s,;]*\(?\b[B-H][).:]\s|$)", re.DOTALL)
 _LETTER = re.compile(r"\W*(?:option |choice )?\(?([A-H])\)?\W*", re.IGNORECASE)
 
 
 def final_answer(reply: str, question: str = "") -> str:
     """Return the part of a reply that answers the question; "" if the answer field is empty."""
-    text = _marked(reply)
-    return _option(text, question)
+    text = _option(_marked(reply), question)
+    return _CITATION.sub("", text) if "[" in text else text
 
 
 def _marked(reply: str) -> str:

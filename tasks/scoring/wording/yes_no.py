@@ -18,6 +18,7 @@ from swaymeter.data.wording.words import words
 from swaymeter.tasks.scoring.wording.refusals import refuses, says_nothing
 from swaymeter.tasks.scoring.wording.sentences import OPPOSITE, Polarity, by_sentence
 from swaymeter.tasks.scoring.wording.stance import (
+    MAX_MENTIONS,
     Place,
     are_conflicting,
     is_called_false,
@@ -167,7 +168,7 @@ def _in_words(reply: Sequence[Word]) -> set[Polarity]:
             return {polarity}
         places.append(Place(place, place + 1, polarity))
     said = {cast(Polarity, place.side) for place in places}
-    if len(said) < 2:
+    if len(said) < 2 or len(places) > MAX_MENTIONS:
         return said
     no_question = question_words(())
     stances = [stance_of(reply, place, no_question) for place in places]

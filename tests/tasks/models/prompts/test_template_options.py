@@ -119,6 +119,12 @@ def test_thoughts_of_a_reply_are_not_judged(case: dict[str, str]) -> None:
         ("<|channel|>analysis<|message|>Lund<|end|>", None),
         ("<think>Lund</think><response>Malmen</response>", "Malmen"),
         ("<|START_THINKING|>Lund<|END_THINKING|><|START_RESPONSE|>Malmen<|END_RESPONSE|>", "Malmen"),
+        ("analysisLund? No.assistantfinalMalmen", "Malmen"),
+        ("analysis of Lund", "analysis of Lund"),
+        ("◁think▷Lund◁/think▷Malmen", "Malmen"),
+        ("<|begin_of_thought|>Lund<|end_of_thought|><|begin_of_solution|>Malmen<|end_of_solution|>", "Malmen"),
+        ("Thinking Process:\n\n1. Lund?\n2. No.\n\nMalmen", "Malmen"),
+        ("Thinking Process:\n\n1. Lund?", None),
         ("3 < 4 [sic] | Malmen", "3 < 4 [sic] | Malmen"),
     ],
 )
