@@ -11,7 +11,7 @@ from swaymeter.data.randomness import drawn_first
 from swaymeter.data.records import CONFLICTING, Passage, Question, Rejected
 from swaymeter.data.sources.slots import CONTEXT_LACKS_ITS_ANSWER, UNASKABLE
 from swaymeter.data.wording.words import words
-from swaymeter.tasks.scoring.followed import whose_answer
+from swaymeter.tasks.scoring.followed import Decision, Verdict, decide
 
 LONGEST = 8
 """Words of an answer that a reply can be expected to repeat."""
@@ -100,7 +100,7 @@ def _lacking(question: Question) -> list[str]:
     lacking = []
     for place, passage in _passages(question):
         answers = _looked_for(passage.answers)
-        if answers and whose_answer(passage.text, context=answers, original=()) != "context":
+        if answers and not _states(decide(passage.text, context=answers, original=()), "context"):
             lacking.append(f"{place}: {answers[0]!r}")
     return lacking
 
@@ -114,8 +114,13 @@ def _stating_both(question: Question) -> list[str]:
     return [
         f"{place}: {passage.text[:60]!r}"
         for place, passage in passages
-        if right and wrong and whose_answer(passage.text, context=wrong, original=right) == "both"
+        if right and wrong and _states(decide(passage.text, context=wrong, original=right), "both")
     ]
+
+
+def _states(decision: Decision, verdict: Verdict) -> bool:
+    """Return if a passage has a verdict, or names the answers with an unclear stance."""
+    return decision.verdict == verdict or decision.reason == "unclear stance"
 
 
 def _passages(question: Question) -> list[tuple[str, Passage]]:
