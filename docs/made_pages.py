@@ -73,7 +73,7 @@ questions:
 
 Each row becomes a row of own questions ([their form](own-data.md)): passages with their kinds and the answers that
 they state, and groups, which are tables and figures by themselves. `passages` makes contexts of several passages of a
-question, such as one right and three irrelevant ones; it, `baseline`, `title`, `licence` and `citation` are as in
+question, such as one right and three irrelevant ones; it, `neutral`, `title`, `licence` and `citation` are as in
 [study files](study-file.md#questions-a-published-data-set). RGB has up to a hundred passages for a question:
 `passages: {sets: [supporting, conflicting, irrelevant]}` asks with the first of each kind.
 

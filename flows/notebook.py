@@ -132,7 +132,7 @@ def audit(
     models: Sequence[str],
     *,
     workspace: StudyPath | None = None,
-    samples: int = 2,
+    samples: int = 0,
     questions: int | None = None,
     max_new_tokens: int = 32,
     columns: Mapping[str, str] | None = None,
@@ -144,7 +144,7 @@ def audit(
         file: Questions with passages (CSV, JSON or Parquet), or the name of a bundled file.
         models: As `--model` names them: an alias, a hub id or a folder, perhaps with `:bfloat16`; or `NAME@URL`.
         workspace: The folder of the audit's files; None: `workspaces/audit-` and the file's name.
-        samples: Sampled answers beside the greedy one; persuasion needs 5.
+        samples: Sampled answers beside the greedy one; only persuasion needs them, 5.
         questions: Only so many, drawn by a fixed seed; None: all.
         max_new_tokens: The limit of tokens at which an answer is cut off.
         columns: The file's own names of columns, by ours, such as `{"question": "query"}`.

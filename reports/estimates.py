@@ -158,6 +158,12 @@ def undecided(answers: pd.DataFrame) -> str:
     return f" Undecided: {words}." if words else ""
 
 
+def empty(unfinished: pd.DataFrame) -> str:
+    """Return a sentence that counts the empty greedy answers of each model; "" if there are none."""
+    words = _counted(unfinished, "empty", lambda rows: "")
+    return f" Empty: {words}. An empty answer counts as a refusal." if words else ""
+
+
 def _counted(answers: pd.DataFrame, counted: str, why: str | Callable[[pd.DataFrame], str]) -> str:
     """How many greedy answers of each model are counted in a column, and why; of many models of all together."""
     words = why if callable(why) else lambda rows: f", {why}"
@@ -194,7 +200,7 @@ def _by_words(of_models: Mapping[Model, str], before: str = ": ") -> str:
 
 def limits(unfinished: pd.DataFrame) -> str:
     """What kept greedy answers from being judged whole, or at all, as sentences."""
-    return cut_off(unfinished) + not_answered(unfinished)
+    return empty(unfinished) + cut_off(unfinished) + not_answered(unfinished)
 
 
 def by_hand(judged: pd.DataFrame, verdicts: pd.DataFrame) -> tuple[str, ...]:

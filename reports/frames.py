@@ -114,5 +114,10 @@ def are_own(rows: pd.DataFrame) -> bool:
     return len(rows) > 0 and bool(rows["condition"].isin(OWN_CONDITIONS).any())
 
 
+def is_audit(frames: Frames) -> bool:
+    """Return if a study asks a user's own questions, beside which no published value stands."""
+    return "outcomes" in frames and are_own(frames["outcomes"])
+
+
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]

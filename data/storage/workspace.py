@@ -174,7 +174,7 @@ class Workspace:
         except Timeout:
             holder = describe_holder(self.root)
             if not waiting:
-                raise WorkspaceBusy(f"{holder}; wait for it to end (--wait), or choose another --workspace") from None
+                raise WorkspaceBusy(f"{holder}; wait for it to end, or choose another --workspace") from None
             waiting(f"{holder}; waiting for it to end")
             lock.acquire(timeout=-1, poll_interval=WAITING_SECONDS)
 

@@ -222,8 +222,8 @@ def _run(
                 graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
         finally:
             close_sessions()
-    if "aggregate" in selection.stages and undone_instead_of_scores(graph):
-        log.warning("nothing was scored: the page and the database of the earlier run stay as they were")
+    if "aggregate" in selection.stages and undone_instead_of_scores(graph, whole_only=chosen.whole_only):
+        log.warning("scores are missing: the page and the database of the earlier run stay as they were")
     undone = _undone(graph, selection)
     show_outcome(graph, undone)
     if chosen.watch and not undone and "aggregate" in selection.stages:

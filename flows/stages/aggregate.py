@@ -30,7 +30,7 @@ AGGREGATED = (kinds.STATISTICS, kinds.HISTORY, kinds.DATABASE)
 
 def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
     """Adds the steps; gives that of the database. scores: also what seeds and a corpus add to them."""
-    if undone := undone_instead_of_scores(graph):
+    if undone := undone_instead_of_scores(graph, whole_only=plan.study.whole_only):
         return [graph.wait(kind, kind.id("study"), undone) for kind in AGGREGATED][-1]
     study = plan.study
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
@@ -78,11 +78,16 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     )  # fmt: skip
 
 
-def undone_instead_of_scores(graph: Graph) -> Node | None:
-    """A scoring step that is not done, where none is and an earlier run has stored a database; else None."""
+def undone_instead_of_scores(graph: Graph, *, whole_only: bool = False) -> Node | None:
+    """Return a scoring step that the database of an earlier run outlives, because it is not done; else None.
+
+    Args:
+        graph: The steps of the study.
+        whole_only: If one such step is enough; otherwise no step has a score.
+    """
     steps = [node for node in graph if node.id.stage == "score"]
     has_scores = any(node.output(role).is_usable for node in steps for role in node.checks)
-    if has_scores or not graph.workspace.database.exists():
+    if (has_scores and not whole_only) or not graph.workspace.database.exists():
         return None
     return next((node for node in steps if node.state != "done"), None)
 

@@ -115,14 +115,15 @@ def _not_served(plan: Plan, variant: Variant, endpoint: Endpoint, *, offline: bo
         return
     without: dict[str, list[str]] = {}
     for name in dict.fromkeys(name for group in variant.passes for name in group.measures):
-        wanted: tuple[Capability | None, ...] = (MEASURES[name].capability, MEASURES[name].requires)
-        for capability in wanted:
+        for capability in _needed_capabilities(plan, name):
             if reason := model.lacks(capability):
                 without.setdefault(f"{capability} ({reason})", []).append(name)
     for what, names in without.items():
+        fewer = "ask for 0 samples (measures.answers.samples, --samples)"
+        remedy = fewer if names == ["answers"] else "leave these out"
         yield (
             f"models.{variant.place}: the server of {variant.model.name} cannot give {what}, which is needed for "
-            f"{', '.join(names)}; leave these out, or ask it in a study of its own"
+            f"{', '.join(names)}; {remedy}, or ask it in a study of its own"
         )
 
 
@@ -140,6 +141,13 @@ def _refused_judge(plan: Plan, *, offline: bool) -> Iterator[str]:
             load_function(*parameters.function)
     except SwaymeterError as error:
         yield f"measures.{JUDGED}.judge: {error}"
+
+
+def _needed_capabilities(plan: Plan, measure: str) -> tuple[Capability | None, ...]:
+    """Return what a measure needs of a server; greedy replies alone need no sampling."""
+    if measure == "answers" and plan.parameters[measure].samples == 0:
+        return ()
+    return MEASURES[measure].capability, MEASURES[measure].requires
 
 
 def _refused_templates(variants: Iterable[Variant]) -> Iterator[str]:

@@ -16,5 +16,5 @@ def watch(study: Study, database: Path) -> Judged:
         WorkspaceError: There is no database, or one of another version.
     """
     with opened(database, schema()) as warehouse:
-        measured = measured_of(warehouse.frame("models_side_by_side"))
+        measured = measured_of(warehouse.frame("models_side_by_side"), warehouse.frame("silent_replies"))
     return judged(watched(study.watch), measured)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import Any
 
@@ -14,6 +15,8 @@ from swaymeter.data.untrusted import text_of, untrusted_yaml
 from swaymeter.flows.study.places import AUDIT, STUDIES, study_file
 from swaymeter.flows.study.study import Study
 
+QUESTION_FILES = frozenset({".csv", ".tsv", ".json", ".jsonl", ".parquet", ".xlsx"})
+"""The endings of files that `swaymeter audit` reads."""
 RENAMED = {
     "services.*.requests_a_minute": "requests_per_minute",
     "services.*.age_days": "cache_ttl_days",
@@ -43,6 +46,10 @@ def read_study(path: str | Path, changes: Mapping[str, Any] = MappingProxyType({
     changes: values that take the place of the file's, by key, such as models.0.name.
     """
     file = Path(path)
+    if file.suffix.lower() in QUESTION_FILES and file.is_file():
+        raise StudyFileError(
+            f"{file} is a file of questions and no study: swaymeter audit {quote(str(file))} --model NAME"
+        )
     try:
         file = study_file(path)
         text = text_of(file)

@@ -207,6 +207,8 @@ class ModelPart(Options):
     """What the server calls the model; empty: as `name`."""
     revision: str = ""
     """Which weights the server has, in your own words: another one means that all scores are computed anew."""
+    max_age_hours: float | None = Field(default=None, ge=0, le=876_000)
+    """The age in hours up to which a stored answer of the server is used; null: any age."""
     key_from: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
     """The environment variable that holds the server's key. The key itself stands in no file."""
     tokenizer: ModelName = ""
@@ -249,7 +251,7 @@ class ModelPart(Options):
         return Endpoint(
             self.name, self.endpoint, self.api, self.served_as, self.key_from, self.tokenizer,
             self.requests_in_flight, self.requests_per_minute, self.timeout_s, self.max_requests,
-            self.revision,
+            self.revision, self.max_age_hours,
         )  # fmt: skip
 
     @model_validator(mode="after")

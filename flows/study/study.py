@@ -86,6 +86,9 @@ class Study(Options):
     """What the headline numbers of every model have to be, as `--fail-under` of `swaymeter audit` names them, such as
     `{follow.supporting: ">= 0.9", refuse.none.high: "<= 10%"}`: a run ends with exit code 1 where one is not. `.low`
     and `.high` are the ends of an interval."""
+    whole_only: bool = False
+    """Whether the database and the page of an earlier run stay as they are until every score is there; false: they show
+    what is there, though a model or a judge has failed."""
     execution: ExecutionPart = ExecutionPart()
     """Where the models are asked."""
     measures: Measures
@@ -149,6 +152,9 @@ class Study(Options):
                 raise refused([Problem(("measures", name), "needs questions; name a source under `questions`")])
             if measure.needs_answers and "answers" in refuses:
                 raise refused([Problem(("measures", name), refuses["answers"])])
+            if name == "clusters" and self.parameters("answers")["samples"] == 0:
+                wrong = "is 0, and clusters are of sampled answers; ask for 1 or more, or leave out what needs clusters"
+                raise refused([Problem(("measures", "answers", "samples"), wrong)])
             if measure.every_context and self.contexts.per_query is not None:
                 wrong = "needs every context before every query; leave it out, or `per_query` under `contexts`"
                 raise refused([Problem(("measures", name), wrong)])

@@ -44,11 +44,28 @@ def name_of(quantity: str, group: str) -> str:
     return f"{NAMES.get(quantity, quantity)}.{group}"
 
 
+COUNTS_REFUSALS = ("resist_wrong", "abstain", "keep", "refuse")
+"""Quantities to which a refusal, so also an empty reply, contributes 1."""
+COUNTS_NEITHER = ("resist_wrong", "keep")
+"""Quantities to which a reply that states neither answer contributes 1."""
+CONDITIONS_OF_ALL: Mapping[str, tuple[str, ...]] = {
+    "follow_right": ("supporting", "mixed"),
+    "resist_wrong": ("conflicting", "mixed"),
+    "abstain": ("irrelevant", "neutral"),
+}
+"""The conditions that the group `all` of a quantity takes together."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """The mean of a quantity of a model over n answers, and its 95% interval over questions.
 
-    group: the kind of context, or none; clusters: how many `over` there are, which is what the interval is over.
+    Attributes:
+        group: The kind of context, or none.
+        clusters: How many `over` there are; the interval is over these.
+        empty: Greedy replies of the group that have no text.
+        undecided: Greedy replies of the group without a sure verdict.
+        missing: Greedy replies of the group that a filter withheld or whose thoughts did not end; not among the n.
     """
 
     model: str
@@ -61,11 +78,33 @@ class Measured:
     low: float | None
     high: float | None
     unit: str
+    empty: int = 0
+    undecided: int = 0
+    missing: int = 0
 
     @property
     def name(self) -> str:
         """How a threshold names it."""
         return f"{self.quantity}.{self.group}"
+
+    def worst_mean(self, *, at_least: bool) -> float:
+        """Return the mean if each reply that states nothing counted against a threshold."""
+        if self.unit != SHARE:
+            return self.mean
+        favourable, refusals = self.n * self.mean, self.quantity in COUNTS_REFUSALS
+        neither = self.quantity in COUNTS_NEITHER
+        if at_least:
+            favourable -= self.empty * refusals + self.undecided * neither
+        else:
+            favourable += self.empty * (not refusals) + self.undecided * (not neither) + self.missing
+        total = self.n + self.missing
+        return min(max(favourable, 0.0), total) / total
+
+    @property
+    def silence(self) -> str:
+        """The replies that state nothing, such as "2 empty, 1 undecided"; "" if all are decided."""
+        counts = {"empty": self.empty, "undecided": self.undecided, "missing": self.missing}
+        return ", ".join(f"{count} {name}" for name, count in counts.items() if count)
 
     @property
     def words(self) -> str:
@@ -121,8 +160,14 @@ class Threshold:
     def unmet(self, row: Measured) -> str:
         """What was measured and what is asked for, in its unit, where it is not met; empty where it is."""
         measured = float(getattr(row, self.end or "mean"))
-        if measured >= self.value if self.at_least else measured <= self.value:
-            return ""
+        if self._is_met_by(measured):
+            worst = row.worst_mean(at_least=self.at_least)
+            if self._is_met_by(measured + worst - row.mean):
+                return ""
+            return (
+                f"{self} is not met by {row.model}: {row.name} is {row.words} over {row.counts} only because replies "
+                f"state nothing ({row.silence}); if these counted against it, it would be {number(worst, row.unit)}"
+            )
         limit, of = told_apart(self.value, measured, row.unit)
         near = "" if of == number(measured, row.unit) else f", and is {of}"  # both would read alike
         unit = "" if row.unit == SHARE else f" {row.unit}"
@@ -130,6 +175,9 @@ class Threshold:
         side = "least" if self.at_least else "most"
         is_so = f"{row.name} of {row.model} is {row.words} over {row.counts}"
         return f"{is_so}, and {of_what} has to be at {side} {limit}{unit}{near}"
+
+    def _is_met_by(self, value: float) -> bool:
+        return value >= self.value if self.at_least else value <= self.value
 
     def check(self, conditions: Set[str]) -> None:
         """UsageError where no question can have it; conditions: those of the file's contexts."""
@@ -175,11 +223,8 @@ class Threshold:
 
 def _of_passages(conditions: Set[str]) -> Mapping[str, Set[str]]:
     """The groups of the quantities by which variants are chosen, and of mixed contexts."""
-    of_all = {
-        "follow_right": {"supporting", "mixed"}, "resist_wrong": {"conflicting", "mixed"},
-        "abstain": {"irrelevant", "neutral"},
-    }  # fmt: skip
-    groups: dict[str, Set[str]] = {name: {"all"} if conditions & of else set() for name, of in of_all.items()}
+    taken_together = CONDITIONS_OF_ALL.items()
+    groups: dict[str, Set[str]] = {name: {"all"} if conditions & {*of} else set() for name, of in taken_together}
     return groups | dict.fromkeys(OF_MIXED, conditions & {"mixed"})
 
 
@@ -194,14 +239,23 @@ def judged(thresholds: Iterable[Threshold], measured: Sequence[Measured]) -> Jud
     return [(threshold, row, threshold.unmet(row)) for threshold in thresholds for row in threshold.of(measured)]
 
 
-def measured_of(means: "pd.DataFrame") -> list[Measured]:
-    """What the named query models_side_by_side says of the quantities of an audit."""
+def measured_of(means: "pd.DataFrame", silent: "pd.DataFrame") -> list[Measured]:
+    """Return the quantities of an audit.
+
+    Args:
+        means: The rows of the named query models_side_by_side.
+        silent: The rows of the named query silent_replies.
+    """
     measured = []
     for row in records(means[means["quantity"].isin(NAMES)]):
         low, high = (float(row[end]) if math.isfinite(row[end]) else None for end in ("low", "high"))
         model, counts = f"{row['model']} ({row['dtype']})", (int(row["n"]), int(row["clusters"]))
         of = (NAMES[row["quantity"]], row["group"], *counts, row["interval_over"])
-        measured.append(Measured(model, *of, float(row["mean"]), low, high, row["unit"]))
+        conditions = CONDITIONS_OF_ALL.get(of[0], (row["group"],))
+        is_of = (silent["model"] == row["model"]) & (silent["dtype"] == row["dtype"])
+        replies = silent[is_of & silent["condition"].isin(conditions)]
+        silence = (int(replies[name].sum()) for name in ("empty", "undecided", "missing"))
+        measured.append(Measured(model, *of, float(row["mean"]), low, high, str(row["unit"]), *silence))
     return measured
 
 
@@ -234,19 +288,24 @@ def watched(bounds: Mapping[str, str]) -> list[Threshold]:
 
 
 def write_junit(
-    file: Path, name: str, outcome: Judged, *, notes: Sequence[str] = (), unused: Sequence[Wrong] = (),
-    compared: Iterable[Case] = (), error: str = "",
+    file: Path, name: str, outcome: Judged, *, unused: Sequence[Wrong] = (), compared: Iterable[Case] = (),
+    notes: Sequence[str] = (), error: str = "",
 ) -> None:  # fmt: skip
     """Writes the thresholds as JUnit XML, a test case for each threshold and model; UsageError where it cannot.
 
-    notes: what to know of each threshold that is met; empty where nothing. unused: what is wrong with rows of the file
-    that are not used, each a case that was skipped. compared: the cases of a comparison with an earlier run. error: why
-    the audit did not come to its end; it is a case of its own.
+    Args:
+        file: The file to write.
+        name: The name of the audit.
+        outcome: Each threshold, a case for each model.
+        unused: What is wrong with rows of the file that are not used, each a skipped case.
+        compared: The cases of a comparison with an earlier run.
+        notes: Lines on the replies, such as how many are empty; the output of the suite.
+        error: Why the audit did not come to its end; a case of its own.
     """
     cases = [("swaymeter", "audit", "error", error)] if error else []
     cases += [
-        (row.model, f"{row.name}: {threshold}", "system-out" if note else "failure", note or unmet)
-        for (threshold, row, unmet), note in zip(outcome, notes or [""] * len(outcome), strict=True)
+        (row.model, f"{row.name}: {threshold}", "failure" if unmet else "system-out", unmet or row.silence)
+        for threshold, row, unmet in outcome
     ]
     cases += compared
     cases += [("rows that are not used", place, "skipped", why) for place, why in unused]
@@ -263,6 +322,8 @@ def write_junit(
             ElementTree.SubElement(case, kind).text = message
         elif message:
             ElementTree.SubElement(case, kind, message=message)
+    if notes:
+        ElementTree.SubElement(suite, "system-out").text = xml("\n".join(notes))
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         ElementTree.ElementTree(suite).write(file, encoding="utf-8", xml_declaration=True)

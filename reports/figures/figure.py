@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Canvas
 from swaymeter.data.catalog import paper_items
 from swaymeter.data.errors import InputError
 from swaymeter.reports.estimates import stood_in
-from swaymeter.reports.frames import Frames, with_empty
+from swaymeter.reports.frames import Frames, is_audit, with_empty
 from swaymeter.reports.models import EVERY_MODEL, RUNS, Model, models, rows_of
 from swaymeter.reports.published import Printed, of_papers, printed_of
 
@@ -110,15 +110,16 @@ def as_in(items: Sequence[str]) -> str:
 def _drawn(figure: Figure, frames: Frames) -> list[Drawn]:
     known = with_empty(frames, (*figure.queries, "stand_ins", RUNS))
     drawings, every = [], models(known[figure.queries[0]])
+    in_papers = () if is_audit(frames) else figure.items
     for model in every[:1] and [EVERY_MODEL] if figure.of_models else every:
         frames_of = known
         if not figure.of_models:
             frames_of = {name: rows_of(known[name], model) for name in figure.queries} | {RUNS: known[RUNS]}
         if drawing := figure.draw(model, frames_of):
             names = [one.name for one in (every if figure.of_models else [model])]
-            printed = printed_of(figure.items, names, frames_of, listed=True)
+            printed = printed_of(in_papers, names, frames_of, listed=True)
             words = stood_in(rows_of(known["stand_ins"], model), figure.measures)
-            items = figure.items if of_papers(frames_of) else ()
+            items = in_papers if of_papers(frames_of) else ()
             caption = drawing.caption + as_in(items) + printed.note + (f" Stand-in: {words}." if words else "")
             drawings.append(Drawn(figure, model, drawing, caption, printed))
     return drawings

@@ -11,7 +11,7 @@ from pandas.api.types import is_numeric_dtype
 from swaymeter.data.records.statistics import SHARE
 from swaymeter.reports.estimates import estimate
 from swaymeter.reports.figures.figure import as_in
-from swaymeter.reports.frames import Frames, records, with_empty
+from swaymeter.reports.frames import Frames, is_audit, records, with_empty
 from swaymeter.reports.models import RUNS, Model, models
 from swaymeter.reports.published import Printed, of_papers, printed_of
 
@@ -113,8 +113,10 @@ def filled(table: Table, frames: Frames) -> Filled:
     rows = pd.DataFrame() if first.empty else table.rows(known) if table.rows else first
     names = dict.fromkeys(model.name for model in models(rows))
     columns = [name for name in rows if str(name).startswith("published")]
-    printed = printed_of(table.items, names, known, listed=not columns)
-    rows = rows.drop(columns=[name for name in columns if (rows[name].fillna("") == "").all()])
+    in_papers = () if is_audit(frames) else table.items
+    printed = printed_of(in_papers, names, known, listed=not columns)
+    foreign = [name for name in columns if is_audit(frames) or (rows[name].fillna("") == "").all()]
+    rows = rows.drop(columns=foreign)
     lead = f"{lead} " if (lead := table.lead(known)) else ""
-    items = table.items if of_papers(known) else ()
+    items = in_papers if of_papers(known) else ()
     return Filled(table, lead + table.caption + table.note(known) + as_in(items) + printed.note, rows, printed)

@@ -125,8 +125,10 @@ def of_questions(
     greedy answers are read in place of the samples. ScoreError where a question with a context has no such row.
     """
     answers = rows_of(inputs.scores["answers"], questions)
-    without = answers.filter(_is_missing(answers)).select(["question_id", "context_id"]).to_pylist()
-    by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in without}
+    # Questions of greedy replies alone have no samples, and are stored all the same.
+    stored = answers if measure == "answers" else answers.filter(_is_missing(answers))
+    keys = stored.select(["question_id", "context_id"]).to_pylist()
+    by_question: dict[QuestionKey, list[Row]] = {(row["question_id"], row["context_id"]): [] for row in keys}
     scores = rows_of(inputs.scores[measure], questions)
     if measure == "answers":
         scores = scores.filter(pc.invert(_is_missing(scores)))

@@ -31,8 +31,8 @@ class ThinkingPart(Parameters):
 class AnswersParameters(Parameters):
     """How answers are sampled."""
 
-    samples: int = Field(default=10, ge=1, le=1000)
-    """Sampled answers of each prompt."""
+    samples: int = Field(default=10, ge=0, le=1000)
+    """Sampled answers of each prompt; 0 for the greedy answer alone, as of an application without randomness."""
     max_new_tokens: int = Field(default=20, ge=1, le=1000)
     """The most tokens of an answer."""
     temperature: float = Field(default=0.5, gt=0, le=10)

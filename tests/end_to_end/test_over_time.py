@@ -94,7 +94,7 @@ def test_an_audit_fails_where_it_is_worse_than_before(model: str, code: int, sce
         save_asking_model(scene.folder / "before-model", RIGHT)
         model = "before-model"
     audit = replace(scene.study, file=scene.questions, workspace=tmp_path / "audit")
-    how = ("--samples", "1", "--max-new-tokens", "2", "--fail-if-worse-than", str(scene.folder / "before"))
+    how = ("--samples", "1", "--max-new-tokens", "2", "--baseline", str(scene.folder / "before"))
     ended = audit.run("audit", "--model", f"{scene.folder / model}:float32", *how)
     assert ended.code == code, ended.said
     assert ("worse than before: " in ended.said) == bool(code)
@@ -104,7 +104,7 @@ def test_other_questions_are_named_in_the_junit_file(scene: Scene, tmp_path: Pat
     others, junit = tmp_path / "others.csv", tmp_path / "audit.xml"
     others.write_text("question,answer,context,kind\nWho wrote Emma?,Austen,Austen wrote Emma.,supporting\n")
     audit = replace(scene.study, file=others, workspace=tmp_path / "audit")
-    how = ("--samples", "1", "--max-new-tokens", "2", "--fail-if-worse-than", str(scene.folder / "before"))
+    how = ("--samples", "1", "--max-new-tokens", "2", "--baseline", str(scene.folder / "before"))
     ended = audit.run("audit", "--model", f"{scene.folder / 'other'}:float32", "--junit", str(junit), *how)
     assert ended.code == 2, ended.said
     assert "no question of it was asked with the same texts now" in junit.read_text()

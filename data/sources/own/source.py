@@ -34,7 +34,7 @@ class AskedFile(QuestionsOptions, OwnFile):
 
     cases: ClassVar[int | None] = None
 
-    baseline: bool = False
+    neutral: bool = False
     """Whether questions with an irrelevant context are also asked with a neutral one, which says nothing: how often an
     answer stays then is the baseline of how often it stays with an irrelevant one."""
     passages: PassagesPart | None = None
@@ -63,7 +63,7 @@ class AskedFile(QuestionsOptions, OwnFile):
     def of_drawn(self) -> dict[str, Any]:
         """What the contexts of the drawn questions depend on beside the file's, as JSON values; empty: nothing."""
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
-        return passages | ({"baseline": True} if self.baseline else {})
+        return passages | ({"neutral": True} if self.neutral else {})
 
     def read(self, rows: Iterable[FileRow], columns: Mapping[str, str] = MappingProxyType({})) -> ReadQuestions:
         """The questions of rows, with the contexts of the file; columns: the rows' own names of columns, by ours."""
@@ -92,16 +92,16 @@ class AskedFile(QuestionsOptions, OwnFile):
         return FetchedQuestions(read.questions, read.rejected)
 
     def as_asked(self, drawn: Sequence[Question]) -> Sequence[Question]:
-        """The drawn questions with a context for each set and order, and with a neutral one for `baseline`."""
+        """The drawn questions with a context for each set and order, and with a neutral one for `neutral`."""
         made = in_sets(drawn, self.passages) if self.passages else drawn
-        return [*map(_with_neutral, made)] if self.baseline else made
+        return [*map(_with_neutral, made)] if self.neutral else made
 
     def conditions_of(self, questions: Sequence[Question]) -> set[Condition]:
         """The conditions of the contexts that these questions would be asked with."""
         if not self.passages:
             return {context.condition for question in self.as_asked(questions) for context in question.contexts}
         found = conditions_in(questions, self.passages)
-        return found | {"neutral"} if self.baseline and "irrelevant" in found else found
+        return found | {"neutral"} if self.neutral and "irrelevant" in found else found
 
 
 class OwnQuestions(AskedFile):

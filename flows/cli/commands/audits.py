@@ -42,7 +42,9 @@ Workspace = Annotated[
 ]
 Samples = Annotated[
     int,
-    typer.Option("--samples", min=1, max=1000, help="Sampled answers beside the greedy one; persuasion needs 5."),
+    typer.Option(
+        "--samples", min=0, max=1000, help="Sampled answers beside the greedy one; persuasion needs 5."
+    ),
 ]
 Questions = Annotated[int | None, typer.Option("--questions", min=1, help="Only so many, drawn by a fixed seed.")]
 Tokens = Annotated[
@@ -55,9 +57,23 @@ Thinking = Annotated[
         help="off: only models without a switch think before they answer; on: all do; or the most tokens of thoughts.",
     ),
 ]
-Baseline = Annotated[
+Neutral = Annotated[
     bool,
-    typer.Option("--baseline", help="Ask with a passage that says nothing, too: keep.neutral beside keep.irrelevant."),
+    typer.Option("--neutral", help="Ask with a passage that says nothing, too: keep.neutral beside keep.irrelevant."),
+]
+Revision = Annotated[
+    str,
+    typer.Option(
+        "--revision", help="Which version the server or application has, in your words: another one is asked anew."
+    ),
+]
+MaxAge = Annotated[
+    str | None,
+    typer.Option(
+        "--max-age",
+        help="Ask a server again when its stored answers are older, such as 24h, 30m or 7d; off: never. "
+        "Default: 24h if the environment variable CI is set, else off.",
+    ),
 ]
 JudgeName = Annotated[
     str | None,
@@ -109,10 +125,11 @@ PassageForm = Annotated[
         "question are asked together.",
     ),
 ]
-WorseThan = Annotated[
+Baseline = Annotated[
     str | None,
     typer.Option(
-        "--fail-if-worse-than", metavar="WORKSPACE|FILE",
+        "--baseline",
+        metavar="WORKSPACE|FILE",
         help="The workspace, database or study of an earlier run; not this run's own workspace. Fail where a number is "
         "worse on the questions of both: the interval of the change is on the wrong side of 0, and p at most 0.05 "
         "after Benjamini-Hochberg over all numbers of the table; and where there are fewer than 6 questions, so that "
@@ -133,13 +150,13 @@ def audit(
     workspace: Workspace = None,
     fail_under: Under = None,
     fail_over: Over = None,
-    fail_if_worse_than: WorseThan = None,
-    samples: Samples = 2,
+    baseline: Baseline = None,
+    samples: Samples = 0,
     questions: Questions = None,
     map_: Map = None,
     max_new_tokens: Tokens = 32,
     thinking: Thinking = "off",
-    baseline: Baseline = False,
+    neutral: Neutral = False,
     judge: JudgeName = None,
     verdicts: Verdicts = None,
     prompt: Prompt = None,
@@ -148,9 +165,13 @@ def audit(
     order: Order = None,
     passages_as: PassageForm = "plain",
     key_from: KeyFrom = "",
+    revision: Revision = "",
+    max_age: MaxAge = None,
+    force: options.Force = False,
     as_json: options.AsJson = False,
     junit: JUnit = None,
     offline: options.Offline = False,
+    wait: options.Wait = False,
     traceback: options.Traceback = False,
 ) -> None:
     """Run questions with contexts of your own, without a study file; exit code 1 where a threshold is not met.
@@ -158,48 +179,48 @@ def audit(
     Example: [bold]swaymeter audit own-questions --model smollm2-135m-instruct --fail-under follow.supporting=0.9[/bold]
     """
     from swaymeter.data.sources.own.named_file import wrong_rows
-    from swaymeter.data.storage.workspace import DATABASE
     from swaymeter.flows.cli.pipeline import Selected
     from swaymeter.flows.cli.terminal import TerminalProgress, log_to, summary
+    from swaymeter.flows.cli.views import ages
     from swaymeter.flows.cli.views import audit as view
     from swaymeter.flows.cli.views import baseline as earlier
     from swaymeter.flows.cli.views.refusals import leaving_nothing
     from swaymeter.flows.study import thresholds as checks
-    from swaymeter.flows.study.silence import lines_on, notes_on
 
     began = time.monotonic()
     thresholds = checks.thresholds_of(fail_under or (), fail_over or ())
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
-    database = folder / DATABASE
-    before = earlier.baseline(fail_if_worse_than, database) if fail_if_worse_than else None
+    oldest = ages.max_age_of(max_age)
     forgotten = earlier.forgotten_verdicts(folder, verdicts)
     console = err if as_json else out
     log_to(console, verbose=traceback)
     with leaving_nothing(folder):
         study = view.write_study(
             file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
-            columns=view.columns_of(map_ or ()), thinking=thinking, baseline=baseline, judge=judge,
-            key_from=key_from, verdicts=verdicts, prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
+            columns=view.columns_of(map_ or ()), thinking=thinking, neutral=neutral, judge=judge,
+            key_from=key_from, revision=revision, max_age=oldest, verdicts=verdicts,
+            prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
             passages=view.passages_of(set_ or (), order or (), passages_as),
         )  # fmt: skip
         selected = Selected.of(str(study))
+        before = earlier.baseline(baseline, selected.workspace.database) if baseline else None
         selected.check_models("run")
         read = view.read_rows(selected.study, thresholds, folder)
         selected.check("run", offline=offline)
     progress = TerminalProgress(console)
-    graph, message = selected.execute("run", progress, offline=offline)
+    graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
     outcome: checks.Judged = []
-    notes: list[str] = []
     compared = earlier.Comparison()
+    notes: list[str] = []
     error: SwaymeterError | None = WorkFailed(message) if message else None
     if not error:
-        found = view.found_in(database)
+        results = view.results_of(selected)
+        notes = [*view.about_answers(results), *ages.lines_of(results.servers)]
         try:
-            outcome = checks.judged(thresholds, found.measured)
-            notes = notes_on(outcome, found.silent)
+            outcome = checks.judged(thresholds, results.measured)
             if before:
-                compared = earlier.against(before, database)
+                compared = earlier.against(before, selected.workspace.database)
         except SwaymeterError as why:  # also of a baseline that cannot be compared
             error = why
     if junit is not None:
@@ -210,14 +231,14 @@ def audit(
     if error:
         raise typer.Exit(WorkFailed.exit_code) if message and progress.failures else error
     if as_json:
-        print_product(view.as_json(selected, found, read, outcome, compared.numbers))
+        print_product(view.as_json(selected, results, read, outcome, compared.numbers))
     else:
-        view.show_found(out, found)
+        view.show_found(out, results)
     named = shlex.join([file, *(f"--map={pair}" for pair in map_ or ())])
     of_rows = (*view.about_rows(read, Path(file), folder), read.about_kinds(named), read.about_sets())
-    for line in filter(None, (*view.about_answers(found), *of_rows, *found.not_asked, *compared.lines, forgotten)):
+    for line in filter(None, (*notes, *of_rows, *results.not_asked, *compared.lines, forgotten)):
         print_line(line, console)
-    for line in (*lines_on(outcome, notes), *compared.warnings):
+    for line in compared.warnings:
         warn(line)
     checks.refuse_unmet(outcome, compared.failure)
 

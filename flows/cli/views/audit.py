@@ -2,9 +2,11 @@
 
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -23,21 +25,21 @@ from swaymeter.data.sources.own.named_file import wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart
 from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import not_usable, read_questions
+from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views import compare
-from swaymeter.flows.cli.views.baseline import Compared
+from swaymeter.flows.cli.views.baseline import Compared, last_audit
 from swaymeter.flows.cli.views.compare import Row
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import AUDIT, STUDIES
 from swaymeter.flows.study.sections import ModelPart
-from swaymeter.flows.study.silence import notes_on, silent
 from swaymeter.flows.study.study import Study
 from swaymeter.flows.study.thresholds import IN_NATS, QUANTITIES, Judged, Measured, Threshold, measured_of
 from swaymeter.reports import variants
-from swaymeter.reports.estimates import MOST_NAMED, cut_off, estimate, not_answered, plural, served_beside
+from swaymeter.reports.estimates import MOST_NAMED, cut_off, empty, estimate, not_answered, plural, served_beside
 from swaymeter.reports.estimates import by_hand as by_hand_of
 from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.estimates import undecided as undecided_of
@@ -62,7 +64,6 @@ class Audited(NamedTuple):
     means: the rows that `measured` was read from. variants: what makes it follow, a row each, where there are several;
     advice: the sentence on which to take. by_hand: what verdicts by hand count for. not_asked: why questions of rows
     that can be read were not asked, with an example of each reason. effects: what moves answers among several passages.
-    silent: models most of whose answers state nothing, each with how many.
     """
 
     measured: list[Measured]
@@ -75,7 +76,6 @@ class Audited(NamedTuple):
     by_hand: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
     effects: pd.DataFrame = pd.DataFrame()
-    silent: Mapping[str, str] = {}
     undecided: pd.DataFrame = pd.DataFrame()
     """Rows of the query undecided_greedy_answers: greedy answers and how many are undecided, by model and condition."""
 
@@ -121,6 +121,7 @@ def about_answers(found: Audited) -> list[str]:
     """Who answered, where a server did, how models were asked to think, and which answers did not end; or nothing."""
     unfinished = found.unfinished
     sentences = (
+        (empty(unfinished), ""),
         (served_beside(found.servers, found.means), ""),
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
@@ -184,6 +185,8 @@ def questions_file(file: str) -> Path:
     path = Path(file).expanduser()
     if not path.exists() and (STUDIES / f"{file}.jsonl").exists():
         path = STUDIES / f"{file}.jsonl"
+    if path.suffix.lower() in (".yaml", ".yml"):
+        raise UsageError(f"{file} is a study and no file of questions: swaymeter run {shlex.quote(file)}")
     if not path.is_file():
         bundled = ", ".join(sorted(bundle.stem for bundle in STUDIES.glob("*.jsonl")))
         raise UsageError(f"there is no file {file}; name a CSV, JSON or Parquet file (docs/own-data.md), or {bundled}")
@@ -200,34 +203,60 @@ def write_study(
     max_new_tokens: int,
     columns: Mapping[str, str],
     thinking: str = "off",
-    baseline: bool = False,
+    neutral: bool = False,
     judge: str | None = None,
     key_from: str = "",
+    revision: str = "",
+    max_age: timedelta | None = None,
     prompts: Mapping[str, Any] = {},
     decodings: Sequence[str] = (),
     passages: Mapping[str, Any] | None = None,
     verdicts: str | None = None,
 ) -> Path:
-    """Writes the study of an audit into its workspace, and gives its path.
+    """Write the study of an audit into its workspace, and return its path.
 
-    thinking: off, on, or the most tokens of thoughts; off: models think that have no switch for it. UsageError where
-    the file is not there, or for another value.
+    Args:
+        file: The file of questions, or the name of a bundled one.
+        models: As `--model` names them.
+        folder: The workspace.
+        samples: Sampled answers beside the greedy one.
+        questions: The most questions; None for all.
+        max_new_tokens: The limit of tokens of an answer.
+        columns: The file's own names of columns, by ours.
+        thinking: off, on, or the most tokens of thoughts; off: models think that have no switch for it.
+        neutral: If a passage that says nothing is asked with, too.
+        judge: What decides replies that the rule cannot; None for nothing.
+        key_from: The environment variable that holds the key of the servers.
+        revision: The version of the models behind servers, in the user's words.
+        max_age: Up to which stored answers of a server are used; None for any age.
+        prompts: The prompts by name.
+        decodings: The names of decodings.
+        passages: How contexts are made of several passages.
+        verdicts: The file of verdicts by hand.
+
+    Raises:
+        UsageError: The file is missing, the workspace holds something else, or an option has another value.
     """
     if thinking not in ("off", "on") and not (thinking.isdecimal() and int(thinking)):
         raise UsageError(f"--thinking {thinking}: write off, on, or the most tokens of thoughts, such as 4096")
     path = questions_file(file)
+    name = re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:58] or "audit"
+    _refuse_another(folder, path, name)
+    if revision and not any(re.search("@https?://", model, re.IGNORECASE) for model in models):
+        raise UsageError(f"--revision {revision}: names the version of a model at a server; add --model NAME@URL")
     content = {
-        "name": re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:58] or "audit",
+        "name": name,
         "asks": "Does the model follow the passages that it is given?",
         "workspace": str(folder),
         "questions": {
             "source": "file", "file": str(path.absolute()), "columns": dict(columns), "per_partition": questions,
-            "baseline": baseline, "passages": passages,
+            "neutral": neutral, "passages": passages,
         },
         "prompts": dict(prompts) or None,
         "decodings": [*decodings] or None,
         "verdicts": str(Path(verdicts).expanduser().absolute()) if verdicts else None,
-        "models": _models(models, key_from),
+        "models": [model | _of_server(model, revision, max_age) for model in _models(models, key_from)],
+        "whole_only": True,
         "measures": {
             "answers": {
                 "samples": samples, "max_new_tokens": max_new_tokens,
@@ -256,6 +285,27 @@ def _judge(name: str, key_from: str) -> dict[str, str]:
     return {"judge": name, **({"key_from": key_from} if key_from and "@http" in name else {})}
 
 
+def _refuse_another(folder: Path, file: Path, name: str) -> None:
+    """Refuse a workspace that holds the audit of another file, or another study."""
+    audited = last_audit(folder).get("questions")
+    before = Path(str(audited.get("file"))) if isinstance(audited, dict) else file
+    if before.name != file.name:
+        raise UsageError(
+            f"the workspace {folder} holds the audit of {before.name}, and this one is of {file.name}; name another "
+            "--workspace"
+        )
+    if Workspace(folder, name).of_study:
+        raise UsageError(f"the workspace {folder} holds another study; name another --workspace")
+
+
+def _of_server(model: Mapping[str, str], revision: str, max_age: timedelta | None) -> dict[str, Any]:
+    """Return the keys of a model that a server alone has; nothing for a model of this machine."""
+    if "endpoint" not in model:
+        return {}
+    hours = {} if max_age is None else {"max_age_hours": max_age.total_seconds() / 3600}
+    return ({"revision": revision} if revision else {}) | hours
+
+
 def _models(names: Sequence[str], key_from: str) -> list[dict[str, str]]:
     """The models; of one name at several servers, each has a number behind it."""
     models = [_model(name, key_from) for name in names]
@@ -278,6 +328,11 @@ def _model(name: str, key_from: str) -> dict[str, str]:
     return {"name": before, "dtype": dtype} if colon and dtype in DTYPES else {"name": name}
 
 
+def results_of(selected: Selected) -> Audited:
+    """Return the results of the study that was run, which another study of the workspace never has."""
+    return found_in(selected.workspace.database)
+
+
 def found_in(database: Path) -> Audited:
     """What a database says of its models."""
     with opened(database, schema()) as warehouse:
@@ -287,15 +342,15 @@ def found_in(database: Path) -> Audited:
         undecided = warehouse.frame("undecided_greedy_answers")
         by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
-        effects, neither = warehouse.frame("passage_effects_in_short"), warehouse.frame("greedy_answers_of_neither")
+        effects, silent = warehouse.frame("passage_effects_in_short"), warehouse.frame("silent_replies")
     frames = {variants.MEANS: rows, variants.DIFFERENCES: differences, variants.SPENT: spent}
     several = rows[["model", "dtype"]].drop_duplicates().shape[0] > 1
     known = differences[differences["quantity"].isin(QUANTITIES.values())].astype(object)
     return Audited(
-        measured_of(rows), records(known.where(known.notna(), None)), unfinished, servers, rows,
+        measured_of(rows, silent), records(known.where(known.notna(), None)), unfinished, servers, rows,
         variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
         tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
-        silent(unfinished, neither), undecided,
+        undecided,
     )  # fmt: skip
 
 
@@ -400,8 +455,8 @@ def as_json(
     checks = [
         {"threshold": str(threshold)}
         | {name: getattr(row, name) for name in ("model", "unit", "mean", "low", "high")}
-        | {"met": not unmet, "note": note}
-        for (threshold, row, unmet), note in zip(outcome, notes_on(outcome, found.silent), strict=True)
+        | {"met": not unmet, "reason": unmet, "empty": row.empty, "undecided": row.undecided, "missing": row.missing}
+        for threshold, row, unmet in outcome
     ]
     paths = {name: str(path) for name, path in selected.outputs().items()}
     content = {

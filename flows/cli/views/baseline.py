@@ -24,7 +24,7 @@ from swaymeter.reports.history import sentence
 from swaymeter.reports.history.side_by_side import Apart
 from swaymeter.reports.models import Model
 from swaymeter.reports.words import OWN_QUANTITIES
-from swaymeter.tasks.statistics.formulas.paired import FEWEST_TO_TEST
+from swaymeter.tasks.statistics.formulas.paired import FEWEST_TO_TEST, smallest_shown_fall
 from swaymeter.tasks.statistics.history import frames_of, models_of, moved
 from swaymeter.tasks.statistics.models import over_what
 from swaymeter.tasks.statistics.statistic import Frames
@@ -45,7 +45,7 @@ class Compared(NamedTuple):
     before, now: what it was and is. change: the difference with its interval. gain: how far it moved for the better,
     below 0 for the worse. clusters: how many `over` there are, which are questions or subjects. p: after
     Benjamini-Hochberg over all that both runs have; None where these are too few for a test. worse: how it is, where it
-    is; else empty.
+    is; else empty. tests: how many p is adjusted over.
     """
 
     model: str
@@ -59,6 +59,7 @@ class Compared(NamedTuple):
     p: float | None
     verdict: str
     worse: str
+    tests: int = 1
 
     @property
     def in_short(self) -> str:
@@ -107,7 +108,7 @@ def baseline(run: str, database: Path) -> LastRun:
     before = database_of(run)
     if before.resolve() == database.resolve():
         raise UsageError(
-            f"--fail-if-worse-than {run}: this run goes to the same workspace, and would be the next one's baseline, "
+            f"--baseline {run}: this run goes to the same workspace, and would be the next one's baseline, "
             f"also where it fails; name another --workspace, or a copy of {before}"
         )
     return _last_run(before, run)
@@ -130,8 +131,9 @@ def against(before: LastRun, database: Path) -> Comparison:
         why = [*worse, *also_worse(numbers)] if worse else [nothing_tested(before.name, numbers)]
         failure = "; ".join(why + [cut_off] * (now.unfinished > before.unfinished))
         return Comparison(numbers, lines, not_compared(now.frames, numbers), failure)
+    lines += [not_worse(before.name, numbers), power(numbers)]
     warnings = [*not_tested(numbers), *not_compared(now.frames, numbers)]
-    return Comparison(numbers, [*lines, not_worse(before.name, numbers)], warnings)
+    return Comparison(numbers, lines, warnings)
 
 
 def settings_apart(before: Mapping[str, str], now: Mapping[str, str]) -> list[Apart]:
@@ -146,6 +148,17 @@ def not_worse(run: str, numbers: Sequence[Compared]) -> str:
     furthest = f"largest change for the worse: {last.name} of {last.model} {last.change}, {last.verdict}"
     changed = furthest if last.gain < 0 else "none of them changed for the worse"
     return f"not shown to be worse than {run}: {plural(len(numbers), 'number')} compared; {changed}"
+
+
+def power(numbers: Sequence[Compared]) -> str:
+    """Return the smallest fall that the questions can show, and that of 100 questions, in words."""
+    tested = [row for row in numbers if row.p is not None]
+    most = max(tested, key=lambda row: row.clusters)
+    counts = [(most.clusters, plural(most.clusters, most.over)), (100, plural(100, most.over))]
+    falls = [(named, smallest_shown_fall(count, most.tests)) for count, named in counts]
+    (here, fall), (many, of_many) = falls
+    shown = f"can show a fall of {100 * fall:.0f} points or more" if fall else "can show no fall, however large"
+    return f"{here} {shown}; {many} one of {100 * (of_many or 1):.0f}"
 
 
 def nothing_tested(run: str, numbers: Sequence[Compared]) -> str:
@@ -178,12 +191,18 @@ def also_worse(numbers: Sequence[Compared]) -> list[str]:
     return [f"also changed for the worse, but not shown: {', '.join(rows)}"] if rows else []
 
 
+def last_audit(folder: Path) -> Mapping[str, Any]:
+    """Return the study that the last audit wrote into a workspace; empty without one that can be read."""
+    try:
+        content = untrusted_yaml(text_of(folder / AUDIT))
+    except (OSError, ValueError, YAMLError):  # no audit before, or a file that somebody changed
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
 def forgotten_verdicts(folder: Path, verdicts: str | None) -> str:
     """That the last audit of a workspace counted verdicts by hand, and this one does not; empty where it is not so."""
-    try:
-        last = untrusted_yaml(text_of(folder / AUDIT))["verdicts"]
-    except (OSError, ValueError, YAMLError, TypeError, KeyError):  # no audit before, or a file that somebody changed
-        return ""
+    last = last_audit(folder).get("verdicts")
     if verdicts or not last:
         return ""
     return f"the last run counted the verdicts by hand of {last}, and this one does not: --verdicts {quote(str(last))}"
@@ -202,9 +221,9 @@ def compared(before: Frames, now: Frames) -> list[Compared]:
     rows = [with_change(row) for row in moved(before, now, 0)]
     known = [row for row in rows if row["same"] and (row["quantity"], row["group"]) in BETTER]
     if not known:
-        raise UsageError("--fail-if-worse-than: no question of it was asked with the same texts now; name another run")
-    over = over_what(now)
-    return [_compared({**row, "over": over}) for row in known]
+        raise UsageError("--baseline: no question of it was asked with the same texts now; name another run")
+    about = {"over": over_what(now), "tests": sum(row["p_adjusted"] is not None for row in rows)}
+    return [_compared({**row, **about}) for row in known]
 
 
 def _compared(row: Mapping[str, Any]) -> Compared:
@@ -215,7 +234,7 @@ def _compared(row: Mapping[str, Any]) -> Compared:
     worse = f"worse than before: {sentence(dict(row), called)}" if is_worse else ""
     before, now = (number(value, row["unit"]) for value in (row["mean_before"], row["mean_before"] + row["change"]))
     gain, of = float(row["change"]) * (1 if better == UP else -1), (int(row["clusters"]), row["over"])
-    return Compared(model, name, before, now, change, gain, *of, row["p_adjusted"], _verdict(row), worse)
+    return Compared(model, name, before, now, change, gain, *of, row["p_adjusted"], _verdict(row), worse, row["tests"])
 
 
 def _verdict(row: Mapping[str, Any]) -> str:

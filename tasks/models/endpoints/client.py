@@ -100,9 +100,10 @@ class Client:
         self.root = address.removesuffix("/v1")
         self.openai = "v1/" if is_versioned or not urlsplit(address).path.strip("/") else ""
         self._lock = threading.Lock()
+        oldest = _OLDEST_DAYS if endpoint.max_age_hours is None else endpoint.max_age_hours / 24
         self._service = Service(
             f"model {endpoint.name}", self.root, max_concurrency=endpoint.in_flight,
-            requests_per_minute=endpoint.requests_per_minute or 60_000, cache_ttl_days=_OLDEST_DAYS,
+            requests_per_minute=endpoint.requests_per_minute or 60_000, cache_ttl_days=oldest,
             timeout_s=endpoint.timeout_s, max_requests=endpoint.max_requests or sys.maxsize,
             max_minutes=_MINUTES, tries=_TRIES, contact_needed=False, transient=_STATUSES, may_move=True,
         )  # fmt: skip

@@ -25,7 +25,8 @@ class Endpoint:
     served_as: what the server calls the model; "": the name. key_from: the environment variable that holds the key.
     tokenizer: the model whose tokenizer and chat template write the prompts, "" where the server's do. in_flight: most
     requests at the same time. max_requests: of one run, None for any number. revision: which weights the server has,
-    in the words of the study; answers of another one are not used.
+    in the words of the study; answers of another one are not used. max_age_hours: up to which a stored answer is used;
+    None for any age.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Endpoint:
     timeout_s: float = 600.0
     max_requests: int | None = None
     revision: str = ""
+    max_age_hours: float | None = None
 
     @property
     def model(self) -> str:

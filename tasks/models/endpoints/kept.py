@@ -41,5 +41,5 @@ def _file(client: Client) -> Path:
     """One for each way of asking; where the server is does not count, as it may move."""
     endpoint = client.endpoint
     same = replace(endpoint, address="", in_flight=1, requests_per_minute=None, timeout_s=1.0, key_from="",
-                   max_requests=None)  # fmt: skip
+                   max_requests=None, max_age_hours=None)  # fmt: skip
     return client.cache / f"probe-{content_key(asdict(same))[:16]}.json"

@@ -55,9 +55,13 @@ def sample_answers(
     sampling = Sampling(asked["temperature"], asked["top_p"], asked["top_k"])
     batch_size = asked["batch_size"]
     at_once = batch_size if batch_size is not None else PROMPTS_AT_ONCE[torch.device(model.device).type]
-    for name, value in (("samples", samples), ("max_new_tokens", max_new_tokens), ("batch_size", at_once)):
-        if value < 1:
-            raise UsageError(f"{name} is {value}; it must be at least 1")
+    for name, value, least in (
+        ("samples", samples, 0),
+        ("max_new_tokens", max_new_tokens, 1),
+        ("batch_size", at_once, 1),
+    ):
+        if value < least:
+            raise UsageError(f"{name} is {value}; it must be at least {least}")
     if len(prompts) != len(identities):
         raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
     twins = _without_contexts(asked, len(prompts))

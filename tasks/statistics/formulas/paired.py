@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from swaymeter.data.randomness import generator
-from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL
+from swaymeter.data.records.statistics import ALPHA, FEWEST_FOR_INTERVAL
 from swaymeter.tasks.statistics.formulas.groups import ROUNDING, scores
 from swaymeter.tasks.statistics.formulas.intervals import difference_interval, ends, sums_over_samples
 from swaymeter.tasks.statistics.formulas.permutation import every_sign, p_values, unreachable
@@ -81,6 +81,24 @@ def paired_differences(
             known = None if p is None else float(p[place])
             found[number] = found[number]._replace(low=low, high=high, p=known, untestable=reason or None)
     return [found[number] for number in range(len(clustered))]
+
+
+def smallest_shown_fall(clusters: int, tests: int = 1) -> float | None:
+    """Return the smallest fall of a share that the test shows, if no pair rises.
+
+    Args:
+        clusters: The number of clusters, of one pair each.
+        tests: The number of tests that p is adjusted over; the others show nothing, so that p is multiplied by it.
+
+    Returns:
+        The fall as a share of the clusters; None if not even a fall of all of them is shown. If k clusters fall and the
+        others stay, p is 2 / 2^k: all k signs are alike in 2 of 2^k ways, and turning a zero changes nothing.
+    """
+    for fallen in range(1, clusters + 1):
+        differences = np.repeat([-1.0, 0.0], [fallen, clusters - fallen])
+        if tests * 2.0 ** (1 - fallen) <= ALPHA and difference_interval(differences, np.arange(clusters))[2] < 0:
+            return fallen / clusters
+    return None
 
 
 class _Clustered(NamedTuple):

@@ -377,6 +377,6 @@ def test_the_key_is_that_of_the_content(tmp_path: Path) -> None:
         return source.key(options("rgb", folder, **more), "own", access)  # type: ignore[misc, arg-type]
 
     before = key()
-    assert key(per_partition=3) == key(baseline=True) == before != key(licence="CC0")
+    assert key(per_partition=3) == key(neutral=True) == before != key(licence="CC0")
     (folder / "en_int.json").unlink()
     assert key() != before

@@ -79,11 +79,11 @@ def test_decimals_stay_decimals(tmp_path: Path) -> None:
     assert [question.object for question in read_rows.questions if question.object] == ["2.5", "2.0"]
 
 
-def test_a_baseline_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
+def test_neutral_adds_a_passage_that_says_nothing(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     beside = "q1,What does it lift?,8 kg,,It is grey.,irrelevant,,"
     file.write_text(csv(PAYLOAD, beside, "q2,Who?,I,,It is I.,supporting,,"))
-    options = (OwnQuestions(file=str(file), baseline=baseline) for baseline in (False, True))
+    options = (OwnQuestions(file=str(file), neutral=neutral) for neutral in (False, True))
     asked = (each.as_asked(read_questions(each).questions) for each in options)
     plain, added = ({one.question_id: one.cases for one in questions} for questions in asked)
     neutral = QuestionContext("neutral", "neutral", (Passage("..."),))

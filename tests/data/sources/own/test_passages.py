@@ -21,12 +21,12 @@ OTHER = [{"text": f"It has {n} doors.", "kind": "irrelevant", "score": n / 2} fo
 
 
 def read(
-    folder: Path, *contexts: dict[str, Any], baseline: bool = False, **passages: Any
+    folder: Path, *contexts: dict[str, Any], neutral: bool = False, **passages: Any
 ) -> tuple[OwnQuestions, ReadQuestions]:
     file = folder / "mine.jsonl"
     row = {"id": "q", "question": "When does the Vell Library open?", "answer": "nine", "contexts": contexts}
     file.write_text(json.dumps(row) + "\n")
-    options = OwnQuestions(file=str(file), passages=passages, baseline=baseline)
+    options = OwnQuestions(file=str(file), passages=passages, neutral=neutral)
     return options, options.in_some_set(read_questions(options))
 
 
@@ -121,7 +121,7 @@ def test_a_title_cannot_look_like_the_next_passage(tmp_path: Path) -> None:
 
 
 def test_a_neutral_context_beside_sets(tmp_path: Path) -> None:
-    question = one(tmp_path, *OTHER, baseline=True)
+    question = one(tmp_path, *OTHER, neutral=True)
     assert [(case.context_id, len(case.passages)) for case in question.contexts] == [("all, given", 2), ("neutral", 1)]
 
 

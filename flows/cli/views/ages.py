@@ -1,0 +1,89 @@
+"""The age of a server's answers in an audit: what is asked again, and what a person reads of it."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pandas as pd
+
+from swaymeter.data.errors import UsageError
+from swaymeter.flows.cli.pipeline import Selected
+from swaymeter.flows.cli.terminal import TerminalProgress
+from swaymeter.flows.graph.graph import Graph
+from swaymeter.flows.graph.selection import Selection
+from swaymeter.reports.estimates import plural
+from swaymeter.reports.frames import records
+
+UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+IN_CI = timedelta(hours=24)
+"""The oldest answers of a server that a pipeline uses."""
+FRESH = timedelta(minutes=5)
+"""Younger answers have no line."""
+
+
+def max_age_of(text: str | None) -> timedelta | None:
+    """Return the age up to which stored answers of a server are used; None for any age.
+
+    Args:
+        text: The option --max-age, such as 24h, 30m, 7d or off; None for the default.
+
+    Raises:
+        UsageError: The text is no such age.
+    """
+    if text is None:
+        return IN_CI if os.environ.get("CI") else None
+    if text == "off":
+        return None
+    age = re.fullmatch(r"(\d{1,5})([mhd])", text, re.ASCII)
+    if age is None:
+        raise UsageError(f"--max-age {text}: write an age such as 24h, 30m or 7d, or off")
+    return int(age[1]) * UNITS[age[2]]
+
+
+def execute(
+    selected: Selected, progress: TerminalProgress, max_age: timedelta | None, *, force: bool, offline: bool, wait: bool
+) -> tuple[Graph, str | None]:
+    """Run an audit; ask a server again whose stored answers are older than max_age.
+
+    A run without a network uses the stored answers, whatever their age.
+    """
+    stale = _stale_models(selected, max_age) if max_age is not None and not (force or offline) else []
+    if stale and len(stale) < len(selected.study.models):
+        again = replace(selected, selection=Selection(models=tuple(stale)))
+        graph, message = again.execute("score", progress, force=True, wait=wait)
+        if message:
+            return graph, message
+        stale = []
+    return selected.execute("run", progress, force=force or bool(stale), offline=offline, wait=wait)
+
+
+def _stale_models(selected: Selected, max_age: timedelta) -> list[str]:
+    """Return the models at a server of which a stored answer is older."""
+    names = dict[str, None]()
+    for node in selected.graph:
+        check = node.checks.get("answers") if node.id.stage == "score" else None
+        if check is None or check.state != "done" or not selected.plan.variant(node.id).model.endpoint:
+            continue
+        finished = datetime.fromisoformat(str((check.about or {})["finished_at"]))
+        if datetime.now(UTC) - finished > max_age:
+            names[selected.plan.variant(node.id).model.name] = None
+    return [*names]
+
+
+def lines_of(servers: pd.DataFrame) -> Iterator[str]:
+    """Yield a line for each model whose server answered in an earlier run."""
+    for row in records(servers):
+        oldest = datetime.fromisoformat(str(row["oldest_answer"]))
+        if (age := datetime.now(UTC) - oldest) > FRESH:
+            yield (
+                f"the oldest answers of {row['model']} are {_words(age)} old ({oldest:%Y-%m-%d %H:%M} UTC): --force "
+                "asks its server again, --max-age 24h whenever they are older"
+            )
+
+
+def _words(age: timedelta) -> str:
+    minutes = int(age.total_seconds() // 60)
+    number, unit = (minutes, "minute") if minutes < 120 else (minutes // 60, "hour")
+    return plural(number, unit) if number < 48 or unit == "minute" else plural(age.days, "day")

@@ -1,0 +1,142 @@
+"""The command `audit` as a gate: what it reports is of the file and the model that it was given."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.data.sources.servers.faults import Asked, Say, says, serving
+from tests.flows.conftest import Command, Ended
+
+VALUE = re.compile(r"(?:closes at|lifts up to|is) (\d+ (?:[ap]\.m\.|kg|people))")
+ROWS = (
+    ("When does the library close?", "6 p.m.", "The library closes at 6 p.m.", "supporting", ""),
+    ("When does the library close?", "6 p.m.", "Since May, the library closes at 8 p.m.", "conflicting", "8 p.m."),
+    ("What is the payload of the Fennock 2?", "8 kg", "The Fennock 2 lifts up to 8 kg.", "supporting", ""),
+    ("What is the payload of the Fennock 2?", "8 kg", "Owners say that it lifts up to 5 kg.", "conflicting", "5 kg"),
+)
+
+
+class Application:
+    """A deterministic application that gives the value of the passage in its prompt.
+
+    Attributes:
+        reply: The reply to the turns of a conversation.
+        questions: The number of requests about a question of the file, without those of a probe.
+        is_broken: If such requests are refused.
+    """
+
+    def __init__(self, reply: Callable[[str], str | None]) -> None:
+        self.reply = reply
+        self.questions = 0
+        self.is_broken = False
+
+    def play(self, asked: Asked) -> Say:
+        if asked.method == "GET":
+            return says({"data": [{"id": "app", "owned_by": "us"}]}) if "models" in asked.path else Say(status=404)
+        body = json.loads(asked.body)
+        if "messages" not in body:
+            return Say(status=404)
+        prompt = "\n".join(turn["content"] for turn in body["messages"])
+        self.questions += "goat" not in prompt
+        if self.is_broken and "goat" not in prompt:
+            return Say(status=400)
+        choice = {"index": 0, "message": {"content": self.reply(prompt)}, "finish_reason": "stop", "logprobs": None}
+        usage = {"prompt_tokens": 20, "completion_tokens": 8}
+        return says(
+            {"model": "app", "choices": [choice | {"index": at} for at in range(body.get("n", 1))], "usage": usage}
+        )
+
+
+def follows(prompt: str) -> str:
+    """Give the value that a passage states."""
+    value = VALUE.search(prompt)
+    return value[1] if value else "I do not know." if "goat" not in prompt else "A goat looked at the map."
+
+
+@pytest.fixture
+def application() -> Iterator[tuple[Application, str]]:
+    """A running application and its name with its address, as `--model` takes it."""
+    app = Application(follows)
+    with serving(play=app.play) as server:
+        yield app, f"app@{server.address.removesuffix('/ask')}/v1"
+
+
+def questions(file: Path, rows: Any = ROWS) -> str:
+    """Write a file of questions with passages, and return its path."""
+    lines = [
+        ",".join(f'"{cell}"' for cell in row)
+        for row in (("question", "answer", "context", "kind", "context_answer"), *rows)
+    ]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(lines) + "\n")
+    return str(file)
+
+
+def shares(ended: Ended) -> dict[str, float]:
+    """Return the measured shares of an audit's JSON, by the name of a threshold."""
+    assert ended.code == 0, ended.err
+    return {f"{row['quantity']}.{row['group']}": row["mean"] for row in json.loads(ended.out)["measured"]}
+
+
+def test_another_file_is_refused(application: tuple[Application, str], swaymeter: Command, tmp_path: Path) -> None:
+    ws = ("--workspace", str(tmp_path / "ws"), "--model", application[1], "--json")
+    first = shares(swaymeter("audit", questions(tmp_path / "first.csv"), *ws))
+    assert first["follow.conflicting"] == 1
+    second = questions(tmp_path / "second.csv", [(*ROWS[0][:2], "The library has a garden.", "supporting", "")])
+    refused = swaymeter("audit", second, *ws)
+    assert (refused.code, refused.out) == (2, "")
+    assert f"the workspace {tmp_path / 'ws'} holds the audit of " in refused.error
+    assert shares(swaymeter("audit", str(tmp_path / "first.csv"), *ws)) == first
+
+
+def test_a_replaced_model_is_asked_again(
+    application: tuple[Application, str], swaymeter: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app, model = application
+    monkeypatch.delenv("CI", raising=False)
+    junit = tmp_path / "a.xml"
+    gate = (questions(tmp_path / "mine.csv"), "--model", model, "--workspace", str(tmp_path / "ws"))
+    assert shares(swaymeter("audit", *gate, "--json"))["resist_wrong.all"] == 0
+    app.reply = lambda prompt: "A goat looked at the map." if "goat" in prompt else ""
+    for options in ((), ("--revision", "2"), ("--force",), ("--max-age", "0m")):
+        before = app.questions
+        ended = swaymeter("audit", *gate, *options, "--fail-under", "resist_wrong.all=0.9", "--junit", str(junit))
+        assert (app.questions > before) == bool(options), (options, ended)
+        assert ended.code == 1
+    assert "Empty: 6 of 6 greedy answers of app (served)." in ended.out
+    assert "only because replies state nothing (2 empty)" in ended.error
+    suite = ElementTree.parse(junit).getroot()
+    assert suite.get("failures") == "1"
+    assert "Empty: 6 of 6" in str(suite.findtext("system-out"))
+
+
+def test_a_failed_audit_keeps_the_page(swaymeter: Command, tmp_path: Path) -> None:
+    apps = [Application(follows), Application(follows)]
+    with serving(play=apps[0].play) as one, serving(play=apps[1].play) as two:
+        models = [f"app@{server.address.removesuffix('/ask')}/v1" for server in (one, two)]
+        ws = tmp_path / "ws"
+        file = questions(tmp_path / "mine.csv")
+        gate = ("audit", file, "--model", models[0], "--model", models[1], "--workspace", str(ws))
+        assert swaymeter(*gate).code == 0
+        page = (ws / "report" / "index.html").read_bytes()
+        apps[0].is_broken = True
+        ended = swaymeter(*gate, "--revision", "2")
+    assert ended.code == 1
+    assert (ws / "report" / "index.html").read_bytes() == page
+
+
+@pytest.mark.parametrize(
+    ("command", "file", "hint"),
+    [("audit", "study.yaml", "swaymeter run"), ("run", "mine.jsonl", "swaymeter audit")],
+)
+def test_the_other_command_is_named(command: str, file: str, hint: str, swaymeter: Command, tmp_path: Path) -> None:
+    path = tmp_path / file
+    path.write_text("{}\n")
+    ended = swaymeter(command, str(path), *(("--model", "m") if command == "audit" else ()))
+    assert ended.code == 2
+    assert f"{hint} {path}" in ended.error
