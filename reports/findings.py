@@ -25,6 +25,7 @@ from swaymeter.reports.estimates import (
     MOST_NAMED,
     by_hand,
     cut_off,
+    empty,
     estimate,
     not_answered,
     plural,
@@ -650,6 +651,8 @@ FINDINGS: tuple[Finding, ...] = (
     Finding("caveats", ("outcomes",), _on_frames(_stubborn_is_not_resistance), _is_of_paper),
     Finding("caveats", ("models_side_by_side",), _on_frames(_little_memory), _is_not_of_user),
     Finding("caveats", ("stand_ins",), _on_frames(_stand_ins)),
+    Finding("caveats", ("unfinished_greedy_answers",), lambda evidence: empty(
+        evidence.frames["unfinished_greedy_answers"])),
     Finding("caveats", ("unfinished_greedy_answers",), lambda evidence: cut_off(
         evidence.frames["unfinished_greedy_answers"])),
     Finding("caveats", ("unfinished_greedy_answers",), lambda evidence: not_answered(

@@ -162,7 +162,7 @@ class Threshold:
         measured = float(getattr(row, self.end or "mean"))
         if self._is_met_by(measured):
             worst = row.worst_mean(at_least=self.at_least)
-            if self._is_met_by(measured + worst - row.mean):
+            if not row.silence or self._is_met_by(measured + worst - row.mean):
                 return ""
             return (
                 f"{self} is not met by {row.model}: {row.name} is {row.words} over {row.counts} only because replies "

@@ -96,7 +96,7 @@ def frames_of_answers(
     scores = make_scores(models, questions)
     asked = make_questions(scores)
     unfinished = {"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20,
-                  "unfinished_thoughts": 3, "withheld": 0, "thinking": "enable_thinking=true"}  # fmt: skip
+                  "unfinished_thoughts": 3, "withheld": 0, "empty": 0, "thinking": "enable_thinking=true"}  # fmt: skip
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),

@@ -112,7 +112,6 @@ def few() -> dict[str, pd.DataFrame]:
     return frames(tables([(MODEL, "float32")], relations=["capital"], entities=2, questions=2))
 
 
-
 def test_shares_of_few_answers_are_not_shown(few: dict[str, pd.DataFrame], known: dict[str, pd.DataFrame]) -> None:
     column = f"{MODEL} (float32)"
     shown, enough = (filled(TABLES["models-at-a-glance"], study).rows for study in (few, known))
@@ -139,8 +138,6 @@ def test_tests_in_short_count_what_the_tests_say(known: dict[str, pd.DataFrame])
     assert list(row[["share_low", "share_high"]]) == pytest.approx(wilson)
 
 
-
-
 def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None:
     follows = "follows the passage: gives its answer"
     (claim,) = (one for one in findings(own).headline if one.sentence.startswith("With a wrong passage it"))
@@ -150,11 +147,11 @@ def test_one_share_has_one_text_everywhere(own: dict[str, pd.DataFrame]) -> None
     partitions = filled(TABLES["shares-persuaded-and-stubborn"], own).rows
     own_partition = f"model == '{MODEL}' and partition == 'all' and context == 'wrong passage'"
     (of_all,) = partitions.query(own_partition).to_dict("records")
-    measured = {(one.model, one.name): one.words for one in measured_of(own["models_side_by_side"])}
+    silent = pd.DataFrame(columns=["model", "dtype", "condition", "empty", "undecided", "missing"])
+    measured = {(one.model, one.name): one.words for one in measured_of(own["models_side_by_side"], silent)}
     assert said.startswith(f"{cell} of 24 wrong passages")
     assert of_all["follows the passage"] == measured[f"{MODEL} (float32)", "follow.conflicting"] == cell
     assert glance.loc[(follows, "wrong"), "n"] == "24 (12 questions)"
-
 
 
 def test_a_limit_that_nobody_knows_is_not_called_zero() -> None:
@@ -178,7 +175,6 @@ def test_many_variants_are_counted_together() -> None:
     )
     servers = pd.DataFrame([{**name, "server": "vllm" if number else "llama.cpp"} for number, name in enumerate(names)])
     assert served(servers).startswith(" Answered at a server: m · 0 (float32): llama.cpp; m · 1 (float32), m · 2 ")
-
 
 
 def test_a_page_shows_a_number_with_its_interval(two: dict[str, pd.DataFrame]) -> None:
@@ -227,9 +223,6 @@ def test_what_states_neither_answer_is_counted_by_reason() -> None:
     )
     assert stating_neither(frame.iloc[:0]) == ""
     assert stating_neither(frame.iloc[:1].assign(reason="another answer or none")).endswith(" of m (float32).")
-
-
-
 
 
 def test_regressions_name_what_is_untestable(known: dict[str, pd.DataFrame], own: dict[str, pd.DataFrame]) -> None:

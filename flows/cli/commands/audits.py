@@ -42,9 +42,7 @@ Workspace = Annotated[
 ]
 Samples = Annotated[
     int,
-    typer.Option(
-        "--samples", min=0, max=1000, help="Sampled answers beside the greedy one; persuasion needs 5."
-    ),
+    typer.Option("--samples", min=0, max=1000, help="Sampled answers beside the greedy one; persuasion needs 5."),
 ]
 Questions = Annotated[int | None, typer.Option("--questions", min=1, help="Only so many, drawn by a fixed seed.")]
 Tokens = Annotated[

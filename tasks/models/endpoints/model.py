@@ -153,7 +153,7 @@ class ServedModel:
             asked = [[one] for of_prompt in asked for one in of_prompt]
         answered = self.served.client.each(lambda requests: [request(one) for one in requests], asked)
         replies = dict(zip(chain(*asked), chain(*answered), strict=True))
-        self._ask_twice(prompts, identities, most, [replies[place, -1][0].text for place in range(len(prompts))])
+        self._ask_twice(prompts, most, [replies[place, -1][0].text for place in range(len(prompts))])
 
         def answers(place: int) -> SampledAnswers:
             of_prompt = [
@@ -180,9 +180,7 @@ class ServedModel:
 
         return self.served.client.each(ask, range(len(prompts)))
 
-    def _ask_twice(
-        self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], most: int, texts: Sequence[str]
-    ) -> None:
+    def _ask_twice(self, prompts: Sequence[Tokens], most: int, texts: Sequence[str]) -> None:
         """Asks for some greedy answers again, of the first prompts of a run, and counts those that differ.
 
         The second request has another seed, which no greedy answer depends on: so it is stored beside the first one.
@@ -190,7 +188,8 @@ class ServedModel:
         served = self.served
         if self._asked_twice or served.client.offline or served.refused & {"seed", "temperature"}:
             return
-        order = sorted(range(len(prompts)), key=lambda place: content_key({"identity": identities[place]}))
+        # By what is sent, so that other kinds or ids of the same passages ask nothing.
+        order = sorted(range(len(prompts)), key=lambda place: content_key({"prompt": [*map(int, prompts[place])]}))
         places = order[:ASKED_TWICE]
         decoding = Decoding(most, seed=1)
         again = served.client.each(lambda place: served.answers(self._sent(prompts[place]), decoding)[0].text, places)

@@ -96,7 +96,8 @@ def smallest_shown_fall(clusters: int, tests: int = 1) -> float | None:
     """
     for fallen in range(1, clusters + 1):
         differences = np.repeat([-1.0, 0.0], [fallen, clusters - fallen])
-        if tests * 2.0 ** (1 - fallen) <= ALPHA and difference_interval(differences, np.arange(clusters))[2] < 0:
+        high = difference_interval(differences, np.arange(clusters))[2]
+        if high is not None and high < 0 and tests * 2.0 ** (1 - fallen) <= ALPHA:
             return fallen / clusters
     return None
 

@@ -77,7 +77,7 @@ def test_conflicting_answer_in_another_spelling_is_rejected(
     found = choose_questions(candidates, count=None, seed=0)
     assert [question.question for question in found.questions] == ["other"]
     assert [(row.reason, repr(conflicting) in str(row.detail)) for row in found.rejected] == [("answers_alike", True)]
-    assert f"{candidates[0].question_id}, conflicting: {conflicting!r} is the right answer" in caplog.text
+    assert f"{candidates[0].question!r}, conflicting: {conflicting!r} is the right answer" in caplog.text
 
 
 def test_answers_that_are_sentences_are_named(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_answers_that_are_sentences_are_named(caplog: pytest.LogCaptureFixture, 
     candidates = own(tmp_path, brief=("Bergen", "Oslo"), wordy=(long, "Oslo"))
     with caplog.at_level(logging.WARNING):
         choose_questions(candidates, count=None, seed=0)
-    assert f"1 questions have answers of more than 8 words: {candidates[1].question_id}" in caplog.text
+    assert f"1 questions have answers of more than 8 words: {candidates[1].question!r}" in caplog.text
 
 
 def test_duplicates_are_asked_once() -> None:

@@ -112,6 +112,32 @@ def test_a_threshold_that_is_not_met_fails(under: list[str], over: list[str], un
     assert str(getattr(failed, "value", "")).startswith(unmet)
 
 
+RESISTS = Measured("m (float32)", "resist_wrong", "all", 10, 10, "question", 0.9, 0.6, 1.0, "share")
+KEEPS_OUT = Measured("m (float32)", "follow", "conflicting", 10, 10, "question", 0.1, 0.0, 0.4, "share")
+
+
+@pytest.mark.parametrize(
+    ("measured", "under", "over", "is_met"),
+    [
+        (RESISTS, ["resist_wrong.all=0.8"], [], True),
+        (replace(RESISTS, empty=1), ["resist_wrong.all=0.8"], [], True),
+        (replace(RESISTS, empty=2), ["resist_wrong.all=0.8"], [], False),
+        (replace(RESISTS, undecided=2), ["resist_wrong.all=0.8"], [], False),
+        (replace(RESISTS, missing=2), ["resist_wrong.all=0.8"], [], False),
+        (replace(RESISTS, empty=4), [], ["resist_wrong.all=0.95"], True),
+        (replace(KEEPS_OUT, undecided=3), [], ["follow.conflicting=0.3"], False),
+        (replace(KEEPS_OUT, undecided=3), [], ["follow.conflicting=0.4"], True),
+        (replace(KEEPS_OUT, undecided=1), [], ["follow.conflicting.high=0.4"], False),
+    ],
+)
+def test_replies_that_state_nothing_meet_no_threshold(
+    measured: Measured, under: list[str], over: list[str], is_met: bool
+) -> None:
+    ((_, _, unmet),) = checks.judged(checks.thresholds_of(under, over), [measured])
+    assert (not unmet) == is_met
+    assert is_met or "only because replies state nothing" in unmet
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
