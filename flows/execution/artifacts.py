@@ -26,7 +26,7 @@ from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.progress import StageProgress, progress
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.server.api import configured_api_answers
-from swaymeter.flows.steps.watch import watch
+from swaymeter.flows.steps.thresholds import judge_thresholds
 from swaymeter.flows.study.study import Study
 
 log = logging.getLogger(__name__)
@@ -37,9 +37,9 @@ PATIENCE = 2.0
 """For how many seconds the end of a run waits for the last of these calls."""
 MEANS = "mean-susceptibility-of-models.csv"
 """The table of the report that the summary shows, where the study has it."""
-UNMET = "swaymeter.watch.unmet"
+UNMET = "swaymeter.thresholds.unmet"
 """Event of a run with a number out of its bounds; its message names the number."""
-WATCHED = "swaymeter.study"
+STUDY = "swaymeter.study"
 """Prefix of the id of the event's resource; the name of the study follows."""
 
 
@@ -90,31 +90,31 @@ def show_outcome(graph: Graph, undone: Sequence[Node]) -> None:
         log.warning("the summary is not shown on Prefect's page: %s", error)
 
 
-def show_watched(study: Study, workspace: Workspace) -> None:
-    """Shows the numbers that the study watches, and emits an event where one is not within its bounds.
+def show_thresholds(study: Study, workspace: Workspace) -> None:
+    """Show the headline numbers that have a threshold, and emit an event if one is not met.
 
     An automation can act on the event. The run is Completed all the same: it did its work.
     """
     try:
-        outcome = watch(study, workspace.database)
+        outcome = judge_thresholds(study, workspace.database)
         unmet = "; ".join(why for *_, why in outcome if why)
         rows = [
             {"bound": str(bound), "model": row.model, "number": row.name, "is": row.words, "met": not why}
             for bound, row, why in outcome
         ]
-    except SwaymeterError as error:  # nothing of the kind was measured: whoever watches has to know
+    except SwaymeterError as error:  # nothing of the kind was measured
         unmet, rows = str(error), []
     if unmet:
         log.warning("%s", unmet)
     if not configured_api_answers():
         return
     try:
-        create_table_artifact(key="watched", table=rows, description=unmet or "All numbers are within their bounds.")
+        create_table_artifact(key="thresholds", table=rows, description=unmet or "All thresholds are met.")
         if unmet:
-            resource = {"prefect.resource.id": f"{WATCHED}.{study.name}", "prefect.resource.name": study.name}
+            resource = {"prefect.resource.id": f"{STUDY}.{study.name}", "prefect.resource.name": study.name}
             emit_event(event=UNMET, resource=resource, payload={"message": unmet})
     except Exception as error:
-        log.warning("what is watched is not shown on Prefect's page: %s", error)
+        log.warning("thresholds are not shown on Prefect's page: %s", error)
 
 
 def summary(graph: Graph) -> str:

@@ -19,7 +19,7 @@ from prefect.utilities.annotations import quote
 
 from swaymeter.data.errors import StudyFileError, SwaymeterError
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.flows.execution.artifacts import show_outcome, show_watched, shown_progress
+from swaymeter.flows.execution.artifacts import show_outcome, show_thresholds, shown_progress
 from swaymeter.flows.execution.progress import progress, report_within
 from swaymeter.flows.execution.runner import Runner
 from swaymeter.flows.execution.threads import limit_threads
@@ -226,8 +226,8 @@ def _run(
         log.warning("scores are missing: the page and the database of the earlier run stay as they were")
     undone = _undone(graph, selection)
     show_outcome(graph, undone)
-    if chosen.watch and not undone and "aggregate" in selection.stages:
-        show_watched(chosen, workspace)
+    if chosen.thresholds and not undone and "aggregate" in selection.stages:
+        show_thresholds(chosen, workspace)
     count = len(selection.of(graph))
     if undone:
         return _failed(undone, count)

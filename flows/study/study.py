@@ -35,10 +35,10 @@ MEASURES_OF_SEEDS = ("persuasion", "susceptibility")
 
 def _bounds(bounds: dict[str, str]) -> dict[str, str]:
     if bounds:
-        from swaymeter.flows.study.thresholds import watched  # here, as it imports pandas, which takes long
+        from swaymeter.flows.study.thresholds import thresholds_of_bounds  # imports pandas, which takes long
 
         try:
-            watched(bounds)
+            thresholds_of_bounds(bounds)
         except UsageError as error:
             raise ValueError(str(error)) from None
     return bounds
@@ -82,7 +82,7 @@ class Study(Options):
     null: greedy."""
     models: tuple[ModelPart, ...]
     """The models that are asked."""
-    watch: Annotated[dict[str, str], AfterValidator(_bounds)] = Field(default={})
+    thresholds: Annotated[dict[str, str], AfterValidator(_bounds)] = Field(default={})
     """What the headline numbers of every model have to be, as `--fail-under` of `swaymeter audit` names them, such as
     `{follow.supporting: ">= 0.9", refuse.none.high: "<= 10%"}`: a run ends with exit code 1 where one is not. `.low`
     and `.high` are the ends of an interval."""

@@ -1,4 +1,4 @@
-"""What an audit, or a study that is watched, asks of a model: thresholds, whether they are met, the file for CI."""
+"""Thresholds of the headline numbers of an audit or a study: if each is met, and the file for CI."""
 
 import math
 import re
@@ -273,14 +273,18 @@ def thresholds_of(under: Iterable[str], over: Iterable[str]) -> list[Threshold]:
     ]
 
 
-WATCHED = re.compile(r"\s*(?P<side>[<>]=)\s*(?P<value>\S+)\s*")
+BOUND = re.compile(r"\s*(?P<side>[<>]=)\s*(?P<value>\S+)\s*")
 
 
-def watched(bounds: Mapping[str, str]) -> list[Threshold]:
-    """The thresholds of the section `watch`, such as {follow.supporting: ">= 0.9"}; UsageError for what is none."""
+def thresholds_of_bounds(bounds: Mapping[str, str]) -> list[Threshold]:
+    """Return the thresholds of the section `thresholds` of a study, such as {follow.supporting: ">= 0.9"}.
+
+    Raises:
+        UsageError: A bound or a name is none.
+    """
     thresholds = []
     for name, bound in bounds.items():
-        read = WATCHED.fullmatch(bound)
+        read = BOUND.fullmatch(bound)
         if read is None:
             raise UsageError(f"{name}: {bound!r} is not a bound; write such as '>= 0.9' or '<= 10%'")
         thresholds.append(Threshold.parse(f"{name}={read['value']}", at_least=read["side"] == ">="))

@@ -53,7 +53,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory, api: str) -> Scene:
         "name": "nights", "questions": {"source": "file", "file": "questions.jsonl"},
         "models": [{"name": "model", "dtype": "float32", "device": "cpu", "label": "mine"}],
         "measures": {"answers": {"samples": 1, "max_new_tokens": 2}, "whose_answer": {}},
-        "watch": {"follow.supporting": ">= 0.9"},
+        "thresholds": {"follow.supporting": ">= 0.9"},
     }  # fmt: skip
     save_asking_model(folder / "model", RIGHT)
     save_asking_model(folder / "other", WRONG)
@@ -74,7 +74,7 @@ def test_a_night_without_a_change_reports_none(scene: Scene) -> None:
     assert scene.same.said.count("nothing changed") == scene.same.said.count(" of mine ") > 0
 
 
-def test_a_watched_number_out_of_its_bounds_ends_with_1(scene: Scene) -> None:
+def test_an_unmet_threshold_ends_with_1(scene: Scene) -> None:
     assert scene.worse.code == 1
     assert "follow.supporting of model (float32) is 0.0%" in scene.worse.said
     assert "it has to be at least 90.0%" in scene.worse.said

@@ -45,11 +45,11 @@ def carry_out(name: str, selected: "Selected", *, traceback: bool = False, **how
         raise WorkFailed(message)
     if message:
         raise typer.Exit(WorkFailed.exit_code)
-    if selected.study.watch and name in ("run", "aggregate", "report"):
-        from swaymeter.flows.steps.watch import watch
+    if selected.study.thresholds and name in ("run", "aggregate", "report"):
+        from swaymeter.flows.steps.thresholds import judge_thresholds
         from swaymeter.flows.study.thresholds import refuse_unmet
 
-        refuse_unmet(watch(selected.study, selected.workspace.database))
+        refuse_unmet(judge_thresholds(selected.study, selected.workspace.database))
 
 
 def _stage(name: str) -> Callable[..., None]:

@@ -191,12 +191,12 @@ def test_values_of_a_backfill_take_the_place_of_a_key(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("watch", "said"),
+    ("bounds", "said"),
     [
         ({"follow.supporting": "0.9"}, "is not a bound; write such as '>= 0.9'"),
         ({"followed.supporting": ">= 0.9"}, "no quantity is named 'followed'"),
         ({"refuse": "<= 2"}, "is a share"),
     ],
 )
-def test_a_bound_that_cannot_be_is_refused(watch: dict[str, str], said: str, tmp_path: Path) -> None:
-    assert said in message_of(tmp_path, {"watch": watch})
+def test_a_bound_that_cannot_be_is_refused(bounds: dict[str, str], said: str, tmp_path: Path) -> None:
+    assert said in message_of(tmp_path, {"thresholds": bounds})

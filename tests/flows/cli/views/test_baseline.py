@@ -8,7 +8,7 @@ import pytest
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli.views import baseline
 from swaymeter.flows.cli.views.baseline import Comparison, compared, forgotten_verdicts, not_worse, settings_apart
-from swaymeter.flows.study.thresholds import watched
+from swaymeter.flows.study.thresholds import thresholds_of_bounds
 from swaymeter.tasks.statistics.history import frames_of, states
 from swaymeter.tasks.statistics.statistic import Frames
 from tests.tasks.statistics.test_models import answer
@@ -115,8 +115,8 @@ def test_runs_without_a_common_question_are_refused() -> None:
         compared(run("m", "context"), run("m", "context", text="It is Bergen."))
 
 
-def test_bounds_that_are_watched_are_thresholds() -> None:
-    bounds = watched({"follow.supporting": ">= 0.9", "refuse.none.high": " <=10% "})
+def test_bounds_of_a_study_are_thresholds() -> None:
+    bounds = thresholds_of_bounds({"follow.supporting": ">= 0.9", "refuse.none.high": " <=10% "})
     assert [str(bound) for bound in bounds] == ["follow.supporting >= 0.9", "refuse.none.high <= 0.1"]
 
 
