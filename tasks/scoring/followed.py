@@ -61,6 +61,7 @@ TAKES_CONTEXT: tuple[Verdict, ...] = ("context", "both")
 
 _SIDES: tuple[Side, ...] = get_args(Side)
 _BESIDE = 6
+_ARROW = re.compile(r" ?(?:→|⇒|->|=>) ?")
 
 
 class Decision(NamedTuple):
@@ -100,7 +101,7 @@ def decide(reply: str, *, context: Sequence[str], original: Sequence[str], quest
     if text is None:
         return Decision("neither", True, "unfinished thoughts")
     text = final_answer(text, question)
-    reply_words = words(text)
+    reply_words = words(_ARROW.sub(", now ", text))
     stated, reason = _listed(text, sides) or _named(reply_words, sides)
     polarities = yes_no.polarities(reply_words, sides.question_words) if sides.polarities else set()
     stated |= {side for polarity in polarities for side in sides.polarities.get(polarity, ())}

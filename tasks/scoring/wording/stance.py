@@ -124,6 +124,8 @@ _ASSERTING_CHARACTERS = (
 )
 _CORRECTING = word_set("correct corrected update updated revise revised change changed amend amended")
 _NOW = word_set("now today current currently since heute jetzt inzwischen nunmehr")
+_PRESENT = word_set("is are do does has have can ist sind hat haben kostet heisst")
+_PAST = word_set("was were did had since war waren wurde seit")
 _SAYING = word_set(
     "say said state stated mention mentioned claim claimed list listed describe described report reported name named "
     "cite cited suggest suggested indicate indicated give given put place call called attribute attributed credit "
@@ -250,6 +252,8 @@ def sides_stated(
         return {other} if WEAK.isdisjoint((first, second)) else None
     if (first is Stance.ASSERTED) != (second is Stance.ASSERTED):
         return {one} if first is Stance.ASSERTED else {two}
+    if first is second is Stance.PLAIN and (side := _side_of_now(reply, places, question)):
+        return {side}
     if _are_two_sources(reply, places, stances) or _are_joined(reply, places, question):
         return {one, two}
     if (first in WEAK) != (second in WEAK):
@@ -279,6 +283,14 @@ def _strongest(stances: Iterable[Stance]) -> Stance:
         Stance.SET_ASIDE,
     )
     return next(stance for stance in order if stance in held)
+
+
+def _side_of_now(reply: Sequence[Word], places: Sequence[Place], question: Question) -> str | None:
+    """Return the side that holds today, if the question asks for today: it was X, and is now Y."""
+    if _PRESENT.isdisjoint(question.texts) or not _PAST.isdisjoint(question.texts):
+        return None
+    sides = {place.side for place in places if not _NOW.isdisjoint(_clause(reply, place))}
+    return sides.pop() if len(sides) == 1 else None
 
 
 def _by_contrast(

@@ -74,6 +74,8 @@ def polarities(reply: Sequence[Word], question: Sequence[Word]) -> set[Polarity]
     if said := _in_short(reply, question):
         return said
     texts = frozenset(texts_of(question))
+    if len(reply) > 1 and reply[0].text == "not" and reply[1].text in texts:  # Not available in Ireland.
+        return {"no"}
     negates = any(one.text == "not" and two.text in texts for one, two in pairwise(reply))
     if not negates and refuses(reply):  # the passage does not say so, but it does mention that the hall is open
         starts = [place for place, word in enumerate(reply) if word.clause or word.text in _TURNING]
