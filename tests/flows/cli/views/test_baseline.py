@@ -1,7 +1,9 @@
 """An audit against an earlier run: what is worse is said, on the questions of both."""
 
+import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -9,6 +11,7 @@ from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli.views import baseline
 from swaymeter.flows.cli.views.baseline import Comparison, compared, forgotten_verdicts, not_worse, settings_apart
 from swaymeter.flows.study.thresholds import thresholds_of_bounds
+from swaymeter.tasks.statistics.formulas.paired import paired_difference, smallest_shown_fall
 from swaymeter.tasks.statistics.history import frames_of, states
 from swaymeter.tasks.statistics.statistic import Frames
 from tests.tasks.statistics.test_models import answer
@@ -46,6 +49,25 @@ def test_what_is_not_worse_is_said_with_its_largest_fall() -> None:
     fall = "largest change for the worse: follow.supporting of m (float32) -5.0 points [-19.9, 10.8], undecided, p = 1"
     assert not_worse("ws", compared(before, now)) == f"not shown to be worse than ws: 3 numbers compared; {fall}"
     assert not_worse("ws", compared(before, before)).endswith("none of them changed for the worse")
+
+
+@pytest.mark.parametrize(
+    ("questions", "tests", "fall"), [(5, 1, None), (8, 6, 1.0), (15, 6, 8 / 15), (15, 1, 0.4), (100, 6, 0.08)]
+)
+def test_the_smallest_fall_that_is_shown(questions: int, tests: int, fall: float | None) -> None:
+    assert smallest_shown_fall(questions, tests) == fall
+    if fall is not None:
+        fallen = round(questions * fall)
+        for count, is_shown in ((fallen, True), (fallen - 1, False)):
+            changes = np.repeat([-1.0, 0.0], [count, questions - count])
+            paired = paired_difference(changes, np.arange(questions), 0, shares=True)
+            assert (tests * 2.0 ** (1 - count) <= 0.05 and (paired.high or 0) < 0) == is_shown
+
+
+def test_a_pass_says_its_power(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = against(run("m", "context", questions=15), run("m", "context", questions=15), 0, monkeypatch)
+    assert not found.failure
+    assert re.fullmatch(r"15 questions can show a fall of \d+ points or more; 100 questions one of \d", found.lines[-1])
 
 
 def against(before: Frames, now: Frames, cut_off: int, monkeypatch: pytest.MonkeyPatch) -> Comparison:
