@@ -1,5 +1,6 @@
 """A study that is killed at random moments and run again ends as an undisturbed one."""
 
+import json
 import signal
 from contextlib import suppress
 
@@ -7,6 +8,7 @@ import psutil
 import pytest
 
 from tests.end_to_end.tiny_study import Command, TinyStudy
+from tests.faults import preloaded_workers
 from tests.faults.case import LONGEST_SECONDS, Case, as_in_a_terminal
 
 pytestmark = pytest.mark.faults
@@ -17,8 +19,9 @@ SIGNALS = {"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "SIGINT": signa
 @pytest.mark.parametrize("target", [*SIGNALS, "all processes", "a worker"])
 @pytest.mark.parametrize("runner", ["threads", "processes", "dask"])
 def test_killed_runs_end_as_undisturbed(
-    runner: str, target: str, draw: int, case: Case, finished: tuple[TinyStudy, float]
+    runner: str, target: str, draw: int, case: Case, finished: tuple[TinyStudy, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", json.dumps([preloaded_workers.__name__]))  # equal chunks
     if runner == "threads" and target not in SIGNALS:
         pytest.skip("threads have no further processes")
     options, kills = ("--runner", runner), 0
