@@ -112,8 +112,9 @@ def _rewritten(*rows: tuple[str, str]) -> Kind:
     table = [(re.compile(pattern), templates.split("|")) for pattern, templates in rows]
 
     def kind(answer: Answer) -> Iterator[Texts]:
+        written = " ".join(answer.texts)
         for pattern, templates in table:
-            if match := pattern.fullmatch(" ".join(answer.texts)):
+            if match := pattern.fullmatch(written):
                 yield from (tuple(match.expand(template).split()) for template in templates)
 
     return kind

@@ -47,7 +47,9 @@ def items_of_answer(written: str, question: Sequence[str] = ()) -> Items | None:
             if _NUMBER_WITH_COMMA.search(written):
                 return None
             parts = _SEPARATORS.split(written)
-    items = tuple(texts_of(words(part)) for part in parts if words(part))
+    if len(parts) < 2:
+        return None
+    items = tuple(texts for texts in (texts_of(words(part)) for part in parts) if texts)
     is_list = 1 < len(items) <= _MAX_ITEMS and all(len(item) <= _MAX_WORDS for item in items)
     return Items(items, are_ordered) if is_list and not any(set(item).intersection(MONTHS) for item in items) else None
 

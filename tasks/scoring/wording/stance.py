@@ -2,7 +2,7 @@
 
 Each mention gets the first stance of this table that fits its clause:
 
-    DENIED      not, instead of, "X is wrong", "the claim that X is false", "but that is wrong" in the next clause
+    DENIED      not, instead of, "X is wrong", "but that is wrong" in the next clause
     CONCEDED    although, while, despite
     SET_ASIDE   formerly, "from X to Y", replaced by, the brother of X, north of X, joined later
     ASSERTED    actually, in fact, the correct answer, corrects this to, now (beside a former answer)
@@ -450,7 +450,6 @@ def is_denied(reply: Sequence[Word], start: int, end: int, *, is_question_negate
         or (not is_question_negated and (_is_denied_behind(reply, end) or _is_topic_denied(reply, end)))
         or (end < len(reply) and reply[end].text.startswith(("아니", "아닌", "아닙")))
         or any(texts_of(reply[end : end + len(texts)]) == texts for texts in _BEHIND_ELSEWHERE)
-        or _is_claim_denied(reply, start, end)
         or is_called_false(reply, end)
     )
 
@@ -514,15 +513,6 @@ def _is_topic_denied(reply: Sequence[Word], end: int) -> bool:
     if written.endswith("が") and until < len(reply):  # 大阪は大きな都市ですが、首都ではありません
         written += "".join(texts_of(reply[until : _clause_end(reply, until + 1)]))
     return written.endswith(_TOPIC_DENIED_AT_END)
-
-
-def _is_claim_denied(reply: Sequence[Word], start: int, end: int) -> bool:
-    """Return if a mention stands in a claim that the same clause calls false."""
-    before = texts_of(reply[max(start - 8, 0) : start])
-    if "that" not in before or _CLAIMS.isdisjoint(before[: before.index("that")]):
-        return False
-    until = min(_clause_end(reply, end), end + 12, len(reply) - 1)
-    return any(reply[place].text in AUXILIARIES and _is_false(reply, place + 1) for place in range(end, until))
 
 
 def is_called_false(reply: Sequence[Word], end: int) -> bool:
