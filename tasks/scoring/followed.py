@@ -202,9 +202,9 @@ def _sides(context: tuple[str, ...], original: tuple[str, ...], question: str) -
     names += () if all(map(str.isascii, (*context, *original))) else longer_names()
     are_alike = not {words(answer) for answer in context}.isdisjoint(words(answer) for answer in original)
     values = tuple(map(words, (*context, *original)))
-    asked = stance.question_words(texts_of(question_words))
+    parts = stance.question_words(texts_of(question_words))
     lists = {(cast("Side", name.side), Items(name.items, name.are_ordered)): None for name in names if name.items}
-    return _Sides(by_first(names), polarities, tuple(lists), values, question_words, asked, are_alike)
+    return _Sides(by_first(names), polarities, tuple(lists), values, question_words, parts, are_alike)
 
 
 def _as_written(text: str, context: Sequence[str], original: Sequence[str]) -> set[Side]:
@@ -266,10 +266,10 @@ def _counting(reply: Sequence[Word], sides: _Sides) -> tuple[list[Mention], set[
     for mention in counting:
         if not mention.name.exact and mention[:2] not in exact:
             loose.setdefault(mention[:2], set()).add(mention.name.side)
-    if any(len(fitting) > 1 for fitting in loose.values()):
+    if any(len(sides_at) > 1 for sides_at in loose.values()):
         reasons.add("fits both answers")
-    kept = [mention for mention in counting if mention.name.exact or len(loose.get(mention[:2], ())) == 1]
-    return kept, reasons
+    fitting = [mention for mention in counting if mention.name.exact or len(loose.get(mention[:2], ())) == 1]
+    return fitting, reasons
 
 
 def _beside_question(name: Name, question: Sequence[Word]) -> Name:

@@ -12,6 +12,7 @@ import json
 import re
 from typing import Any
 
+_CONSTANTS = {"null": "", "true": "yes", "false": "no"}
 _KEYS = ("answer", "final_answer", "finalanswer", "final answer", "response", "result", "output")
 _FENCE = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
 _CUT_OFF = re.compile(r'"(?:final_?)?answer"\s*:\s*(?:"((?:[^"\\]|\\.)*)"|(null|true|false|-?\d[\d.]*))', re.IGNORECASE)
@@ -65,17 +66,17 @@ def _json_field(reply: str) -> str | None:
     for written in (*reversed(fences), reply.strip(), reply[reply.find("{") : reply.rfind("}") + 1]):
         try:
             parsed = json.loads(written)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if not isinstance(parsed, dict) or not parsed:
             continue
         fields = {str(key).casefold(): value for key, value in parsed.items()}
         key = next((key for key in _KEYS if key in fields), next(iter(fields)) if len(fields) == 1 else None)
         return None if key is None else _as_text(fields[key])
-    found = _CUT_OFF.search(reply)
-    if found is None:
+    field = _CUT_OFF.search(reply)
+    if field is None:
         return None
-    return found[1] if found[1] is not None else _as_text(json.loads(found[2].lower()))
+    return field[1] if field[1] is not None else _CONSTANTS.get(field[2].lower(), field[2])
 
 
 def _as_text(value: Any) -> str:

@@ -85,7 +85,7 @@ def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
     name = words(written)
     answer = Answer(written, name, texts_of(name), texts_of(question))
     whole = Name(side, answer.texts, name[0], first_and_last=_is_first_and_last(answer))
-    known = {answer.texts}
+    written_forms = {answer.texts}
     yield whole
     if len(name) > _MAX_WORDS:
         return
@@ -98,8 +98,8 @@ def forms(side: str, written: str, question: Sequence[Word]) -> Iterator[Name]:
         (INITIALS, whole._replace(exact=False, first=name[0]._replace(capitals=2))),
     ):
         for texts in (texts for kind in kinds for texts in kind(answer)):
-            if texts and texts not in known:
-                known.add(texts)
+            if texts and texts not in written_forms:
+                written_forms.add(texts)
                 first = next((word for word in name if word.text == texts[0]), name[0])
                 yield form._replace(texts=texts, first=form.first if form.first is not name[0] else first)
     if listed := items_of_answer(written, answer.asked):

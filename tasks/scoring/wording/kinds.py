@@ -47,8 +47,8 @@ def is_other_value(reply: Sequence[Word], answers: Sequence[Sequence[Word]]) -> 
         return False
     shapes = {shape for answer in answers for shape in _shapes(answer)}
     values = {word.text for answer in answers for word in answer if _is_figure(word)}
-    given = [(shape, word) for shape, word in zip(_shapes(reply), filter(_is_figure, reply), strict=True)]
-    return bool(given) and all(shape in shapes and word.text not in values for shape, word in given)
+    figures = [(shape, word) for shape, word in zip(_shapes(reply), filter(_is_figure, reply), strict=True)]
+    return bool(figures) and all(shape in shapes and word.text not in values for shape, word in figures)
 
 
 def _is_figure(word: Word) -> bool:

@@ -257,15 +257,15 @@ def sides_stated(
     if _are_two_sources(reply, places, stances) or _are_joined(reply, places, question):
         return {one, two}
     if (first in WEAK) != (second in WEAK):
-        kept, aside = (two, one) if first in WEAK else (one, two)
+        other, aside = (two, one) if first in WEAK else (one, two)
         if Stance.SET_ASIDE in (first, second):
-            return {kept}
+            return {other}
         clauses = {
             side: {text for place in places if place.side == side for text in _clause(reply, place)}
-            for side in (kept, aside)
+            for side in (other, aside)
         }
         # "She grew up in X, although she was born in Y": the conceded clause answers.
-        return None if question.content & clauses[aside] - clauses[kept] else {kept}
+        return None if question.content & clauses[aside] - clauses[other] else {other}
     if first is second is Stance.REPORTED:
         return {one, two}
     return _by_contrast(reply, places, stances, question)
@@ -273,7 +273,7 @@ def sides_stated(
 
 def _strongest(stances: Iterable[Stance]) -> Stance:
     """Return the stance of a side: asserted anywhere, else denied anywhere, else the strongest of the others."""
-    held = set(stances)
+    present = set(stances)
     order = (
         Stance.ASSERTED,
         Stance.DENIED,
@@ -282,7 +282,7 @@ def _strongest(stances: Iterable[Stance]) -> Stance:
         Stance.CONCEDED,
         Stance.SET_ASIDE,
     )
-    return next(stance for stance in order if stance in held)
+    return next(stance for stance in order if stance in present)
 
 
 def _side_of_now(reply: Sequence[Word], places: Sequence[Place], question: Question) -> str | None:
@@ -360,8 +360,8 @@ def _are_joined(reply: Sequence[Word], places: Sequence[Place], question: Questi
         further = reply[two.end].text if two.end < len(reply) else ""
         is_list = not {"and", "or", "und", "oder"}.isdisjoint(between)
         if is_list and behind in _OWN and behind == further:
-            asked = [question.content.intersection(_clause_behind(reply, place)) for place in (one, two)]
-            return asked[0] == asked[1]
+            matches = [question.content.intersection(_clause_behind(reply, place)) for place in (one, two)]
+            return matches[0] == matches[1]
     return False
 
 
