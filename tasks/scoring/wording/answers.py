@@ -12,6 +12,7 @@ import json
 import re
 from typing import Any
 
+_MAX_DEPTH = 3
 _CONSTANTS = {"null": "", "true": "yes", "false": "no"}
 _KEYS = ("answer", "final_answer", "finalanswer", "final answer", "response", "result", "output")
 _FENCE = re.compile(r"```(?:json)?\s*(\{.*?\})\s*```", re.DOTALL)
@@ -79,14 +80,15 @@ def _json_field(reply: str) -> str | None:
     return field[1] if field[1] is not None else _CONSTANTS.get(field[2].lower(), field[2])
 
 
-def _as_text(value: Any) -> str:
-    if value is None:
-        return ""
+def _as_text(value: Any, depth: int = 0) -> str:
+    """Return a value of JSON as text; nothing of values that are nested more deeply than three times."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, list):
-        return ", ".join(map(_as_text, value))
-    return ". ".join(map(_as_text, value.values())) if isinstance(value, dict) else str(value)
+    if isinstance(value, (list, dict)):
+        parts = value if isinstance(value, list) else value.values()
+        separator = ", " if isinstance(value, list) else ". "
+        return separator.join(_as_text(part, depth + 1) for part in parts) if depth < _MAX_DEPTH else ""
+    return "" if value is None else str(value)
 
 
 def _boxed(reply: str) -> str | None:
