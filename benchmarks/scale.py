@@ -67,8 +67,7 @@ def measured(study: Path) -> dict[str, Cost]:
     costs = {name: cost_of(name, study) for name in ("aggregate", "report", "status")}
     workspace = study.parent / "workspace"
     (workspace / "study.duckdb").unlink()
-    for folder in ("statistics", "report"):
-        shutil.rmtree(workspace / folder)
+    shutil.rmtree(workspace / "report")
     costs["aggregate_and_report"] = cost_of("run", study)
     undone = [str(node.id) for node in graph_of(study) if node.state != "done"]
     assert not undone, undone

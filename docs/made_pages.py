@@ -36,8 +36,8 @@ WAREHOUSE_HEAD = """\
 # The database
 
 `study.duckdb` in a study's workspace: every table, column and named query. It is a view of the workspace's files
-and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`, the
-others a column `file_id`: each row leads to its file.
+and can be made again from them at any time. Tables with a row a prompt have a column `origin_id` in `<table>_rows`,
+which leads to the row's file.
 
 """
 QUERIES_HEAD = """\
@@ -164,7 +164,7 @@ def warehouse() -> str:
 def _queries() -> Iterator[tuple[str, ...]]:
     tables = Schema(schema())
     with duckdb.connect() as connection:
-        for statement in tables.definitions():
+        for statement in tables.statements():
             connection.execute(statement)
         empty = Warehouse(connection, tables, views=tables.views)
         for name, query in NAMED_QUERIES.items():

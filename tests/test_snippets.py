@@ -14,7 +14,7 @@ import typer.main
 import yaml
 
 import swaymeter
-from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.main import app
 from swaymeter.flows.steps.aggregate import schema
@@ -77,7 +77,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     database.parent.mkdir(parents=True)
     (database.parents[1] / "replicate-marjanovic-small").symlink_to("quickstart")
     files, statistics = stored(folder / "files", study), {table(name): study.get(name, ()) for name in MADE_TABLES}
-    update(database, "key", schema(), files, computed=statistics)
+    build(database, "key", schema(), files, computed=statistics)
     with opened(database, schema(), exports=folder / "my-paper") as warehouse:
         warehouse.export(table("persuasion"), folder / "my-paper" / "data" / "persuasion.parquet")
     return folder

@@ -6,8 +6,7 @@ it was written, and it carries the wanted key. `Artifact.check` is the one defin
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -154,18 +153,6 @@ class TableArtifact:
             return []
         key = _key_without_number(self.made_from)
         return [path for path in self._of_any_key() if _key_without_number(_made_from(path)) == key]
-
-    def versions(self) -> Iterator[tuple[pa.Table, Mapping[str, Any]]]:
-        """The rows and notes of every file of its name, whatever the key; a file that cannot be read has none."""
-        for path in self._of_any_key():
-            with suppress(DamagedFile, KeyError, pa.ArrowException):
-                rows, metadata = read_parquet(path)
-                yield rows.select(self.table.schema.names).cast(self.table.schema), metadata["about"]
-
-    def discard_others(self) -> None:
-        """Removes the files of its name that have another key."""
-        for path in {*self._of_any_key()} - {*self.files()}:
-            path.unlink(missing_ok=True)
 
     def _of_any_key(self) -> list[Path]:
         try:  # a glob takes several times as long, and this is asked of every artifact

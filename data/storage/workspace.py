@@ -6,10 +6,9 @@
     annotations/<annotator>-....parquet                    what an annotator decided on questions, a file an import
     corpus/<table>-....parquet                             names to count in a corpus, and their counts, by file of it
     reliability/<relation>/<model>/....parquet             how far scores vary between seeds
-    statistics/<statistic>-....parquet                     tests, correlations and intervals of the scores
     history/numbers-<run>-....parquet, items-....          what each completed run was, kept for good
     study.duckdb, report/                                  views of the files, made again at any time
-    studies/<study>/                                       statistics/, history/, study.duckdb, report/ of another study
+    studies/<study>/                                       history/, study.duckdb, report/ of another study
     failures/<step>-....json                               why a step failed: to be read, nothing depends on it
     downloads/                                             cached responses and loaded graphs
     forced.json                                            numbers of artifacts that --force and --refresh made again
@@ -225,8 +224,8 @@ class Workspace:
             )
         if noted is not None and noted.get("layout") != LAYOUT:
             raise WorkspaceError(
-                f"the workspace {self.root} was made by another version of swaymeter, which this one cannot read; "
-                "move the folder away, or choose another --workspace"
+                f"the workspace {self.root} was made by an earlier version; start a new workspace or run again with "
+                "--workspace"
             )
 
     def _prepare(self) -> None:

@@ -1,9 +1,7 @@
 """Named queries: SQL texts that are named after what they return, those of this package and those of extensions.
 
 A text opens with comment lines. The first says what the query returns; `-- view` makes it a view of the database, too;
-`-- unit: <column> = <unit>` gives the unit of a column that the query computes; `-- by relation: <tables>` says that
-its rows about a relation follow from the rows of these tables about that relation alone, and that there are none where
-the first of these has none: it is asked about some relations at a time, and where possible of those that changed alone.
+`-- unit: <column> = <unit>` gives the unit of a column that the query computes.
 """
 
 import re
@@ -16,7 +14,6 @@ from swaymeter.data.digests import content_key
 from swaymeter.data.named import Registry
 
 _UNIT = re.compile(r"^-- unit: (\w+) = (.+)$", re.MULTILINE)
-_BY_RELATION = re.compile(r"^-- by relation: (.+)$", re.MULTILINE)
 _VIEW = re.compile(r"^-- view$", re.MULTILINE)
 
 
@@ -56,15 +53,6 @@ class NamedQuery:
     def words(self) -> set[str]:
         """The words of its text, in lower case, as SQL compares names."""
         return {*re.findall(r"\w+", self.sql.lower())}
-
-    @property
-    def by_relation(self) -> tuple[str, ...]:
-        """The tables that its rows about a relation follow from, first that without which there are none.
-
-        None where it is answered for all at once.
-        """
-        declared = _BY_RELATION.search(self.sql)
-        return tuple(name.strip() for name in declared[1].split(",")) if declared else ()
 
 
 def _bundled() -> list[NamedQuery]:

@@ -1,8 +1,8 @@
 """The schema of a database: its tables, which the caller lists, and its views, as SQL text.
 
-What the database knows of its own files stands in three more tables: `about`, `files` and `origins`. A table of scores
-without a primary key has a row a prompt, tens of millions in a large study. What all rows of a file share (`Score`) is
-stored once, in `origins`; the table is a view that joins the two, so that whoever queries it sees all of its columns.
+Two more tables are about the database itself: `about` and `origins`. A table of scores without a primary key has a row
+a prompt, tens of millions in a large study. What all rows of a file share (`Score`) is stored once, in `origins`; the
+table is a view that joins the two, so that a query sees all of its columns.
 
 No connection is opened here.
 """
@@ -31,29 +31,19 @@ class About:
     key: Annotated[str, Meaning("digest of everything that it was made from")]
 
 
-@table("files", "a file that the database was loaded from", key=("file_id",))
-class LoadedFile:
-    """A file that the database was loaded from."""
-
-    file_id: Annotated[int, Meaning("its number in this database")]
-    file: Annotated[str, Meaning("where it lies in the workspace; the name ends in the digest of the content")]
-    table: Annotated[str, Meaning("the table that it holds")]
-
-
 @table("origins", "what rows of a file share: where their scores come from", key=("origin_id",))
 class Origin(Score):
     """Where the scores of a file come from; a file that two engines wrote has two."""
 
     origin_id: Annotated[int, Meaning("its number in this database")]
-    file_id: Annotated[int, Meaning("the file")]
+    file: Annotated[str, Meaning("where it lies in the workspace; the name ends in the digest of the content")]
     table: Annotated[str, Meaning("the table that the file holds")]
     rows: Annotated[int, Meaning("how many rows share it")]
 
 
-ABOUT, FILES, ORIGINS = table_of(About), table_of(LoadedFile), table_of(Origin)
+ABOUT, ORIGINS = table_of(About), table_of(Origin)
 SCORED = "scored"
 """The view that counts the scores of every measure."""
-FILE_ID = Column("file_id", "BIGINT", "the file that the row came from", nullable=True)
 ORIGIN_ID = Column("origin_id", "BIGINT", "the origin of the score")
 
 
@@ -66,17 +56,13 @@ class Schema:
     @cached_property
     def by_name(self) -> Mapping[str, Table]:
         """The tables by their names, those about the database itself included."""
-        return {table.name: table for table in (ABOUT, FILES, ORIGINS, *self.tables)}
+        return {table.name: table for table in (ABOUT, ORIGINS, *self.tables)}
 
     def statements(self) -> Iterator[str]:
         """What makes an empty database but for its views: tables, keys and comments, in order."""
         for declared in self.by_name.values():
             yield from _created(declared)
-        yield self.scored([declared for declared in self.tables if not is_large(declared)], origins=True)
-
-    def definitions(self) -> Iterator[str]:
-        """The same without the comments, which take most of the time."""
-        return (statement for statement in self.statements() if not statement.startswith("COMMENT"))
+        yield self.scored
 
     @property
     def views(self) -> list[NamedQuery]:
@@ -94,17 +80,15 @@ class Schema:
         """A digest of every table, key and view, so that no change to them can be forgotten; 12 hex digits."""
         return sha256("\n".join([*self.statements(), *(query.sql for query in self.views)]))[:12]
 
-    def scored(self, tables: Sequence[Table], *, origins: bool) -> str:
-        """What makes the view that counts the scores of every measure by where they come from.
-
-        origins: whether those of the large tables are counted already; the others' rows are counted.
-        """
+    @property
+    def scored(self) -> str:
+        """The statement that makes the view with the number of scores of every measure by their origin."""
         shared = ", ".join(quoted(c.name) for c in SHARED)
-        counted = 'SELECT "table" AS measure, {}, sum("rows")::BIGINT AS stored FROM origins GROUP BY ALL'
-        parts = [counted.format(shared)] if origins else []
+        parts = [f'SELECT "table" AS measure, {shared}, sum("rows")::BIGINT AS stored FROM origins GROUP BY ALL']
+        small = [table.name for table in self.tables if holds_scores(table) and not is_large(table)]
         parts += [
             f"SELECT {literal(name)} AS measure, {shared}, count(*) AS stored FROM {quoted(name)} GROUP BY ALL"
-            for name in (table.name for table in tables if holds_scores(table))
+            for name in small
         ]
         return f"CREATE VIEW {SCORED} AS {' UNION ALL '.join(parts)}"
 
@@ -130,10 +114,13 @@ def own_columns(table: Table) -> tuple[Column, ...]:
     return tuple(c for c in table.columns if c.name not in shared)
 
 
+def stored_columns(table: Table) -> tuple[Column, ...]:
+    """Return the columns of the database's table that the rows are loaded into."""
+    return (*own_columns(table), *([ORIGIN_ID] * is_large(table)))
+
+
 def _created(table: Table) -> Iterator[str]:
-    loaded = table not in (ABOUT, FILES, ORIGINS)
-    stored = (*own_columns(table), *([ORIGIN_ID if is_large(table) else FILE_ID] if loaded else []))
-    columns = [f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in stored]
+    columns = [f"{quoted(c.name)} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in stored_columns(table)]
     if table.key:
         columns.append(f"PRIMARY KEY ({', '.join(map(quoted, table.key))})")
     yield f"CREATE TABLE {quoted(rows_table(table))} ({', '.join(columns)})"

@@ -48,15 +48,26 @@ def shared_values(footer: pq.FileMetaData) -> dict[str, str | None] | None:
     return values
 
 
-def selected(table: Table, paths: Sequence[Path], columns: Sequence[Column]) -> str:
-    """The SQL that reads columns of a table from files; a number that is not finite is an error that names its file."""
+def selected(table: Table, paths: Sequence[Path], columns: Sequence[Column], *, with_file: bool = False) -> str:
+    """Return the SQL that reads columns of a table from files; a number that is not finite raises an error.
+
+    Args:
+        table: Table of the files.
+        paths: Files; none give no rows.
+        columns: Columns to read.
+        with_file: If the path of a row's file is a column, too.
+    """
+    file = [SOURCE_FILE] * with_file
     if not paths:
-        nothing = ", ".join(f"NULL::{c.type} AS {quoted(c.name)}" for c in columns)
-        return f"SELECT {nothing} WHERE false"
+        nothing = [f"NULL::{c.type} AS {quoted(c.name)}" for c in columns]
+        return f"SELECT {', '.join([*nothing, *(f'NULL::VARCHAR AS {name}' for name in file)])} WHERE false"
     files = ", ".join(literal(str(path)) for path in paths)
-    return f"SELECT {', '.join(map(_finite, columns))} FROM read_parquet([{files}], filename = 'source_file')"
+    names = ", ".join([*map(_finite, columns), *file])
+    return f"SELECT {names} FROM read_parquet([{files}], filename = '{SOURCE_FILE}')"
 
 
+SOURCE_FILE = "source_file"
+"""The column that has the path of a row's file."""
 _NOT_FINITE = "NaN or infinite"
 
 
@@ -79,7 +90,7 @@ def _finite(column: Column) -> str:
     if column.type.endswith("[]"):
         wrong = f"len(list_filter({name}, lambda number: NOT isfinite(number))) > 0"
     text = literal(f": column {column.name} has numbers that are {_NOT_FINITE}; compute it again")
-    return f"CASE WHEN {wrong} THEN error(source_file || {text}) ELSE {name} END AS {name}"
+    return f"CASE WHEN {wrong} THEN error({SOURCE_FILE} || {text}) ELSE {name} END AS {name}"
 
 
 def _statistics(footer: pq.FileMetaData, name: str) -> list[Any]:

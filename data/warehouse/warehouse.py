@@ -3,8 +3,8 @@
 import os
 import re
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -18,8 +18,7 @@ import pyarrow as pa
 from swaymeter.data.errors import DamagedFile, InputError, WorkspaceBusy, WorkspaceError, first_line
 from swaymeter.data.records.table import Table
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
-from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, quoted
-from swaymeter.data.warehouse.sources import checked_footer, only_finite, selected
+from swaymeter.data.warehouse.schema import SCORED, Schema, is_large, literal, quoted, rows_table, stored_columns
 
 CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",  # read and made offline: what is not there must not be fetched
@@ -31,18 +30,13 @@ CONFIG: dict[str, str | bool | int | float | list[str]] = {
 
 _STORED = "stored"
 """What the database of a file is called beside the one in memory."""
-_KINDS = {
-    "table": "table_name, sql", "view": "view_name, sql", "function": "function_name, macro_definition",
-    "index": "index_name, sql", "sequence": "sequence_name, sql", "type": "type_name, type_size::VARCHAR",
-    "trigger": "trigger_name, sql", "schema": "'', sql",
-}  # fmt: skip
-_CATALOG = " UNION ALL ".join(
-    f"SELECT '{kind}', schema_name, {columns} FROM duckdb_{kind}{'es' if kind == 'index' else 's'}() "
-    f"WHERE database_name = {{0}}" + ("" if kind in ("table", "index", "sequence", "trigger") else " AND NOT internal")
-    for kind, columns in _KINDS.items()
-)
-"""What a database holds that is run, or computed, when it is used."""
-_EXCLUDED = re.compile(r"EXCLUDE \(([^()]*)\)")
+_FOREIGN = {
+    "view": "SELECT view_name FROM duckdb_views() WHERE NOT internal",
+    "macro": "SELECT function_name FROM duckdb_functions() WHERE NOT internal",
+    "trigger": "SELECT trigger_name FROM duckdb_triggers() WHERE true",
+    "computed column": "SELECT table_name || '.' || column_name FROM duckdb_columns() WHERE column_default IS NOT NULL",
+}
+"""The queries of what a database can run when it is read, by what that is; the database's name is added to each."""
 
 
 @dataclass(frozen=True)
@@ -95,18 +89,17 @@ class Warehouse:
     """A database that is open for reading."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, schema: Schema, answers: Mapping[str, pa.Table] | None = None,
-        limits: Limits | None = None, *, views: Iterable[NamedQuery] = (),
+        self, connection: duckdb.DuckDBPyConnection, schema: Schema, limits: Limits | None = None, *,
+        views: Iterable[NamedQuery] = (),
     ) -> None:  # fmt: skip
         """A database on an open connection.
 
-        answers: rows of queries, by name, that may come to be known later. views: those that are made when a query
-        names them, as a view takes longer to make than most take to be answered.
+        views: those that are made when a query names them, as a view takes longer to make than most take to be
+        answered.
         """
         self._connection = connection
         self._schema = schema
         self._limits = limits
-        self._answers = {} if answers is None else answers
         self._views = {view.name: view for view in views}
 
     def frame(self, name: str) -> pd.DataFrame:
@@ -118,24 +111,22 @@ class Warehouse:
 
         Raises:
             UnknownName: no query has that name.
-            InputError: a score of a file that is read in place is not finite.
         """
         return self.answer(NAMED_QUERIES[name])
 
     def answer(self, query: NamedQuery) -> pd.DataFrame:
         """The answer to a query, as `frame` gives that of a named one, with its errors."""
-        rows = self._answers[query.name] if query.name in self._answers else self.rows(query)
         types = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
-        answer: pd.DataFrame = rows.to_pandas(types_mapper=types.get)
+        answer: pd.DataFrame = self.rows(query).to_pandas(types_mapper=types.get)
         units = self._units(query)
         answer.attrs["units"] = Units({column: units[column] for column in answer.columns if column in units})
         return answer
 
     def rows(self, query: NamedQuery) -> pa.Table:
-        """The rows that a query gives; InputError where a file that is read in place has a score that is not finite."""
+        """Return the rows of a query."""
         if named := self._schema.named_in([query]) & self._views.keys():
             create_views(self._connection, [self._views.pop(name) for name in sorted(named)])
-        with _named(query), only_finite():
+        with _named(query):
             if self._limits:
                 return self._limits.rows(self._connection, query.sql)
             return self._connection.sql(query.sql).to_arrow_table()
@@ -152,17 +143,6 @@ class Warehouse:
             rows = f"SELECT {columns} FROM {name}{order}"
             self._connection.execute(f"COPY ({rows}) TO {literal(str(path))} (FORMAT parquet, COMPRESSION zstd)")
         return int(count)
-
-    def tables(self, query: NamedQuery) -> tuple[set[str], set[str]]:
-        """The tables that a query reads, also by views, for certain; and those that it may: its own parts hide some."""
-        names = self._tables_of(query)
-        may = names & self._schema.by_name.keys()
-        reads = may - {*re.findall(r'"key":"(\w+)","value":{"aliases"', self._tree(query).lower())}
-        for view in self._schema.views:
-            if view.name in names:
-                for all_of, of_view in zip((reads, may), self.tables(view), strict=True):
-                    all_of |= of_view
-        return reads, may
 
     def _units(self, query: NamedQuery) -> dict[str, str]:
         """The units of the columns that the query reads, by name, but of those that differ; and those it declares."""
@@ -198,66 +178,37 @@ def _named(query: NamedQuery) -> Iterator[None]:
 
 
 @contextmanager
-def over(
-    files: Mapping[Table, Sequence[Path]],
-    tables: Sequence[Table],
-    queries: Iterable[NamedQuery],
-    answers: Mapping[str, pa.Table] | None = None,
-) -> Iterator[Warehouse]:
-    """Verified Parquet files, read in place: named queries can be asked before there is a database.
-
-    Args:
-        files: the files of each table.
-        tables: every table that a query may read; one without files is empty.
-        queries: those that will be asked. Tables and views that none of them names are not there.
-        answers: rows of queries that are known, by name.
-
-    Raises:
-        DamagedFile: a file cannot be read, or holds another table.
-        InputError: a column has NULL that may have none.
-    """
-    schema = Schema(tables)
-    named = schema.named_in(queries)
-    with _in_memory() as connection:
-        for table in tables:
-            if table.name not in named:
-                continue
-            paths = files.get(table, ())
-            for path in paths:
-                checked_footer(table, path)
-            connection.execute(f"CREATE VIEW {quoted(table.name)} AS {selected(table, paths, table.columns)}")
-        if SCORED in named:
-            connection.execute(schema.scored(tables, origins=False))
-        yield Warehouse(connection, schema, answers, views=schema.views)
-
-
-@contextmanager
 def opened(
     path: Path, tables: Sequence[Table], *, limits: Limits | None = None, exports: Path | None = None
 ) -> Iterator[Warehouse]:
-    """The database at `path`, for reading.
+    """Open the database at `path` for reading; anybody may have written it.
 
-    Anybody may have written it, and a digest that fits it. So nothing that it holds is run: its tables have to be those
-    that we make, its views and functions are not looked at, since ours lie in memory, and no query reads another file.
+    The file is attached to a database in memory, read-only. Only the columns of declared tables are read, through views
+    in memory. No query reads another file, loads an extension or changes a setting.
 
-    limits: of each query, for a database of others. exports: the folder that tables may be exported into.
+    Args:
+        path: File of the database.
+        tables: Tables that it has to have.
+        limits: Limits of each query, for a database of others, which may not use temporary files either.
+        exports: Folder that tables may be exported into.
 
     Raises:
-        WorkspaceError: there is none, or one of another schema; or a query takes more than the limits.
-        WorkspaceBusy: a program has it open for writing.
-        DamagedFile: it cannot be read.
+        WorkspaceError: There is no database, or one of another version, or with views or macros of others; or a query
+            takes more than the limits.
+        WorkspaceBusy: A program has it open for writing.
+        DamagedFile: It cannot be read.
     """
     schema = Schema(tables)
     with _in_memory() as connection:
         _attach(connection, path)
         if limits:
-            connection.execute(f"SET max_temp_directory_size = '{limits.megabytes}MB'")
+            connection.execute(f"SET temp_directory = ''; SET memory_limit = '{limits.megabytes}MB'")
         if exports:
             connection.execute(f"SET allowed_directories = [{literal(str(exports.resolve()))}]")
         connection.execute("SET enable_external_access = false; SET lock_configuration = true")
         try:
-            _create_over(connection, schema, path)
-            yield Warehouse(connection, schema, limits=limits, views=schema.views)
+            _create_over(connection, schema, path, is_foreign=limits is not None)
+            yield Warehouse(connection, schema, limits, views=schema.views)
         except (duckdb.ProgrammingError, duckdb.OutOfMemoryException):
             raise
         except duckdb.Error as error:
@@ -268,7 +219,7 @@ def opened(
 
 @contextmanager
 def _in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A database in memory, beside which files are read."""
+    """Open a database in memory, to which files are attached."""
     # DuckDB makes the folder when it needs one, and removes it: a run that is killed leaves none behind.
     spilled = Path(gettempdir(), f"swaymeter-{uuid4().hex}")
     with duckdb.connect(config={**CONFIG, "temp_directory": str(spilled)}) as connection:
@@ -294,81 +245,64 @@ def _attach(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
         raise WorkspaceError(f"{log} holds changes of another program to the database; remove it, and {again}")
 
 
-def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path) -> None:
-    """Creates our views over the attached database; WorkspaceError where its tables are not as we make them.
+def _create_over(connection: duckdb.DuckDBPyConnection, schema: Schema, path: Path, *, is_foreign: bool) -> None:
+    """Create our views over the attached database, whose own views are not read.
 
-    The tables of measures that only another command of this version knows are left alone, those of measures that only
-    this one knows are empty.
+    A table that the database lacks is empty if the same version of the package made it: measures of extensions differ
+    between commands.
+
+    Raises:
+        WorkspaceError: The database is of another version, has macros or computed columns, or has a view in place of a
+            table; or it is foreign, and has a view that Swaymeter does not make.
     """
-    made, stored = _made(schema), catalog(connection, _STORED)
-    ours = [name for name in made if name[0] == "table"]
-    for _, of_schema, table in (name for name in ours if stored.get(name) == made[name]):
-        rows = ".".join(map(quoted, (_STORED, of_schema, table)))
-        connection.execute(f"CREATE VIEW {quoted(table)} AS FROM {rows}")
-    changed = [name[-1] for name in ours if stored.get(name) != made[name]]
-    lacking = set[str]()
-    if not is_of(schema, connection):
-        lacking = {name[-1] for name in ours if name not in stored}  # of measures that an own command adds here
-        if not (lacking.issuperset(changed) and _is_of_this_version(connection)):
-            raise WorkspaceError(f"{path} was made by another version; run `swaymeter aggregate` with the study's file")
-    if refused := [name for name in changed if name not in lacking]:
-        raise WorkspaceError(
-            f"{path} has not the tables that Swaymeter makes ({', '.join(map(repr, refused[:3]))}); it may do harm: "
-            "have its study's Parquet files sent, and run `swaymeter aggregate` with the study's file"
-        )
-    created = ("CREATE VIEW", *(f"CREATE TABLE {quoted(name)} " for name in lacking))
-    for statement in schema.definitions():
-        if statement.startswith(created):
+    again = "run `swaymeter aggregate` with the study's file"
+    for kind, query in _FOREIGN.items():
+        found = connection.execute(f"{query} AND database_name = {literal(_STORED)}").fetchall()
+        names = {str(name) for (name,) in found}
+        if kind == "view":
+            names = names - _views(schema) if is_foreign else names & (schema.by_name.keys() - _views(schema))
+        if names:
+            raise WorkspaceError(
+                f"{path} has a {kind} that Swaymeter does not make ({min(names)!r}) and is not read; have the study's "
+                f"Parquet files sent, and {again}"
+            )
+    columns = f"""
+        SELECT table_name, column_name, data_type
+        FROM duckdb_columns() JOIN duckdb_tables() USING (database_name, schema_name, table_name)
+        WHERE database_name = {literal(_STORED)} AND schema_name = 'main'
+    """
+    stored: dict[str, dict[str, str]] = {}
+    for table, column, of_type in connection.execute(columns).fetchall():
+        stored.setdefault(table, {})[column] = str(of_type).replace('"', "")  # quotes names within a structure
+    lacking = []
+    for table in schema.by_name.values():
+        declared = {column.name: column.type for column in stored_columns(table)}
+        columns_stored = stored.get(rows_table(table))
+        if columns_stored is None:
+            lacking.append(table)
+        elif not declared.items() <= columns_stored.items():
+            raise WorkspaceError(f"{path} was made by an earlier version; {again}")
+        source = f"SELECT {', '.join(map(quoted, declared))} FROM {_STORED}.main.{quoted(rows_table(table))}"
+        if columns_stored is None:
+            nothing = ", ".join(f"NULL::{of_type} AS {quoted(name)}" for name, of_type in declared.items())
+            source = f"SELECT {nothing} WHERE false"
+        connection.execute(f"CREATE VIEW {quoted(rows_table(table))} AS {source}")
+    if lacking and not _is_of_this_version(connection):
+        raise WorkspaceError(f"{path} was made by an earlier version; {again}")
+    for statement in schema.statements():
+        if statement.startswith("CREATE VIEW"):
             connection.execute(statement)
 
 
-def is_only_ours(path: Path, schema: Schema) -> bool:
-    """Whether a database holds what we make, and nothing else that a statement on it could run."""
-    with _in_memory() as connection:
-        with suppress(DamagedFile, WorkspaceError):
-            _attach(connection, path)
-        return catalog(connection, _STORED) == _made(schema)
-
-
-def catalog(connection: duckdb.DuckDBPyConnection, database: str) -> dict[tuple[str, str, str], str]:
-    """What a database holds that is run, or computed, when it is used: its text, by kind, schema and name."""
-    rows = connection.execute(_CATALOG.format(literal(database))).fetchall()
-    return {(kind, schema, name): _EXCLUDED.sub(_sorted, str(sql)) for kind, schema, name, sql in rows}
-
-
-def _sorted(excluded: re.Match[str]) -> str:
-    """The columns that a view leaves out, in one order: DuckDB writes them in any."""
-    return f"EXCLUDE ({', '.join(sorted(excluded[1].split(', ')))})"
-
-
-_CATALOGS: dict[str, Mapping[tuple[str, str, str], str]] = {}
-
-
-def _made(schema: Schema) -> Mapping[tuple[str, str, str], str]:
-    """The catalog of a database of this schema, as we make it: once for each version, as that takes long."""
-    if schema.version not in _CATALOGS:
-        with duckdb.connect(config=CONFIG) as empty:
-            for statement in schema.definitions():
-                empty.execute(statement)
-            create_views(empty, schema.views)
-            _CATALOGS[schema.version] = catalog(empty, "memory")
-    return _CATALOGS[schema.version]
-
-
-def is_of(schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether an open database has this schema."""
-    try:
-        return connection.execute("SELECT schema_version FROM about").fetchall() == [(schema.version,)]
-    except duckdb.Error:
-        return False
+def _views(schema: Schema) -> set[str]:
+    """Return the names of the views that a database has."""
+    large = {table.name for table in schema.tables if is_large(table)}
+    return {view.name for view in schema.views} | {SCORED} | large
 
 
 def _is_of_this_version(connection: duckdb.DuckDBPyConnection) -> bool:
-    """Whether this version of the package made an open database."""
-    try:
-        return connection.execute("SELECT swaymeter_version FROM about").fetchall() == [(version("swaymeter"),)]
-    except duckdb.Error:
-        return False
+    """Return if this version of the package made an open database."""
+    return connection.execute("SELECT swaymeter_version FROM about").fetchall() == [(version("swaymeter"),)]
 
 
 def create_views(

@@ -18,6 +18,8 @@ from swaymeter.flows.graph.rerun import NO_NUMBERS, Numbers
 from swaymeter.flows.graph.step import Output, Resource, Step, StepId, StepKind
 
 State = Literal["done", "missing", "damaged", "failed", "blocked"]
+FilesOutput = Callable[[Mapping[str, Any]], FilesArtifact]
+"""A function that returns the set of files for key inputs."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ class Graph:
         self,
         kind: StepKind,
         identity: StepId,
-        outputs: Mapping[str, Output] | Callable[[Mapping[str, Any]], FilesArtifact],
+        outputs: Mapping[str, Output | FilesOutput],
         *,
         inputs: Mapping[str, Reference] | None = None,
         optional: Mapping[str, Reference] | None = None,
@@ -114,7 +116,7 @@ class Graph:
         Args:
             kind: what it has in common with others.
             identity: what identifies it.
-            outputs: the tables that it makes, by role; or what gives the set of files that it makes for a key.
+            outputs: the tables and sets of files that it makes, by role.
             inputs: what it cannot do without, by role.
             optional: what it reads where it is there; it waits for the end of the steps that make these.
             parameters: what else its outputs depend on, as JSON.
@@ -196,15 +198,17 @@ class Graph:
         for artifact in node.step.outputs.values() if node.step else ():
             self._memory.pop((type(artifact), artifact.key), None)
 
-    def _artifacts(self, outputs: Any, made_from: Mapping[str, Any]) -> dict[str, Artifact]:
-        if callable(outputs):
-            return {"files": outputs(made_from)}
-        return {
-            role: self.workspace.table(
-                output.folders, output.name, output.table, {**made_from, "output": [role, dict(output.parameters)]}
-            )
-            for role, output in outputs.items()
-        }
+    def _artifacts(
+        self, outputs: Mapping[str, Output | FilesOutput], made_from: Mapping[str, Any]
+    ) -> dict[str, Artifact]:
+        artifacts: dict[str, Artifact] = {}
+        for role, output in outputs.items():
+            if isinstance(output, Output):
+                of_role = {**made_from, "output": [role, dict(output.parameters)]}
+                artifacts[role] = self.workspace.table(output.folders, output.name, output.table, of_role)
+            else:
+                artifacts[role] = output({**made_from, "output": [role, {}]})
+        return artifacts
 
     def _resolve(self, node: Node) -> None:
         assert node.step is not None

@@ -93,6 +93,12 @@ class Step:
         """The keys of its outputs: it is another one with other inputs."""
         return " ".join(artifact.key for artifact in self.outputs.values())
 
+    @property
+    def tables_read(self) -> list[tuple[TableArtifact, Check]]:
+        """The tables that it reads, as they were verified; once where a model has two names."""
+        tables = {role: artifact for role, artifact in self.inputs.items() if isinstance(artifact, TableArtifact)}
+        return list({artifact.key: (artifact, self.checks[role]) for role, artifact in tables.items()}.values())
+
     def table(self, role: str) -> TableArtifact:
         """One of the tables that it makes, or reads."""
         artifact = self.outputs.get(role) or self.inputs[role]
@@ -117,8 +123,8 @@ class Step:
 Function = Callable[[Step, Run], Spent | None]
 
 
-EACH_ITS_OWN = {"scores", "statistics"}
-"""What stands for a table of each measure or statistic."""
+EACH_ITS_OWN = {"scores"}
+"""What stands for a table of each measure."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ class StepKind:
     """What the steps of one kind have in common; a study's graph is made of these.
 
     each: what there is one step for. needs: the tables that it cannot do without. reads: those that it reads where they
-    are there. makes: its outputs; `scores` and `statistics` stand for the table of each measure or statistic. version:
+    are there. makes: its outputs; `scores` stands for the table of each measure. version:
     raised when the same inputs make another output.
     """
 

@@ -1,7 +1,6 @@
-"""The steps that aggregate all: statistics of what is scored, and the database of everything that is done.
+"""The step that makes the database of all that is done, whatever has failed, with its statistics.
 
-Both take what is there, whatever has failed, and are made again when that changes. The database is loaded by file.
-Where nothing is scored, what an earlier run stored stays as it is.
+If nothing is scored, the database of an earlier run stays as it is.
 """
 
 import json
@@ -14,38 +13,25 @@ from swaymeter.data.storage.artifact import TableArtifact
 from swaymeter.data.warehouse.queries import queries_digest
 from swaymeter.data.warehouse.schema import Schema
 from swaymeter.flows.graph.graph import Graph, Node, Reference
-from swaymeter.flows.graph.step import Output
 from swaymeter.flows.stages import study_graph as kinds
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
-from swaymeter.flows.steps.aggregate import Loaded, schema
+from swaymeter.flows.steps.aggregate import Aggregation, schema
 from swaymeter.flows.steps.history import Snapshot
 from swaymeter.tasks.contexts.annotation.judging import imported
 from swaymeter.tasks.statistics import statistics_of
 from swaymeter.tasks.statistics.statistic import Statistic
 
-AGGREGATED = (kinds.STATISTICS, kinds.HISTORY, kinds.DATABASE)
-
 
 def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: Iterable[Reference]) -> Node:
-    """Adds the steps; gives that of the database. scores: also what seeds and a corpus add to them."""
+    """Add the step; scores: also what seeds and a corpus add to them."""
     if undone := undone_instead_of_scores(graph, whole_only=plan.study.whole_only):
-        return [graph.wait(kind, kind.id("study"), undone) for kind in AGGREGATED][-1]
+        return graph.wait(kinds.DATABASE, kinds.DATABASE.id("study"), undone)
     study = plan.study
     prompts = [*built.queries.values(), *built.contexts.values(), *built.questions.values()]
-    tables = {role: reference.with_all_columns() for role, reference in _by_role([*prompts, *scores]).items()}
-    folder = (*graph.workspace.of_study, "statistics")
-    outputs = {
-        name: Output(statistic.table, folder, name, _key_of(statistic))
-        for name, statistic in statistics_of(study.entropy_classes).items()
-    }
-    statistics = graph.add(
-        kinds.STATISTICS, kinds.STATISTICS.id("study"), outputs, optional=tables,
-        parameters={"seed": study.seed}, arguments=(study.seed, study.entropy_classes), after=built.chosen.values(),
-    )  # fmt: skip
     rest = [*fetched.facts.values(), *fetched.names.values(), *_made_from(graph, fetched, built)]
-    loaded = _by_role([statistics.output(name) for name in outputs]) | tables | _by_role(rest)
+    loaded = _by_role([*prompts, *scores, *rest])
     annotations = _annotations(graph) if study.questions is not None else ()
     variants = {
         variant.key: {
@@ -58,23 +44,23 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
         }
         for variant in reversed(plan.variants)
     }  # fmt: skip
-    read = {role: reference.with_all_columns() for role, reference in loaded.items()}
     is_complete = all(node.state == "done" for node in graph)
-    history = graph.add(
-        kinds.HISTORY, kinds.HISTORY.id("study"), graph.workspace.history_artifact, optional=read,
-        parameters={"is_complete": is_complete, "variants": [*variants.values()]},
-        arguments=Snapshot(is_complete, tuple(variants.values()), study.seed), after=[statistics],
-    )  # fmt: skip
+    statistics = {statistic.name: _key_of(statistic) for statistic in statistics_of(study.entropy_classes).values()}
+    snapshot = Snapshot(is_complete, tuple(variants.values()), study.seed)
     return graph.add(
-        kinds.DATABASE, kinds.DATABASE.id("study"), graph.workspace.database_artifact,
-        optional={**read, "history": history.output("files")},
+        kinds.DATABASE, kinds.DATABASE.id("study"),
+        {"files": graph.workspace.database_artifact, "history": graph.workspace.history_artifact},
+        optional={role: reference.with_all_columns() for role, reference in loaded.items()},
         parameters={
             "schema": Schema(schema()).version,
+            "seed": study.seed,
+            "statistics": statistics,
+            "is_complete": is_complete,
             "annotations": [annotation.check().digest for annotation in annotations],
             "variants": [*variants.values()],
             "verdicts": [asdict(verdict) for verdict in plan.verdicts],
         },
-        arguments=Loaded(annotations, tuple(variants.values()), plan.verdicts), after=[statistics],
+        arguments=Aggregation(snapshot, study.entropy_classes, annotations, plan.verdicts), after=built.chosen.values(),
     )  # fmt: skip
 
 

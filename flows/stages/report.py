@@ -35,7 +35,7 @@ def report(graph: Graph, plan: Plan, fetched: Fetched, built: Built, database: N
     facts = {f"facts: {name}": reference for name, reference in fetched.facts.items()}
     questions = {f"questions: {name}": reference for name, reference in built.questions.items()}
     return graph.add(
-        REPORT, REPORT.id("study"), graph.workspace.report_artifact,
+        REPORT, REPORT.id("study"), {"files": graph.workspace.report_artifact},
         inputs={"database": database.output("files")}, optional={**facts, **questions},
         parameters={
             "study": plan.study.model_dump(mode="json", exclude={"execution"}),

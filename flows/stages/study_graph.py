@@ -10,7 +10,7 @@
                                   |
     aggregate  how far scores vary between seeds, and verdicts by hand
                                   |
-               statistics of all scores -> history -> database of all that is done
+               database of all that is done, with statistics and history
                                                                                              |
     report     the page
 
@@ -22,11 +22,11 @@ table: a list of what there is has to be complete first.
 A step whose inputs are not done is blocked by the step that makes them. What it `needs` it cannot do without; what it
 `reads` it waits for, and goes on without: a relation that fails stops no other. Both name tables; a comment says whose
 it is where several steps make one of that name. `each` says what there is a step for, and in which studies; facts are
-fetched only for measures about queries or contexts, questions only for measures about questions. `scores` and
-`statistics` stand for a table of each measure or statistic, each with a version of its own beside that of the step. A
-step waits for the processors or the GPU unless `resource` says that it waits for services; names that a model invents
-wait for the processors, too. Imports of annotations are files of people's work, made by no step: the choice and the
-database have their digests in their keys.
+fetched only for measures about queries or contexts, questions only for measures about questions. `scores` stands for a
+table of each measure, each with a version of its own beside that of the step. A step waits for the processors or the
+GPU unless `resource` says that it waits for services; names that a model invents wait for the processors, too. Imports
+of annotations are files of people's work, made by no step: the choice and the database have their digests in their
+keys.
 
 A pass is what measures share that are computed from the same answers of a model; most measures have one of their own,
 and some ask no model, as they follow from other scores. A partition is one of static, temporal and disputable
@@ -39,11 +39,10 @@ The modules beside this one, one of each stage, give a study's steps of these ki
 
 from swaymeter.flows.graph.selection import OF_CLASSES
 from swaymeter.flows.graph.step import StepKind
-from swaymeter.flows.steps.aggregate import compute_statistics, load_database
+from swaymeter.flows.steps.aggregate import make_database
 from swaymeter.flows.steps.build import build_prompts, build_questions, choose
 from swaymeter.flows.steps.fetch import fetch_facts, fetch_names, fetch_questions
 from swaymeter.flows.steps.frequency import add_up, collect_names, count_part
-from swaymeter.flows.steps.history import keep_history
 from swaymeter.flows.steps.report import draw_report
 from swaymeter.flows.steps.score import compute_reliability, decide_answers, run_pass
 from swaymeter.flows.steps.wikidata import fetch_disputes, fetch_pages, fetch_property, fetch_triples, write_page
@@ -127,21 +126,14 @@ DECISIONS = StepKind(
     needs=("questions",), function=decide_answers,
     reads=("scores",),  # answers, whose_answer and judged_answers of every variant
 )  # fmt: skip
-STATISTICS = StepKind(
-    "aggregate", "statistics", each="study", makes=("statistics",), function=compute_statistics, version=2,
-    reads=("queries", "contexts", "questions", "scores", "reliability", "frequencies", "decided_answers"),
-)  # fmt: skip
 LOADED = ("triples", "pages", "disputes", "rejected", "shards")
 """The tables beside facts and prompts that the database has of what is fetched and built."""
-HISTORY = StepKind(
-    "aggregate", "history", each="study", makes=("files",), function=keep_history,
-    reads=(*STATISTICS.reads, "statistics", "facts", "invented", *LOADED),
-)  # fmt: skip
 DATABASE = StepKind(
-    "aggregate", "database", each="study", makes=("files",), function=load_database,
-    reads=(*HISTORY.reads, *HISTORY.makes),
+    "aggregate", "database", each="study", makes=("files", "history"), function=make_database, version=2,
+    reads=("queries", "contexts", "questions", "scores", "reliability", "frequencies", "decided_answers", "facts",
+           "invented", *LOADED),
 )  # fmt: skip
 REPORT = StepKind(
-    "report", "page", each="study", needs=DATABASE.makes, reads=("facts", "questions"), makes=("files",),
+    "report", "page", each="study", needs=("files",), reads=("facts", "questions"), makes=("files",),
     function=draw_report, version=6,
 )  # fmt: skip

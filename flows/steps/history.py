@@ -1,4 +1,4 @@
-"""The step that keeps what a completed run was: its headline numbers, and what it asked and was answered.
+"""Snapshots of completed runs: the headline numbers, and what was asked and answered.
 
 A snapshot is two files that are written once and stay: the numbers, with how far each moved since the run before, and
 the items that are not as they were. What a run was is all items up to it, the last state of each.
@@ -14,22 +14,19 @@ from typing import Any
 from swaymeter.data.digests import identity
 from swaymeter.data.records.history import ItemKind
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import FACTS, HISTORY, HISTORY_ITEMS, QUERIES, QUESTIONS
+from swaymeter.data.records.tables import FACTS, HISTORY, HISTORY_ITEMS, QUESTIONS
 from swaymeter.data.storage.artifact import write_manifest
-from swaymeter.data.storage.files import metadata_of, write_parquet
+from swaymeter.data.storage.files import write_parquet
 from swaymeter.data.storage.history import STEMS, Key, history_files, state_of
-from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
-from swaymeter.data.warehouse.schema import Schema
-from swaymeter.flows.graph.step import Run, Step
-from swaymeter.flows.steps.aggregate import Done, digests_of, done_of, files_of, relation_of, runs_of, schema
+from swaymeter.flows.graph.step import Step
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
-from swaymeter.tasks.statistics.history import DIGITS, KEPT, STATES, as_state, frames_of, group_of, moved, states
-from swaymeter.tasks.statistics.models import BETWEEN, MODEL_QUERIES
+from swaymeter.tasks.statistics.history import KEPT, as_state, frames_of, group_of, moved, states
+from swaymeter.tasks.statistics.models import MODEL_QUERIES
 
 NUMBERS = "models_side_by_side"
 OF_ITEMS = (*MODEL_QUERIES, "question_contexts")
-"""The named queries that answers and queries follow from, those about a relation from the files of that alone."""
+"""The named queries that answers and queries follow from."""
 SOURCES: Mapping[ItemKind, Table] = {"fact": FACTS, "question": QUESTIONS}
 """The items that come from a source, and their tables."""
 RUN: Key = ("run", "", "", "run")
@@ -46,23 +43,32 @@ PAIRED = {
 class Snapshot:
     """What a step keeps. is_complete: whether the run is; variants: rows of that table; seed: of the study."""
 
-    is_complete: bool
-    variants: tuple[Mapping[str, Any], ...]
-    seed: int
+    is_complete: bool = False
+    variants: tuple[Mapping[str, Any], ...] = ()
+    seed: int = 0
 
 
-def keep_history(step: Step, run: Run) -> None:
-    """Adds the snapshot of a complete run to those before, and notes all of them that are as they were written.
+def keep_history(
+    step: Step, snapshot: Snapshot, warehouse: Any, runs: Sequence[Mapping[str, Any]]
+) -> dict[Table, list[Path]]:
+    """Add the snapshot of a complete run to those before, and return all files that are as they were written.
 
     A run that asked nothing, and in which no item changed, leaves none.
+
+    Args:
+        step: Step that makes the database and the history.
+        snapshot: Settings of the run.
+        warehouse: Database of the run, with its statistics.
+        runs: Rows of the table `runs`.
     """
-    artifact: Any = step.outputs["files"]
+    artifact: Any = step.outputs["history"]
     folder: Path = artifact.folder
     files = history_files(folder)
-    if step.arguments.is_complete:
-        _add(step, run, folder, files)
+    if snapshot.is_complete:
+        _add(step, snapshot, warehouse, runs, files)
     written = [path for of_table in files.values() for path in of_table]
     write_manifest(artifact.manifest, artifact.key, written)
+    return files
 
 
 def settings(asked: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -78,25 +84,24 @@ def settings(asked: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {"seed": ", ".join(sorted({str(row["seed"]) for row in rows})), **texts, **called}
 
 
-def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> None:
-    """Writes the snapshot of this run, and adds its files."""
-    snapshot: Snapshot = step.arguments
+def _add(
+    step: Step, snapshot: Snapshot, warehouse: Any, runs: Sequence[Mapping[str, Any]], files: dict[Table, list[Path]]
+) -> None:
+    """Write the snapshot of this run, and add its files."""
     last, before = state_of(files[HISTORY_ITEMS])
     number, at = last + 1, datetime.now(UTC).isoformat(timespec="seconds")
-    digests = _digests(step, snapshot)
-    same = _same(files[HISTORY_ITEMS], last, digests)
-    frames, numbers = _frames(step, snapshot, same)
-    now = _items_of(step, same, before) | states(frames) | _sources(step) | _settings(step, run, snapshot)
+    frames = _frames(snapshot, warehouse)
+    now = states(frames) | _sources(step) | _settings(step, runs, snapshot)
     changed: dict[Key, str | None] = {key: state for key, state in now.items() if before.get(key) != state}
     changed |= dict.fromkeys(before.keys() - now.keys() - {RUN})
-    if last and not changed and _asked_at(step, run) <= json.loads(before[RUN])["completed_at"]:
+    if last and not changed and _asked_at(runs) <= json.loads(before[RUN])["completed_at"]:
         return
     others = {key[1:3] for key in changed if key[0] in KEPT}  # models in which something changed
     then, today = ({key: state for key, state in of.items() if key[1:3] in others} for of in (before, now))
     changes = moved(frames_of(then), frames_of(today), snapshot.seed) if others and last else []
     changed[RUN] = as_state({"run": number, "completed_at": at})
     rows = {
-        HISTORY: _numbers(numbers, changes, others if last else None, number, at),
+        HISTORY: _numbers(frames[NUMBERS], changes, others if last else None, number, at),
         HISTORY_ITEMS: [
             {"run": number, "kind": key[0], "model": key[1], "dtype": key[2], "item": key[3], "state": changed[key]}
             for key in sorted(changed)
@@ -104,58 +109,18 @@ def _add(step: Step, run: Run, folder: Path, files: dict[Table, list[Path]]) -> 
     }  # fmt: skip
     for table, of_table in rows.items():
         stem = f"{STEMS[table]}-{number:06d}"
-        about = {"columns": table.schema.names, "relations": digests}
-        files[table].append(write_parquet(folder, stem, table.of(of_table), about))
+        about = {"columns": table.schema.names}
+        files[table].append(write_parquet(step.outputs["history"].folder, stem, table.of(of_table), about))
 
 
-def _digests(step: Step, snapshot: Snapshot) -> dict[str, str]:
-    """What the answers and queries of each relation are made from."""
-    read = {"queries": queries_digest(OF_ITEMS), "variants": snapshot.variants}
-    common = {**read, "kept": KEPT, "digits": DIGITS, "states": STATES}
-    return digests_of(common, _read_by(step, OF_ITEMS))
-
-
-def _same(files: Sequence[Path], last: int, digests: Mapping[str, str]) -> set[str]:
-    """The relations whose answers and queries are as in the last run; none where the file of a run is missing."""
-    if not files or len(files) < last:
-        return set()
-    noted = metadata_of(files[-1]).get("relations", {})
-    return {relation for relation, digest in digests.items() if noted.get(relation) == digest}
-
-
-def _items_of(step: Step, relations: Collection[str], before: Mapping[Key, str]) -> dict[Key, str]:
-    """The answers and queries about these relations among the items of the run before."""
-    asked = [artifact for table in (QUERIES, QUESTIONS) for artifact in step.inputs_of(table)]
-    ids = {
-        item for artifact in asked if artifact.made_from["subject"][0] in relations
-        for item in artifact.read()[artifact.table.key[-1]].to_pylist()
-    }  # fmt: skip
-    return {key: state for key, state in before.items() if key[0] in KEPT and key[3].partition(BETWEEN)[0] in ids}
-
-
-def _asked_at(step: Step, run: Run) -> str:
+def _asked_at(runs: Iterable[Mapping[str, Any]]) -> str:
     """When the last of the scores was computed, in the form of `completed_at`."""
-    return max((str(row["finished_at"]) for row in runs_of(done_of(step), run)), default="")
+    return max((str(row["finished_at"]) for row in runs), default="")
 
 
-def _read_by(step: Step, queries: Sequence[str]) -> list[Done]:
-    """What these named queries read."""
-    named = Schema(schema()).named_in(NAMED_QUERIES[name] for name in queries)
-    return [artifact for artifact in done_of(step) if artifact[0].table.name in named]
-
-
-def _frames(step: Step, snapshot: Snapshot, same: Collection[str]) -> tuple[dict[str, Any], Any]:
-    """The answers and queries but those about the same relations, and the headline numbers.
-
-    Models that have a label are called by it.
-    """
-    from swaymeter.data.warehouse.warehouse import over  # here, as pandas takes long to import
-
-    frames = dict[str, Any]()
-    for names, relations in ((OF_ITEMS, same), ((NUMBERS,), ())):
-        read = [one for one in _read_by(step, names) if relation_of(one) not in relations]
-        with over(files_of(read), schema(), [NAMED_QUERIES[name] for name in names]) as warehouse:
-            frames |= {name: warehouse.frame(name) for name in names}
+def _frames(snapshot: Snapshot, warehouse: Any) -> dict[str, Any]:
+    """Return the answers, the queries and the headline numbers; models that have a label are called by it."""
+    frames = {name: warehouse.frame(name) for name in (*OF_ITEMS, NUMBERS)}
     for name in (*MODEL_QUERIES, NUMBERS):
         of_rows = frames[name]["model"].astype(object)
         for variant in snapshot.variants:
@@ -165,7 +130,7 @@ def _frames(step: Step, snapshot: Snapshot, same: Collection[str]) -> tuple[dict
     answers, texts = frames["answers_of_questions"], frames["question_contexts"]
     keys = ["relation", "question_id", "context_id"]
     frames["answers_of_questions"] = answers.merge(texts[[*keys, "text"]], on=keys, how="left")
-    return frames, frames[NUMBERS]
+    return frames
 
 
 def _sources(step: Step) -> dict[Key, str]:
@@ -180,13 +145,13 @@ def _sources(step: Step) -> dict[Key, str]:
     return kept
 
 
-def _settings(step: Step, run: Run, snapshot: Snapshot) -> dict[Key, str]:
+def _settings(step: Step, runs: Iterable[Mapping[str, Any]], snapshot: Snapshot) -> dict[Key, str]:
     """What was asked with, measured with which parameters, and which versions of models and programs answered."""
     found: dict[str, Any] = settings({**variant, "seed": snapshot.seed} for variant in snapshot.variants)
     called = {one["variant"]: f"{one['label'] or one['model']} ({one['dtype']})" for one in snapshot.variants}
-    done = done_of(step)
+    done = step.tables_read
     revisions = {artifact.key: artifact.made_from["parameters"].get("revision") for artifact, _ in done}
-    for row in runs_of(done, run):
+    for row in runs:
         name, where = called[row["variant"]], "server" if row["dtype"] == SERVED else "hardware"
         versions = {f"revision of {name}": revisions[row["key"]], f"{where} of {name}": row["hardware"]}
         versions |= {program: row[f"{program}_version"] for program in PROGRAMS}

@@ -63,5 +63,6 @@ STATISTICS: Registry[Statistic] = Registry("statistic", (
 
 
 def statistics_of(classes: EntropyClasses) -> Mapping[str, Statistic]:
-    """Every statistic by its name, with the settings of a study."""
-    return {**STATISTICS, **{statistic.name: statistic for statistic in classes.statistics}}
+    """Return every statistic by its name, with the settings of a study."""
+    of_classes = {statistic.name: statistic for statistic in classes.statistics}
+    return {name: of_classes.get(name, statistic) for name, statistic in STATISTICS.items()}

@@ -65,19 +65,22 @@ class Comparison:
     @property
     def statistic(self) -> Statistic:
         """The comparison as a statistic."""
-        return Statistic(
-            self.name, self.version, GroupTest, (self.query,), of_relations=self.of_relations, finish=adjusted
-        )
+        return Statistic(self.name, self.version, GroupTest, (self.query,), self.compute)
 
-    def of_relations(self, frames: Frames, seed: int) -> list[Row]:
-        """The rows of `GroupTest` but for p_adjusted; ScoreError for a score that is missing or not finite."""
+    def compute(self, frames: Frames, seed: int) -> list[Row]:
+        """Return the rows of `GroupTest`.
+
+        Raises:
+            ScoreError: A score is missing or not finite.
+        """
         queries = self.queries(frames[self.query])
         published = list(self.groups(queries))
         entities = means(sorted_by(queries, [*TESTED, ENTITY, "query_id"]), [*TESTED, ENTITY, "group"], self.measure)
         rows = self.tested(published, seed, "query")
         if self.weight:  # both groups are of the same queries
-            return rows + self.tested(self.pairs(entities, [about for about, _ in published]), seed, paired=True)
-        return rows + self.tested(list(self.groups(entities)), seed)
+            pairs = self.pairs(entities, [about for about, _ in published])
+            return adjusted(rows + self.tested(pairs, seed, paired=True))
+        return adjusted(rows + self.tested(list(self.groups(entities)), seed))
 
     def queries(self, frame: Frame) -> Frame:
         """A row for each query of each group: 0 in the column `group` is the first, 1 the second; sorted by query."""
@@ -181,7 +184,7 @@ LENGTH = "name length"
 
 
 def _familiarity_by_length(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `GroupTest` but for p_adjusted."""
+    """Return the rows of `GroupTest`."""
     queries = FAMILIARITY.queries(frames[FAMILIARITY.query])
     rows, read = [], (ENTITY, FAMILIARITY.measure, "group")
     for (about, of_relation), (_, groups) in zip(by(queries, TESTED, read), FAMILIARITY.groups(queries), strict=True):
@@ -191,12 +194,10 @@ def _familiarity_by_length(frames: Frames, seed: int) -> list[Row]:
         )
         row = FAMILIARITY.row(about, groups, result, f"regression with {LENGTH}", "query")
         rows.append(row | {"effect_size": effect})
-    return rows
+    return adjusted(rows)
 
 
-FAMILIARITY_BY_LENGTH = Statistic(
-    "familiarity_by_length", 1, GroupTest, (FAMILIARITY.query,), of_relations=_familiarity_by_length, finish=adjusted
-)
+FAMILIARITY_BY_LENGTH = Statistic("familiarity_by_length", 1, GroupTest, (FAMILIARITY.query,), _familiarity_by_length)
 """Are queries about invented entities swayed more easily, names of equal length compared?
 
 A regression of susceptibility on whether the entity is invented and on its name's length in characters, one-sided:
@@ -212,7 +213,7 @@ FOLLOWING = Comparison(
 
 
 def _followed(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `GroupTest` but for p_adjusted."""
+    """Return the rows of `GroupTest`."""
     frame = frames[FOLLOWING.query]
     check_scored(frame, "persuasion")
     group = (frame["follows"] == FOLLOWING.group_b[1]).astype("int8")
@@ -221,7 +222,7 @@ def _followed(frames: Frames, seed: int) -> list[Row]:
     rows = [_answers(about, *_levels(of_test), seed=seed) for about, of_test in by(levels, TESTED)]
     entities = sorted_by(frame[frame[ENTITY].notna()], [*TESTED, ENTITY, "group"])
     pairs = FOLLOWING.pairs(entities, [{name: row[name] for name in TESTED} for row in rows])
-    return rows + FOLLOWING.tested(pairs, seed, paired=True)
+    return adjusted(rows + FOLLOWING.tested(pairs, seed, paired=True))
 
 
 def _levels(rows: Frame) -> Iterator[Levels]:
@@ -245,7 +246,7 @@ def _answers(about: Row, a: Levels, b: Levels, *, seed: int) -> Row:
     return row | {"n_a": a.n, "n_b": b.n, "mean_a": a.mean, "mean_b": b.mean, "effect_size": effect}
 
 
-FOLLOWED = Statistic(FOLLOWING.name, 3, GroupTest, (FOLLOWING.query,), of_relations=_followed, finish=adjusted)
+FOLLOWED = Statistic(FOLLOWING.name, 3, GroupTest, (FOLLOWING.query,), _followed)
 """Do contexts persuade more where the greedy answer follows them than where it stays the original one?
 
 As published, a row of a group is a single answer: a context before a query. Permutation test, one-sided, with the

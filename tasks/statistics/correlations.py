@@ -55,18 +55,15 @@ OF_ENTITIES = ("degree_of_queries", "frequency_of_queries")
 SUSCEPTIBILITY = "susceptibility"
 
 
-def _correlations(frames: Frames, seed: int, *, of_relations: bool) -> list[Row]:
-    """The rows of `CorrelationRow` over all relations, or of each; ScoreError for a score that is infinite."""
-    return [
+def _correlations(frames: Frames, seed: int) -> list[Row]:
+    """Return the rows of `CorrelationRow`; ScoreError for a score that is infinite."""
+    rows = [
         {**about, "level": level, "relation": relation, **correlated(pairs, measure, SUSCEPTIBILITY)}
-        for query in (OF_ENTITIES if of_relations else HELD_AGAINST_SUSCEPTIBILITY)
-        for measure in HELD_AGAINST_SUSCEPTIBILITY[query]
+        for query, measures in HELD_AGAINST_SUSCEPTIBILITY.items()
+        for measure in measures
         for about, queries in _by_model_and_type(frames[query], measure)
-        for level, relation, pairs in _pairs(query, queries, measure, of_relations)
+        for level, relation, pairs in _pairs(query, queries, measure)
     ]
-
-
-def _sorted(rows: list[Row]) -> list[Row]:
     order = ("measure_a", "model", "dtype", "level", "relation", "query_type")
     return sorted(rows, key=lambda row: [row[name] for name in order])
 
@@ -80,13 +77,13 @@ def _by_model_and_type(frame: Frame, measure: str) -> Iterator[tuple[Row, Frame]
             yield {**about, "measure_a": measure, "measure_b": SUSCEPTIBILITY, "query_type": query_type}, of_type
 
 
-def _pairs(query: str, queries: Frame, measure: str, of_relations: bool) -> Iterator[tuple[str, str, Frame]]:
+def _pairs(query: str, queries: Frame, measure: str) -> Iterator[tuple[str, str, Frame]]:
     """The pairs at each level of a named query: level, relation, and a row per pair."""
     both = [measure, SUSCEPTIBILITY]
     if query in OF_ENTITIES:
         entities = queries.groupby(["relation", "entity"], sort=True, observed=True)[both].mean().reset_index()
-        groups = entities.groupby("relation", sort=True, observed=True) if of_relations else [(ALL, entities)]
-        yield from (("entity", str(relation), rows) for relation, rows in groups)
+        groups = entities.groupby("relation", sort=True, observed=True)
+        yield from (("entity", str(relation), rows) for relation, rows in [(ALL, entities), *groups])
         return
     yield "query", ALL, queries
     if query != "precision_of_queries":  # a sample of queries has too few of a relation
@@ -102,10 +99,7 @@ def correlated(pairs: Frame, first: str, second: str) -> Row:
     return row
 
 
-STATISTIC = Statistic(
-    "correlations", 5, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), partial(_correlations, of_relations=False),
-    partial(_correlations, of_relations=True), by_model=True, finish=_sorted,
-)  # fmt: skip
+STATISTIC = Statistic("correlations", 5, CorrelationRow, tuple(HELD_AGAINST_SUSCEPTIBILITY), _correlations)
 
 COUNTS = ("log_entity_count", "log_pair_count")
 EFFECT = "familiarity_effect_size"
@@ -132,7 +126,7 @@ def _effects_by_frequency(frames: Frames, seed: int) -> list[Row]:
 
 EFFECTS_BY_FREQUENCY = Statistic(
     "effects_by_frequency", 2, CorrelationRow, ("frequency_of_queries", "susceptibility_of_queries"),
-    _effects_by_frequency, by_model=True,
+    _effects_by_frequency,
 )  # fmt: skip
 """Is the effect of familiarity larger in relations whose real entities a corpus names more often?
 
@@ -174,7 +168,7 @@ def envelope(degrees: NDArray[np.float64], swayed: NDArray[np.float64]) -> Itera
 
 
 OF_DEGREES, OF_COUNTS = (
-    Statistic(name, 1, EnvelopePoint, (query,), partial(_envelopes, query, quantities), by_model=True)
+    Statistic(name, 1, EnvelopePoint, (query,), partial(_envelopes, query, quantities))
     for name, query, quantities in (
         ("degree_envelope", "degree_of_entities", ("degree", "relation_degree")),
         ("count_envelope", "frequency_of_entities", ("entity_count", "pair_count")),

@@ -43,7 +43,7 @@ class Compared(NamedTuple):
 
 
 def compare_relations(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `GroupComparison` of single sets of contexts, but for p_adjusted."""
+    """Return the rows of `GroupComparison` of single sets of contexts."""
     entities = _entities(frames[SUSCEPTIBILITY], ["type"], "susceptibility")
     contexts = _entities(frames[PERSUASION], ["relevant", "context_label", "strength"], "persuasion")
     dealt = [
@@ -51,14 +51,12 @@ def compare_relations(frames: Frames, seed: int) -> list[Row]:
     ]
     relevant = contexts[contexts["relevant"] == "True"]
     paired = [pair for about, rows in by(relevant, RELATION) for pair in _contexts(about, rows)]
-    return [
-        *_tested(dealt, "susceptibility", seed, paired=False),
-        *_tested(paired, "persuasion", seed, paired=True),
-    ]
+    rows = _tested(dealt, "susceptibility", seed, paired=False) + _tested(paired, "persuasion", seed, paired=True)
+    return _adjusted(rows)
 
 
 def compare_sets(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `GroupComparison` between sets of contexts, but for p_adjusted."""
+    """Return the rows of `GroupComparison` between sets of contexts."""
     entities = _entities(frames[SUSCEPTIBILITY], [], "susceptibility")
     compared = []
     for about, rows in by(entities, TYPE):
@@ -67,10 +65,10 @@ def compare_sets(frames: Frames, seed: int) -> list[Row]:
             for a, b in combinations(by_set, 2):
                 groups = _of_both(by_set[a], by_set[b], "susceptibility")
                 compared.append(Compared({**about, "relation": ALL}, "set", within, (a, b), groups))
-    return _tested(compared, "susceptibility", seed, paired=True)
+    return _adjusted(_tested(compared, "susceptibility", seed, paired=True))
 
 
-def finished(rows: list[Row]) -> list[Row]:
+def _adjusted(rows: list[Row]) -> list[Row]:
     """The rows with p_adjusted, in order."""
     keys = ("comparison", "within", "group_a", "group_b", "measure", *RELATION)
     return adjust(sorted(rows, key=lambda row: [row[name] for name in keys]), FAMILY)
@@ -169,9 +167,6 @@ def _tested(compared: Sequence[Compared], measure: str, seed: int, *, paired: bo
     ]
 
 
-COMPARISONS = Statistic(
-    "group_comparisons", 4, GroupComparison, (SUSCEPTIBILITY, PERSUASION), of_relations=compare_relations,
-    finish=finished,
-)  # fmt: skip
-OF_SETS = Statistic("set_comparisons", 1, GroupComparison, (SUSCEPTIBILITY,), compare_sets, finish=finished)
-MEANS = Statistic("group_means", 3, Summary, (SUSCEPTIBILITY, PERSUASION), of_relations=summarise)
+COMPARISONS = Statistic("group_comparisons", 4, GroupComparison, (SUSCEPTIBILITY, PERSUASION), compare_relations)
+OF_SETS = Statistic("set_comparisons", 1, GroupComparison, (SUSCEPTIBILITY,), compare_sets)
+MEANS = Statistic("group_means", 3, Summary, (SUSCEPTIBILITY, PERSUASION), summarise)

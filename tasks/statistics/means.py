@@ -28,8 +28,8 @@ def _queries(frames: Frames) -> Frames:
 
 SUSCEPTIBILITY_MEANS = statistic_of(
     "susceptibility_means", 4, (QUERIES,),
-    [Mean(SUSCEPTIBILITY, (*TYPE, "entities"), "relation", averaged=ENTITIES, interval=True)],
     [
+        Mean(SUSCEPTIBILITY, (*TYPE, "entities"), "relation", averaged=ENTITIES, interval=True),
         Mean(SUSCEPTIBILITY, ENTITIES, "entity", averaged=(*ENTITIES, "entity"), interval=True),
         Mean(SUSCEPTIBILITY, FORMS, "query", order=(*FORMS, "query_id"), interval=True, quantiles=True),
     ],
@@ -56,7 +56,7 @@ def _lengths(*by: str) -> list[Mean]:
 
 
 NAME_LENGTHS = statistic_of(
-    "name_lengths", 1, (QUERIES,), _lengths("entities"), _lengths("relation", "entities"), prepare=_names
+    "name_lengths", 1, (QUERIES,), [*_lengths("entities"), *_lengths("relation", "entities")], prepare=_names
 )
 """How long the names of real and invented entities are whose queries have a score; see `familiarity_by_length`."""
 

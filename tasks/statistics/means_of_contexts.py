@@ -1,4 +1,4 @@
-"""How far contexts persuade: means whose rows over all relations follow from those of single relations.
+"""How far contexts persuade: means in single relations, and over all relations with a relation as the unit.
 
 persuasion_means: by kind of context, about the query's entity or about others; unit of analysis: a prompt within a
 relation; beside them how many of a query's contexts are relevant. followed_means: by what the greedy answer followed,
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from swaymeter.data.records.statistics import Summary
 from swaymeter.tasks.statistics.frames import named, sorted_by, weighted_means
-from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
+from swaymeter.tasks.statistics.statistic import Frame, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, RELATION, TYPE, Mean
 
 if TYPE_CHECKING:
@@ -41,9 +41,8 @@ def _groups_of(rows: Iterable[Row], **columns: str) -> "pd.DataFrame":
     )  # fmt: skip
 
 
-def persuasion_of_relations(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary` for the persuasion of each relation, and for its queries' numbers of relevant contexts."""
-    frame = frames["persuasion_by_kind"]
+def persuasion_of_relations(frame: Frame) -> list[Row]:
+    """Return the rows of `Summary` for the persuasion of each relation, and for its queries' relevant contexts."""
     frame = frame.assign(relevant=named(frame["relevant"], "relevant", "irrelevant"))
     frame = sorted_by(frame, [*KINDS, "query_id"])
     queries = frame.groupby(list(KINDS), as_index=False, sort=True, observed=True)["query_id"].nunique()
@@ -85,9 +84,8 @@ def _of_prompts(kind: Frame) -> Row:
     return {"n": counts["prompts"], **counts}
 
 
-def followed_of_relations(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `Summary` for persuasion by what was followed in each relation."""
-    frame = frames["followed"]
+def followed_of_relations(frame: Frame) -> list[Row]:
+    """Return the rows of `Summary` for persuasion by what was followed in each relation."""
     answers = frame["answers"].astype("float64")
     frame = frame.assign(
         conflict=frame["conflict"].astype(object).fillna("none"), persuasion=frame[QUANTITY].astype("float64"),
@@ -127,9 +125,10 @@ def _followed(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 PERSUASION = Statistic(
-    "persuasion_means", 5, Summary, ("persuasion_by_kind",), of_relations=persuasion_of_relations,
-    finish=persuasion_over_relations,
+    "persuasion_means", 5, Summary, ("persuasion_by_kind",),
+    lambda frames, seed: persuasion_over_relations(persuasion_of_relations(frames["persuasion_by_kind"])),
 )  # fmt: skip
 FOLLOWED_MEANS = Statistic(
-    "followed_means", 4, Summary, ("followed",), of_relations=followed_of_relations, finish=followed_over_relations
-)
+    "followed_means", 4, Summary, ("followed",),
+    lambda frames, seed: followed_over_relations(followed_of_relations(frames["followed"])),
+)  # fmt: skip

@@ -220,4 +220,6 @@ def _verdict(row: Row, p: float | None, margin: float) -> str | None:
 
 
 MEANS = Statistic("model_means", 12, Summary, MODEL_QUERIES, means)
-DIFFERENCES = Statistic("model_differences", 12, ModelDifference, MODEL_QUERIES, differences, finish=adjusted)
+DIFFERENCES = Statistic(
+    "model_differences", 12, ModelDifference, MODEL_QUERIES, lambda frames, seed: adjusted(differences(frames, seed))
+)

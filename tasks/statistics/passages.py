@@ -146,13 +146,13 @@ def _sides(rows: Frame, larger: Any) -> Frame:
 
 
 def effects(frames: Frames, seed: int) -> list[Row]:
-    """The rows of `PassageEffect`, but for p_adjusted."""
+    """Return the rows of `PassageEffect`."""
     rows: list[Row] = []
     for about, both in pairs(frames[QUERY]):
         if len(both):
             means, paired = _compared(both, seed)
             rows.append({**about, **means, "unit": SHARE, **paired._asdict(), "p_adjusted": None, "verdict": None})
-    return rows
+    return adjusted(rows)
 
 
 def _compared(both: Frame, seed: int) -> tuple[Row, Paired]:
@@ -183,4 +183,4 @@ def adjusted(rows: list[Row]) -> list[Row]:
 
 
 MEANS = Statistic("passage_means", 3, Summary, (QUERY, CITATIONS, PERSUASION), means)
-EFFECTS = Statistic("passage_effects", 3, PassageEffect, (QUERY,), effects, finish=adjusted)
+EFFECTS = Statistic("passage_effects", 3, PassageEffect, (QUERY,), effects)

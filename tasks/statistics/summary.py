@@ -113,23 +113,16 @@ def statistic_of(
     version: int,
     queries: tuple[str, ...],
     table: Sequence[Mean] = (),
-    of_relations: Sequence[Mean] = (),
     prepare: Callable[[Frames], Frames] = dict,
 ) -> Statistic:
     """A table of means as a statistic.
 
-    of_relations: the rows of single relations, where they are kept apart; prepare: gives the frames that the table
-    names, from those of the queries, each row from those of its model; where a row of the table names none, it is the
-    first.
+    prepare: gives the frames that the table names, from those of the queries; where a row of the table names none, it
+    is the first.
     """
 
-    def computed(table: Sequence[Mean]) -> Callable[[Frames, int], list[Row]]:
-        def compute(frames: Frames, seed: int) -> list[Row]:
-            prepared = prepare(frames)
-            return [row for mean in table for row in mean.rows(prepared[mean.frame or queries[0]], seed)]
+    def compute(frames: Frames, seed: int) -> list[Row]:
+        prepared = prepare(frames)
+        return [row for mean in table for row in mean.rows(prepared[mean.frame or queries[0]], seed)]
 
-        return compute
-
-    kept = computed(of_relations) if of_relations else None
-    by_model = all({*MODEL} <= {*mean.by} for mean in table)
-    return Statistic(name, version, Summary, queries, computed(table), kept, by_model=by_model)
+    return Statistic(name, version, Summary, queries, compute)

@@ -154,7 +154,7 @@ class TinyStudy:
     def results(self) -> dict[str, list[tuple[object, ...]]]:
         """The rows of every table of results in the database, and what it says of the runs."""
         tables = ("statistics", "correlations", "summaries", "susceptibility", "facts", "queries", "contexts")
-        queries = {name: f'SELECT * EXCLUDE (file_id) FROM "{name}" ORDER BY ALL' for name in tables}
+        queries = {name: f'FROM "{name}" ORDER BY ALL' for name in tables}
         queries["runs"] = "SELECT measure, relation, prompts, rows FROM runs ORDER BY ALL"
         with duckdb.connect(self.workspace / "study.duckdb", read_only=True) as database:
             return {name: database.execute(query).fetchall() for name, query in queries.items()}

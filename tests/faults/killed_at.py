@@ -25,7 +25,7 @@ class KilledAt:
         """Makes the command die in time."""
         from transformers.models.llama.modeling_llama import LlamaMLP
 
-        from swaymeter.data.warehouse.loading import _Loader
+        from swaymeter.data.warehouse.loading import Building
         from swaymeter.tasks.measures import run
 
         noted = os.open(self.prompts, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -49,7 +49,7 @@ class KilledAt:
                 os.kill(os.getpid(), signal.SIGKILL)
 
         run.count_prompts = note
-        moments = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (_Loader, "_load")}
+        moments = {"layer": (LlamaMLP, "forward"), "rename": (Path, "replace"), "load": (Building, "_insert")}
         _before(*moments[self.moment], perhaps_die)
 
 

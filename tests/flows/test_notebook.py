@@ -9,7 +9,7 @@ import pytest
 
 import swaymeter
 from swaymeter.data.errors import InputError, UsageError, WorkFailed, WorkspaceError
-from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.loading import build
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.steps.aggregate import schema
 from tests.data.warehouse.small_study import MADE, small_study, stored, table
@@ -19,7 +19,7 @@ from tests.data.warehouse.small_study import MADE, small_study, stored, table
 def results(tmp_path_factory: pytest.TempPathFactory) -> swaymeter.Results:
     folder, study = tmp_path_factory.mktemp("results"), small_study()
     computed = {table(name): study.get(name, ()) for name in MADE}
-    update(folder / "study.duckdb", "key", schema(), stored(folder / "files", study), computed=computed)
+    build(folder / "study.duckdb", "key", schema(), stored(folder / "files", study), computed=computed)
     return swaymeter.open(folder)
 
 

@@ -1,4 +1,4 @@
 -- Percentiles of a quantity along another one.
-SELECT COLUMNS(lambda name: name <> 'file_id')
+SELECT *
 FROM envelopes
 ORDER BY model, dtype, quantity, along, relation, query_type, "at"

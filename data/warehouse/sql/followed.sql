@@ -1,5 +1,4 @@
 -- Whose answer the greedy answers give, by kind of context and conflict, with the mean persuasion of these contexts.
--- by relation: greedy_answers, persuasion, queries, contexts
 -- Persuasion is NULL where it was not measured; why the sum is over decimals is said in persuasion_by_kind, and why the
 -- queries come late.
 WITH totals AS (

@@ -1,5 +1,4 @@
 -- The answers that follow the context or stay the original, by level of persuasion (entity NULL) and by entity (level NULL).
--- by relation: greedy_answers, persuasion, queries
 -- unit: persuasion = nats
 -- unit: level = nats
 -- A level is where its range begins: in a relation and query type with over 1,024 answers, all ranges are as wide, a power

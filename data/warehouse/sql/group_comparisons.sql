@@ -1,4 +1,4 @@
 -- Every test of two groups of entities, of two sets of contexts, or of two kinds of contexts.
-SELECT COLUMNS(lambda name: name <> 'file_id')
+SELECT *
 FROM group_comparisons
 ORDER BY model, dtype, measure DESC, comparison, "within", relation, query_type DESC, group_a, group_b

@@ -1,4 +1,4 @@
 -- Pearson's correlation of coherent persuasion with entropies, edits, reversions and page views, by partition and pooled.
-SELECT COLUMNS(lambda name: name <> 'file_id')
+SELECT *
 FROM instance_correlations
 ORDER BY measure_b, measure_a, model, dtype, "partition", condition

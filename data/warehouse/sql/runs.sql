@@ -1,5 +1,5 @@
 -- Every stored file of scores: what was computed, when, with which versions; `asked_with` has the prompt.
-SELECT r.relation, r.model, v.label, r.* EXCLUDE (relation, model, variant, file_id)
+SELECT r.relation, r.model, v.label, r.* EXCLUDE (relation, model, variant)
 FROM runs AS r
 LEFT JOIN variants AS v USING (variant)
 ORDER BY r.started_at, r.model, r.dtype, r.relation, r.measure

@@ -1,4 +1,4 @@
 -- Every test, the largest effects of a comparison and query type first, the untestable last.
-SELECT COLUMNS(lambda name: name <> 'file_id')
+SELECT *
 FROM statistics
 ORDER BY comparison, query_type, effect_size DESC NULLS LAST, model, dtype, relation

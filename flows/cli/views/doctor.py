@@ -13,7 +13,7 @@ from rich.markup import escape
 from swaymeter.data.errors import SwaymeterError
 from swaymeter.data.records.tables import RECORD_TABLES
 from swaymeter.data.sources.access import close_sessions
-from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.server.api import prefect_api
 from swaymeter.flows.study.places import STUDIES
@@ -126,7 +126,7 @@ def _embedder() -> str:
 def _duckdb() -> str:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "doctor.duckdb"
-        update(path, "doctor", RECORD_TABLES, {})
+        build(path, "doctor", RECORD_TABLES, {})
         with opened(path, RECORD_TABLES):
             return "a database can be written and read"
 

@@ -279,7 +279,7 @@ def test_a_workspace_without_its_note_is_named_as_that(workspace: Workspace) -> 
 def test_another_layout_is_refused_and_left_alone(content: str, workspace: Workspace) -> None:
     (workspace.root / "scores").mkdir(parents=True)
     (workspace.root / "workspace.json").write_text(content)
-    with pytest.raises(WorkspaceError, match=r"made by another version of swaymeter.*; move the folder away"):
+    with pytest.raises(WorkspaceError, match="an earlier version; start a new workspace or run again with"):
         workspace.check_layout()
     with pytest.raises(WorkspaceError), workspace.lock():
         pass
@@ -343,7 +343,6 @@ def test_what_others_put_into_a_workspace_ends(kind: str, workspace: Workspace) 
         in_place_of(workspace.root / file, kind)
     in_place_of(path, kind)
     assert artifact.check().state == "damaged"
-    assert [*artifact.versions()] == []
     assert describe_holder(workspace.root) == f"another run uses the workspace {workspace.root}"
     assert workspace.report_artifact({}).check().state == "damaged"
     with pytest.raises(DamagedFile, match="findings"):

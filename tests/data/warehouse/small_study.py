@@ -14,7 +14,7 @@ from swaymeter.data.records.statistics import CorrelationRow, GroupTest
 from swaymeter.data.records.table import Table
 from swaymeter.data.records.tables import RECORD_TABLES
 from swaymeter.data.storage.files import write_parquet
-from swaymeter.data.warehouse.loading import update
+from swaymeter.data.warehouse.loading import build
 from swaymeter.data.warehouse.warehouse import Warehouse, opened
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS as MADE
@@ -124,7 +124,7 @@ def stored(folder: Path, study: Mapping[str, Sequence[Mapping[str, Any]]]) -> di
 @functools.cache
 def _empty_content() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
-        update(Path(folder) / "empty.duckdb", "empty", TABLES, {})
+        build(Path(folder) / "empty.duckdb", "empty", TABLES, {})
         return (Path(folder) / "empty.duckdb").read_bytes()
 
 
@@ -142,7 +142,7 @@ def warehouse_of(
     """A study's rows in a database, `study.duckdb` of the folder; exports: as in `opened`."""
     path = write_empty(folder / "study.duckdb")
     made = {table(name): study.get(name, ()) for name in MADE}
-    update(path, "key", TABLES, stored(folder / "files", study), computed=made)
+    build(path, "key", TABLES, stored(folder / "files", study), computed=made)
     with opened(path, TABLES, exports=exports) as warehouse:
         yield warehouse
 

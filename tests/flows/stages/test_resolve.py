@@ -148,7 +148,7 @@ def test_a_model_that_is_gone_stops_no_other(first: str, tmp_path: Path) -> None
 def test_where_every_score_fails_the_earlier_page_stays(tmp_path: Path) -> None:
     gone = [{"name": str(tmp_path / "gone"), "dtype": "float32", "device": "cpu"}]
     study = prepare(selected(tmp_path, models=gone))
-    of_study = ["statistics", "history", "database", "page"]
+    of_study = ["database", "page"]
     assert {node.state for node in study.graph if node.id.group in of_study} == {"missing", "blocked"}
     study.workspace.database.touch()
     blocked = [node for node in again(study).graph if node.id.group in of_study]
@@ -229,7 +229,7 @@ def test_every_step_makes_what_its_kind_names(study: Selected) -> None:
     assert {node.kind.group for node in nodes} >= {"facts", "queries and contexts", "choice of questions", "database"}
     for node in nodes:
         assert node.step is not None
-        collective = node.kind.makes in (("scores",), ("statistics",))
+        collective = node.kind.makes == ("scores",)
         assert collective or {*node.step.outputs} == {*node.kind.makes}, node.id
 
 

@@ -7,17 +7,14 @@ from typing import Any
 
 import pytest
 
-from swaymeter.data.storage.history import Key, history_files
+from swaymeter.data.storage.history import history_files
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.views import history as view
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.resolve import graph_of
-from swaymeter.flows.steps import history
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.reports.history import HISTORY_QUERIES, Since, section
-from swaymeter.tasks.statistics.history import FRAMES, states
-from swaymeter.tasks.statistics.statistic import Frames
 from tests.flows.small_study import run, write_study
 from tests.tasks.models.tiny import save_language_model
 
@@ -133,29 +130,3 @@ def test_a_damaged_snapshot_is_left_out(nights: Nights, tmp_path: Path) -> None:
     assert len(files) == 2 * 4
     files[0].write_bytes(files[0].read_bytes()[:-1])
     assert len([path for of_table in history_files(tmp_path / "history").values() for path in of_table]) == 7
-
-
-@pytest.mark.parametrize("damaged", [False, True])
-def test_one_relation_changes_what_all_would(damaged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    nights, read = Nights(tmp_path), list[int]()
-    nights.groups = {country: "north" if country == "Norway" else "others" for country in CAPITALS}
-    nights.run()
-    nights.contexts["Peru"] = "Peru's capital is Bern."
-    nights.run()
-    folder = tmp_path / "workspace" / "history"
-    if damaged:  # what it says of the others is not known any more
-        (path,) = folder.glob("items-000001-*")
-        path.write_bytes(path.read_bytes()[:-1])
-
-    def counted(frames: Frames) -> dict[Key, str]:
-        read.append(len(frames[FRAMES["answer"]]))
-        return states(frames)
-
-    monkeypatch.setattr(history, "states", counted)
-    nights.contexts["Norway"] = "Norway's capital is Bern."
-    nights.run()
-    assert read == [len(CAPITALS) * 2 if damaged else 2]
-    step_by_step = nights.states()
-    shutil.rmtree(folder)
-    nights.run()
-    assert nights.states() == step_by_step

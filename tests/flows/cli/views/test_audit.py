@@ -329,7 +329,7 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
 
     alone: the verdict of all answers without a context.
     """
-    from swaymeter.data.warehouse.loading import update
+    from swaymeter.data.warehouse.loading import build
 
     numbered = [(f"q {number}", VERDICTS[verdict]) for number, verdict in enumerate(verdicts)]
     context = {"context_id": "c", "condition": "conflicting", "passages": [{"text": text}], "answers": ["Lima"]}
@@ -347,7 +347,7 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
         table("variants"): [row(table("variants"), model="m", dtype="float32", **asked_of)],
         table("runs"): [row(table("runs"), model="m", dtype="float32", **asked_with)],
     }
-    update(folder / "study.duckdb", "key", schema(), files, computed=made)
+    build(folder / "study.duckdb", "key", schema(), files, computed=made)
     return folder
 
 
@@ -355,7 +355,7 @@ LEFT_OUT = "left out of A: m (float32) against B: m (float32)"
 
 
 def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
-    from swaymeter.data.warehouse.loading import update
+    from swaymeter.data.warehouse.loading import build
 
     file = ORACLE / "15-greedy-answers-cut-off" / "questions.jsonl"
     questions = read_questions(OwnQuestions(file=str(file))).questions
@@ -371,7 +371,7 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     alike = as_row(rejected_question(questions[0], ANSWERS_ALIKE, "q1, conflicting: 'two' is the right answer '2'"))
     of_questions = {"questions": [as_row(one) for one in questions], "rejected": [alike]}
     files = stored(tmp_path / "files", of_questions | {"answers": answers})
-    update(tmp_path / "study.duckdb", "key", schema(), files)
+    build(tmp_path / "study.duckdb", "key", schema(), files)
     found = audit.found_in(tmp_path / "study.duckdb")
     (not_asked,) = found.not_asked
     assert not_asked.startswith("not asked: A context called conflicting states the right answer in another spelling")
