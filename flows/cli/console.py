@@ -1,5 +1,6 @@
 """Standard output and standard error, and how lines, warnings and long lists are printed."""
 
+import sys
 from collections.abc import Collection, Iterable, Sequence
 
 import typer
@@ -11,7 +12,6 @@ from rich.text import Text
 
 from swaymeter.data.errors import WorkFailed
 from swaymeter.data.escaping import terminal
-from swaymeter.flows.cli.streams import lost_output
 
 
 class PlainConsole(Console):
@@ -58,10 +58,18 @@ def print_table(
 
 
 def print_product(text: str, *, nl: bool = True) -> None:
-    """Print what a program reads, as it is; WorkFailed where not all of it could be written."""
-    typer.echo(text, nl=nl)
-    if why := lost_output():
-        raise WorkFailed(f"not all could be written to standard output: {why}")
+    """Print what a program reads, as it is.
+
+    Raises:
+        WorkFailed: Standard output cannot be written.
+    """
+    try:
+        typer.echo(text, nl=nl)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise WorkFailed(f"standard output cannot be written: {error.strerror or error}") from None
 
 
 def warn(line: str) -> None:

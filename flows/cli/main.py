@@ -5,7 +5,9 @@ import logging
 import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import Annotated
 
 import typer
@@ -20,8 +22,6 @@ from swaymeter.flows.cli.commands.datasets import datasets
 from swaymeter.flows.cli.commands.over_time import over_time
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out, print_line
-from swaymeter.flows.cli.memory import check_memory, short_of_memory
-from swaymeter.flows.cli.streams import finish_output, keep_working, lost_output
 from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, end_when_interrupted
 from swaymeter.flows.execution.threads import limit_threads
 from swaymeter.flows.server.settings import keep_quiet
@@ -51,7 +51,9 @@ def main() -> None:
     Prefect's threads live on while the interpreter ends, and DuckDB's binding then prints pages about objects they
     hold; all is written and sent by now, so the process ends at once.
     """
-    keep_working()
+    for stream in (sys.stdout, sys.stderr):  # a character that the encoding lacks is written as its number
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     end_when_interrupted()
     logging.raiseExceptions = False  # a log that Prefect's API does not take is none of the person's business
     try:
@@ -60,9 +62,8 @@ def main() -> None:
         print_line(traceback.format_exc().rstrip(), err)
         code = 1
     logging.shutdown()
-    if code == 0 and (why := lost_output()):
-        err.print(f"[yellow]warning[/yellow]  not all could be written to standard output: {why}")
-    finish_output()
+    with suppress(OSError):  # a reader that has gone wants no more
+        sys.stdout.flush()
     os._exit(code)
 
 
@@ -71,7 +72,6 @@ def exit_code() -> int:
     if "--offline" in sys.argv:
         os.environ["HF_HUB_OFFLINE"] = "1"
     try:
-        check_memory()
         app(standalone_mode=True)
     except SystemExit as ended:
         if ended.code == STOPPED:  # Typer makes this of Ctrl-C, and prints nothing
@@ -82,10 +82,7 @@ def exit_code() -> int:
             err.print_exception()
         err.print(f"[red]error[/red]  {escape(str(error))}", soft_wrap=True)
         return error.exit_code
-    except (ImportError, MemoryError, OSError, RuntimeError) as error:
-        if not (short := short_of_memory(error)):
-            raise
-        err.print(f"[red]error[/red]  {escape(short)}", soft_wrap=True)
+    except BrokenPipeError:
         return 1
     except KeyboardInterrupt:
         err.print(GO_ON)

@@ -212,7 +212,7 @@ def _run(
             if execution.runner != "threads":
                 named = execution.address or os.environ.get("DASK_SCHEDULER_ADDRESS") or None
                 address, models = named if execution.runner == "dask" else None, {one.place: one.model for one in asked}
-                workers = Cluster(address, execution.workers, Run(workspace.root, offline), execution.shares, models)
+                workers = Cluster(address, execution.workers, Run(workspace.root, offline), models)
             with workers:
                 is_retried = (flow_run.run_count or 0) > 1  # which resumes what the first try has forced
                 if any(kinds.values()) and not is_retried:  # a run that is refused forces nothing

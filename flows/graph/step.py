@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar
 from swaymeter.data.records import as_row, of_row
 from swaymeter.data.records.table import Table
 from swaymeter.data.storage.artifact import Artifact, Check, TableArtifact
-from swaymeter.tasks.measures.run import ALL, Share, Spent
+from swaymeter.tasks.measures.run import Spent
 
 Record = TypeVar("Record")
 Stage = Literal["fetch", "build", "score", "aggregate", "report"]
@@ -55,14 +55,12 @@ def no_progress(done: int, total: int) -> None:
 class Run:
     """What holds for all steps of one run, wherever they run.
 
-    progress: called with the chunks that are done and those that there are. share: which chunks of a score step are
-    computed here; a step that was cut in shares is computed once more whole, which joins them.
+    progress: called with the chunks that are done and those that there are.
     """
 
     workspace: Path
     offline: bool = False
     progress: Callable[[int, int], None] = no_progress
-    share: Share = ALL
 
 
 @dataclass(frozen=True)

@@ -98,7 +98,7 @@ def run_pass(step: Step, run: Run) -> Spent:
         run.progress(done, total)
 
     outputs = {name: step.table(name) for name in step.outputs}
-    return measure_relation(inputs, outputs, load, progress, share=run.share)
+    return measure_relation(inputs, outputs, load, progress)
 
 
 def _check(arguments: Score) -> None:

@@ -109,9 +109,6 @@ class ExecutionPart(Options):
     GPU, each of which keeps its model; dask: workers of a Dask cluster. The last two need the extra `dask`."""
     workers: int | None = Field(default=None, ge=1, le=1000)
     """Worker processes, also of a Dask cluster that the run starts; null: one a GPU, or two where there is none."""
-    shares: int = Field(default=1, ge=1, le=1000)
-    """In how many shares each score step is cut, computed by so many workers at once: for a study of fewer relations
-    than workers. Not with the runner threads."""
     address: str | None = Field(default=None, pattern=r"^(tcp|tls|ucx|ws|wss)://\S+$")
     """The scheduler of a Dask cluster, such as tcp://10.0.0.1:8786; null: what the environment variable
     DASK_SCHEDULER_ADDRESS says, else a cluster on this machine that ends with the run."""

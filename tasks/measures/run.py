@@ -81,42 +81,22 @@ class Spent:
         return cls(**{name: sum(about[name] for about in chunks) for name in asdict(cls())})
 
 
-@dataclass(frozen=True)
-class Share:
-    """Which of a pass's chunks are computed: every `of`-th from `number` on, so that several workers take them all."""
-
-    number: int = 0
-    of: int = 1
-
-    @property
-    def is_all(self) -> bool:
-        """Whether nobody else computes any of the chunks."""
-        return self.of == 1
-
-    def holds(self, chunk: int) -> bool:
-        """Whether a chunk is of this share."""
-        return chunk % self.of == self.number
-
-
-ALL = Share()
-
-
 def measure_relation(
     inputs: Inputs,
     outputs: Mapping[str, TableArtifact],
     load_model: Callable[[], Any],
     progress: Progress = lambda done, total: None,
-    *,
-    share: Share = ALL,
 ) -> Spent:
-    """Computes and stores the scores of a relation that are not stored yet.
+    """Compute and store the missing scores of a relation; what can be derived from stored scores loads no model.
 
-    What can be derived from stored scores loads no model. Scores that do not answer the requests of their artifact
-    count as missing, and stay until newer ones take their place. Returns what was spent here.
+    Args:
+        inputs: What the passes read, but for `outputs`, which is set here.
+        outputs: Artifacts of the measures, by name.
+        load_model: Function that loads the model.
+        progress: Function that is called before every chunk of a pass and at the end.
 
-    inputs: what the passes read, but for `outputs`, which is set here; outputs: the artifacts of the measures that are
-    asked for, by name; progress: called before every chunk of a pass and at the end; share: the chunks that are
-    computed here, of the first pass alone where it is not all: only who has all chunks may derive scores from them.
+    Returns:
+        What was spent here.
     """
     computed: list[Mapping[str, Any]] = []
     missing = [name for name, output in outputs.items() if not _is_done(output)]
@@ -128,9 +108,7 @@ def measure_relation(
             rejected |= rejected_of(output)
         of_pass = replace(inputs, outputs=frozenset(scoring.measures), scores=scores, rejected=rejected)
         of_outputs = {name: outputs[name] for name in scoring.measures}
-        computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress, share)
-        if not share.is_all:
-            break
+        computed += _run(scoring.leading, of_pass, of_outputs, load_model, progress)
     return Spent.on(computed)
 
 
@@ -140,9 +118,8 @@ def _run(
     outputs: Mapping[str, TableArtifact],
     load_model: Callable[[], Any],
     progress: Progress,
-    share: Share,
 ) -> list[Mapping[str, Any]]:
-    """Computes the missing chunks of a share, and joins all where it is all; gives what is noted beside these."""
+    """Compute the missing chunks and join all; return what is noted beside these."""
     model = load_model() if measure.capability else None
     inputs = _answerable(measure, inputs, model)
     also = {"rejected": inputs.rejected} if inputs.rejected else {}
@@ -152,7 +129,7 @@ def _run(
     todo = [
         number
         for number, of_chunk in enumerate(bounds)
-        if share.holds(number) and not all(_is_done(output.part(number), of_chunk) for output in outputs.values())
+        if not all(_is_done(output.part(number), of_chunk) for output in outputs.values())
     ]
     noted: list[Mapping[str, Any]] = []
     with contextlib.closing(measure.rows_of_chunks(inputs, model, [chunks[number] for number in todo])) as computed:
@@ -166,8 +143,6 @@ def _run(
                 # What a pass took is noted once, at its leading measure: sums over files count nothing twice.
                 spent = {} if name == measure.name else asdict(Spent())
                 _store(inputs, model, rows[name], output.part(number), {**noted[-1], **spent})
-    if not share.is_all:
-        return noted
     for output in outputs.values():
         if _is_done(output):  # another worker that was given the same step may have been faster
             continue

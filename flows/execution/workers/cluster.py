@@ -13,9 +13,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
-from dataclasses import asdict, replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -28,7 +26,6 @@ from swaymeter.flows.execution.workers.local import MARKS, local_cluster
 from swaymeter.flows.execution.workers.workers import AHEAD, AT_ONCE, INTERRUPTED, TRIES, Outcome, Workers, failed
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections import ModelPart
-from swaymeter.tasks.measures.run import Share, Spent
 
 log = logging.getLogger(__name__)
 
@@ -52,27 +49,26 @@ GONE = ("closing", "closed")
 
 
 class Cluster(Workers):
-    """Has the steps that ask a model computed by workers of a Dask cluster, each by one or in shares by several."""
+    """Has the steps that ask a model computed by workers of a Dask cluster."""
 
     def __init__(
         self,
         address: str | None,
         workers: int | None,
         run: Run,
-        shares: int = 1,
         asked: Mapping[int, ModelPart] | None = None,
     ) -> None:
         """Nothing is connected yet; UsageError where Dask is not installed.
 
         address: of the scheduler; None for a cluster of this machine, of so many workers, which ends with the run.
-        run: what each worker must fit. shares: in how many a step that scores is cut. asked: the models, by their place
-        in the study file, that some worker must hold.
+        run: what each worker must fit. asked: the models, by their place in the study file, that some worker must
+        hold.
         """
         super().__init__()
         if find_spec("distributed") is None:
             raise UsageError('workers need Dask, which is not installed: pip install "swaymeter[dask]"')
         self._address = address
-        self._workers, self._run, self._shares, self._asked = workers, run, shares, asked or {}
+        self._workers, self._run, self._asked = workers, run, asked or {}
         self._local: Any = None
         self._marks: dict[str, set[str]] = {}  # of the workers that are there
         self._seen, self._fitted = set[str](), set[str]()  # marks, and workers that fitted once
@@ -187,20 +183,6 @@ class Cluster(Workers):
     def compute(self, step: Step, run: Run) -> Outcome:
         if not step.device:
             return super().compute(step, run)
-        if self._shares == 1 or step.id.stage != "score":
-            return self._compute(step, run)
-        shares = [replace(run, share=Share(number, self._shares)) for number in range(self._shares)]
-        with ThreadPoolExecutor(self._shares) as pool:
-            outcomes = [*pool.map(self._compute, [step] * self._shares, shares)]
-        if self._is_abandoned:
-            return INTERRUPTED
-        # What came of a share decides nothing: now the chunks that are stored are joined, and others tried again.
-        whole = self._compute(step, run)
-        spent = [asdict(outcome.spent) for outcome in (*outcomes, whole) if outcome.spent is not None]
-        return whole if whole.failed else replace(whole, spent=Spent.on(spent))
-
-    def _compute(self, step: Step, run: Run) -> Outcome:
-        """Has one worker compute a step, or the share of it that the run names."""
         mark = self.place(step)
         if mark not in self._seen:
             reason = f"device {step.device}: no worker of the cluster has the resource {mark}; start one, or change it"

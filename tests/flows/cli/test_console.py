@@ -37,7 +37,7 @@ def test_a_mistake_of_ours_acts_no_more(monkeypatch: pytest.MonkeyPatch) -> None
         raise ValueError(HOSTILE)
 
     console, ended = PlainConsole(file=io.StringIO(), width=200), Mock(side_effect=SystemExit)
-    replaced = {"exit_code": fails, "keep_working": Mock(), "end_when_interrupted": Mock(), "err": console}
+    replaced = {"exit_code": fails, "end_when_interrupted": Mock(), "err": console}
     for name, value in replaced.items():
         monkeypatch.setattr(cli, name, value)
     monkeypatch.setattr("os._exit", ended)

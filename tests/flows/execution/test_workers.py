@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import psutil
 import pytest
 
-from swaymeter.data.errors import ScoreError, UsageError, WorkFailed
+from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.execution.workers import cluster as clusters
 from swaymeter.flows.execution.workers import elsewhere, local
@@ -21,7 +21,7 @@ from swaymeter.flows.execution.workers.elsewhere import here
 from swaymeter.flows.execution.workers.workers import INTERRUPTED, TRIES, Outcome, attempt
 from swaymeter.flows.graph.step import Run, Step, StepId
 from swaymeter.flows.study.sections import ModelPart
-from swaymeter.tasks.measures.run import Share, Spent
+from swaymeter.tasks.measures.run import Spent
 
 STEP = StepId("score", "capital", "persuasion")
 
@@ -172,18 +172,15 @@ if death.stat().st_size < {deaths}:
 
 
 def note(step: Step, run: Run) -> Spent:
-    """Notes which worker computes a step, or a share of it, and dies in its middle as often as it is told to."""
+    """Notes which worker computes a step, and dies in its middle as often as it is told to."""
     deaths = [*run.workspace.glob(f"{step.id.subject}.died.*")]
     if len(deaths) < step.arguments:
         (run.workspace / f"{step.id.subject}.died.{len(deaths)}").touch()
         time.sleep(0.2)  # until it is known that the step was begun
         os.kill(os.getpid(), signal.SIGKILL)
-    share = run.share
-    (run.workspace / f"{step.id.subject} {share.number} of {share.of}").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
-    while share.of == 2 and not (run.workspace / f"{step.id.subject} {1 - share.number} of 2").exists():
+    (run.workspace / f"{step.id.subject} began").write_text(os.environ["CUDA_VISIBLE_DEVICES"])
+    while step.id.subject in "ab" and not all((run.workspace / f"{one} began").exists() for one in "ab"):
         time.sleep(0.01)  # until the other worker has begun its own
-    if share == Share(0, 2):
-        raise ScoreError("no such prompt")
     return Spent(prompts=1)
 
 
@@ -203,18 +200,17 @@ def test_local_workers_have_their_gpus_and_are_replaced(tmp_path: Path, monkeypa
     monkeypatch.setattr(local, "visible_gpus", lambda: ["0", "7"])
     monkeypatch.setattr(clusters, "SECONDS_BETWEEN_LOOKS", 0.1)
     run = Run(tmp_path)
-    with Workspace(tmp_path).lock(), Cluster(None, None, run, 2) as two:
+    with Workspace(tmp_path).lock(), Cluster(None, None, run) as two:
         open_to_all = [*answering("metrics"), *answering("info/main/workers.html")]
         assert not open_to_all
-        a, *others = [
-            replace(step("cuda"), id=StepId("score", one, "persuasion"), function=note, arguments=0) for one in "abc"
+        a, b, *others = [
+            replace(step("cuda"), id=StepId("score", one, "persuasion"), function=note, arguments=0) for one in "abcd"
         ]
-        whole = two.compute(a, run)
-        assert (whole.failed, whole.spent) == (None, Spent(prompts=2))
-        assert noted(run, "a ? of 2") == {"0", "7"}
-        assert noted(run, "a 0 of 1")
+        with ThreadPoolExecutor() as pool:
+            outcomes = [*pool.map(two.compute, (a, b), [run] * 2)]
+        assert [(of.failed, of.spent) for of in outcomes] == [(None, Spent(prompts=1))] * 2
+        assert noted(run, "[ab] began") == {"0", "7"}
         assert Workspace(run.workspace).failure_reason(str(a.id), "") is None
-        two._shares = 1
         with ThreadPoolExecutor() as pool:
             steps = [replace(one, arguments=deaths) for one, deaths in zip(others, (1, 99), strict=True)]
             died, lost = (outcome.failed for outcome in pool.map(two.compute, steps, [run] * 2))

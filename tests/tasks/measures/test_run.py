@@ -13,7 +13,7 @@ from swaymeter.data.records.score import Score
 from swaymeter.data.storage.artifact import FORCED, TableArtifact
 from swaymeter.tasks.measures import MEASURES, measure
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Row, cut, cut_by_form
-from swaymeter.tasks.measures.run import Share, Spent, measure_relation
+from swaymeter.tasks.measures.run import Spent, measure_relation
 from tests.registered import added
 
 Run = Callable[..., Spent]
@@ -154,20 +154,6 @@ def test_a_killed_run_resumes_at_its_chunk(run: Run, outputs: Outputs) -> None:
     assert again.computed == cut(ITEMS, 2)[1:]
     assert scores(outputs["first"]) == [0, 1, 2, 3, 4]
     assert outputs["first"].about()["forward_passes"] == 9
-
-
-def test_shares_compute_every_chunk_once_and_the_whole_joins(run: Run, outputs: Outputs) -> None:
-    shares = [Fake(), Fake()]
-    spent = [run(one, share=Share(number, 2)) for number, one in enumerate(shares)]
-    assert [one.computed for one in shares] == [cut(ITEMS, 2)[::2], cut(ITEMS, 2)[1::2]]
-    assert [one.prompts for one in spent] == [3, 2]
-    assert not any(output.check().state == "done" for output in outputs.values())
-    whole = Fake()
-    assert run(whole) == Spent()
-    assert not whole.computed
-    assert (scores(outputs["first"]), scores(outputs["second"])) == ([0, 1, 2, 3, 4], [0, -1, -2, -3, -4])
-    assert outputs["first"].about()["prompts"] == 5
-    assert len(files(outputs)) == 2
 
 
 def test_a_damaged_part_alone_is_computed_again(run: Run, outputs: Outputs) -> None:

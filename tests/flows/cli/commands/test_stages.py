@@ -1,11 +1,8 @@
-import fcntl
 import json
 import os
 import re
 import subprocess
 import sys
-import termios
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +18,7 @@ from swaymeter.flows.cli.commands.stages import COMMANDS
 from swaymeter.flows.server import api
 from swaymeter.flows.stages import plan
 from tests.extensions import source
-from tests.flows.conftest import Command, until
+from tests.flows.conftest import Command
 from tests.flows.small_study import prepare, score, selected, small_study, write_study
 from tests.mounts import can_mount
 from tests.registered import added
@@ -174,55 +171,17 @@ def fetched(workspace: Path) -> bool:
     return ("capital", "done") in {(row.subject, row.state) for row in rows if row.stage == "fetch"}
 
 
-@pytest.mark.parametrize(
-    ("streams", "said"), [("| head -1", ""), (">/dev/full", "No space left"), ("<&- >&- 2>&-", "")]
-)
-def test_work_outlasts_its_streams(streams: str, said: str, tmp_path: Path, lasting: httpx.Client) -> None:
-    line = f'set -o pipefail; "$@" {streams}'
-    url = "" if "2>&-" in streams else str(lasting.base_url)  # without streams a server of its own has to start, too
+def test_work_outlasts_a_closed_pipe(tmp_path: Path, lasting: httpx.Client) -> None:
+    line, url = '"$@" | head -1', str(lasting.base_url)
     ended = _process("bash", "-c", line, "bash", *FETCH, str(tmp_path), PYTHONIOENCODING="ascii", PREFECT_API_URL=url)
-    assert (ended.returncode, said in ended.stderr, "Traceback" in ended.stderr) == (0, True, False)
+    assert (ended.stdout.count("\n"), "Traceback" in ended.stderr) == (1, False)
     assert fetched(tmp_path)
 
 
 def test_a_product_that_is_lost_is_a_failure() -> None:
     ended = _process("bash", "-c", '"$@" >/dev/full', "bash", *CLI, "schema")
-    lost = "error  not all could be written to standard output: No space left on device\n"
+    lost = "error  standard output cannot be written: No space left on device\n"
     assert (ended.returncode, ended.stderr) == (1, lost)
-
-
-def test_too_little_memory_is_named() -> None:
-    ended = _process("bash", "-c", 'ulimit -v 300000; "$@"', "bash", *CLI, "status", "quickstart")
-    assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
-    assert ended.stderr.startswith("error  the memory of this process is limited to 0.3 GiB of addresses (ulimit -v)")
-
-
-def test_work_outlasts_its_terminal(tmp_path: Path) -> None:
-    leader, terminal = os.openpty()
-    with subprocess.Popen(
-        [*FETCH, str(tmp_path)], stdin=terminal, stdout=terminal, stderr=terminal,
-        start_new_session=True, preexec_fn=partial(fcntl.ioctl, 0, termios.TIOCSCTTY, 0),
-    ) as process:  # fmt: skip
-        os.close(terminal)
-        os.read(leader, 1)
-        os.close(leader)
-        assert process.wait(timeout=120) == 0
-    assert fetched(tmp_path)
-
-
-def test_work_waits_for_no_reader(tmp_path: Path, lasting: httpx.Client) -> None:
-    reader, writer = os.pipe()
-    size = fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
-    os.write(writer, b"." * size)  # full, as that of a pager that shows its first page
-    environment = os.environ | {"PREFECT_API_URL": str(lasting.base_url), "HF_HUB_OFFLINE": "1"}
-    with subprocess.Popen([*FETCH, str(tmp_path)], stdout=writer, env=environment) as process:
-        os.close(writer)
-        until(lambda: fetched(tmp_path), 120)
-        with Workspace(tmp_path).lock(lambda holder: None):  # nobody holds it any more
-            assert process.poll() is None
-        with open(reader, "rb") as pipe:
-            said = pipe.read().decode()
-    assert (process.returncode, "fetch 4 of 4" in said, "the run took" in said) == (0, True, True)
 
 
 @pytest.mark.skipif(not can_mount(), reason="mounting takes root")
