@@ -22,7 +22,7 @@ class Entry(BaseModel):
 
 
 class ContextRule(Entry):
-    """Where a context of a row stands, or each of several."""
+    """The paths of a context of a row, or of each of several."""
 
     each: str | None = None
     """The list of contexts; the paths below begin in its items then, and in the row."""
@@ -87,18 +87,18 @@ class DataSet(Layout):
     """A published data set, which is a source of questions under the name of its file."""
 
     measures: str
-    """What it measures, for the documentation."""
+    """The question that it answers, for the documentation."""
     citation: str
     licence: str
     """Under which terms it is, as its repository says."""
     address: str
-    """Where it is published."""
+    """The place of its publication."""
     file: str
-    """Which of its files is read, for the documentation and for errors."""
+    """Its file, for the documentation and for errors."""
     becomes: str
-    """What becomes of a row, for the documentation."""
+    """The question and contexts of a row, for the documentation."""
     version: int = 1
-    """Is raised when the same file gives other questions."""
+    """A number that is raised if the same file gives other questions."""
 
 
 def data_set(name: str) -> DataSet:

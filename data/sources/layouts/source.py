@@ -1,7 +1,7 @@
 """Published data sets as sources of questions: a file or folder that the user has, read as its description says."""
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -15,7 +15,7 @@ from swaymeter.data.sources.layouts.description import DataSet, Form, data_set
 from swaymeter.data.sources.layouts.reader import missing_of, own_rows
 from swaymeter.data.sources.own.files import FileRow, FileRows, named, read_rows
 from swaymeter.data.sources.own.named_file import Origin
-from swaymeter.data.sources.own.rows import ReadQuestions
+from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.own.source import AskedFile, fetched
 from swaymeter.data.sources.source import FetchedQuestions, QuestionSource
 
@@ -64,7 +64,7 @@ def _fetch(options: PublishedFile, partition: Partition, access: Access) -> Fetc
 def read_questions(options: PublishedFile) -> ReadQuestions:
     """Return the questions of a data set; InputError if the file has another form, or cannot be read."""
     rows = rows_of_files(options.data_set, options.path)
-    return options.read(without_repetitions(rows))._replace(rows=len(rows))
+    return questions_of(rows, options.origin, {}, skip_repeated=True)
 
 
 def files_of(published: DataSet, path: Path) -> list[Path]:
@@ -124,37 +124,3 @@ def _form(published: DataSet, file: Path, content: FileRows) -> Form:
 
 def _remedy(published: DataSet) -> str:
     return f"name {published.file} of {published.address}"
-
-
-def without_repetitions(rows: Iterable[FileRow]) -> Iterator[FileRow]:
-    """Yield the rows without contexts that their question has already, because data sets repeat them.
-
-    A context whose id its question has already gets a number.
-    """
-    texts: dict[tuple[str, ...], set[tuple[str, str]]] = {}
-    ids: dict[tuple[str, ...], set[str]] = {}
-    for row in rows:
-        if row.problem or not row.cells.get("contexts"):
-            yield row
-            continue
-        cells = row.cells
-        key = (str(cells["id"]),) if cells.get("id") else (str(cells["question"]), str(cells["answer"]))
-        if contexts := _new(cells["contexts"], texts.setdefault(key, set()), ids.setdefault(key, set())):
-            yield row._replace(cells={**cells, "contexts": contexts})
-
-
-def _new(contexts: Sequence[Mapping[str, Any]], texts: set[tuple[str, str]], ids: set[str]) -> list[Mapping[str, Any]]:
-    new = []
-    for context in contexts:
-        if (content := (context["kind"], context["text"])) in texts:
-            continue
-        texts.add(content)
-        name, number = context.get("id"), 1
-        while name in ids:
-            number += 1
-            name = f"{context['id']} {number}"
-        if name is not None:
-            ids.add(name)
-            context = {**context, "id": name}
-        new.append(context)
-    return new

@@ -1,4 +1,4 @@
-"""The columns of one's own questions, what other tools call them, and what is said where some are missing."""
+"""The columns of own questions, their names in other tools, and the errors of files that lack one."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from swaymeter.data.errors import InputError
+from swaymeter.data.errors import InputError, printable
 from swaymeter.data.sources.layouts.documents import as_passage
 from swaymeter.data.sources.layouts.paths import exists_at, items_of, parts_of_path
 from swaymeter.data.sources.own.files import FileRow, FileRows, named
@@ -35,21 +35,21 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
         "evidence", "source_text",
     ),
 }  # fmt: skip
-"""What other tools and data sets call the columns that are needed, the surest first."""
-OF_THE_TRUTH = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
+"""Names of needed columns in other tools and data sets, the surest first."""
+TRUTHS = frozenset(SYNONYMS["answer"][: SYNONYMS["answer"].index("expected_output")])
 """Names of a column of right answers: beside one, `answer` is often what a model replied."""
 LOOKED_AT = 100
-"""Rows by which a column is known to hold lists."""
+"""Rows that show if a column holds lists or objects."""
 QUESTIONS = frozenset({"question", *SYNONYMS["question"]})
 
 
 def plain(name: str) -> str:
-    """The name of a column without differences that mean nothing."""
+    """Return the name of a column without differences that mean nothing."""
     return name.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def checked_map(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """The file's own names of columns by ours; ValueError for a name that is not ours, or is there twice."""
+    """Return the file's own names of columns by ours; ValueError for a name that is not ours, or is there twice."""
     columns: dict[str, str] = {}
     for ours, theirs in pairs:
         if ours not in COLUMNS:
@@ -85,8 +85,8 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
                 f"{file} has no column {theirs} for {ours}; it has {named(content.columns)}; name one of them"
             )
     free = [name for name in content.columns if name not in columns.values()]
-    known = {*columns, *(name.strip().lower() for name in free)}
-    lacking = [name for name in SYNONYMS if name not in known and not (name == "context" and "contexts" in known)]
+    present = {*columns, *(name.strip().lower() for name in free)}
+    lacking = [name for name in SYNONYMS if name not in present and not (name == "context" and "contexts" in present)]
     maps = {name: _synonym(name, free) for name in lacking}
     if maps.get("context") in lists:
         maps["contexts"] = maps.pop("context")
@@ -101,7 +101,7 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
         raise InputError(f"{file} lacks the {what}; it has {named(content.columns)}; {_how({**maps, **nested})}")
     if nested := {name: path for name, path in nested.items() if name not in columns}:
         raise InputError(f"{file} has objects in the column {' and in '.join(nested)}; {_how(nested)}")
-    truths = [name for name in free if plain(name) in OF_THE_TRUTH]
+    truths = [name for name in free if plain(name) in TRUTHS]
     if truths and "answer" not in columns:
         raise InputError(
             f"{file} has the columns answer and {truths[0]}, of which one has the right answers; "
@@ -146,17 +146,17 @@ def _nested(name: str, column: str, rows: Iterable[FileRow]) -> str:
     if not isinstance(item, dict) or (name == "context" and isinstance(value, list)):
         return ""
     texts = [key for key, text in item.items() if isinstance(text, str)] or [*item]
-    return f"{path}.{_synonym(name, texts) or _synonym('context', texts) or texts[0]}"
+    return printable(f"{path}.{_synonym(name, texts) or _synonym('context', texts) or texts[0]}")
 
 
 def _synonym(name: str, columns: Iterable[str]) -> str:
-    """The column of the file that has a known synonym; empty where none has."""
+    """Return the column of the file whose name is a synonym; empty if there is none."""
     named = {plain(column): column for column in columns}
     return next((named[synonym] for synonym in SYNONYMS[name] if synonym in named), "")
 
 
 def _how(maps: Mapping[str, str]) -> str:
-    """How columns are mapped: on the command line and in a study file."""
+    """Return the options that map columns, on the command line and in a study file."""
     pairs = {name: theirs or "NAME" for name, theirs in maps.items()}
     options = " ".join(f"--map {shlex.quote(f'{name}={theirs}')}" for name, theirs in pairs.items())
     keys = ", ".join(f"{name}: {theirs}" for name, theirs in pairs.items())

@@ -53,11 +53,11 @@ _OTHERS = {
     b"<html": _PAGE,
     b"%PDF": "is a PDF; save its table as CSV",
 }
-"""What the first bytes of a file that has other content say, and what to do."""
+"""The content that the first bytes of a file show, and the remedy."""
 
 
 class FileRow(NamedTuple):
-    """A row of a file, and where it stands, such as "line 4"; or what is wrong with it."""
+    """A row of a file with its place, such as "line 4", or its problem."""
 
     place: str
     cells: Mapping[str, Any]
@@ -72,7 +72,7 @@ class FileRows(NamedTuple):
 
 
 def read_file(file: Path, needed: str) -> list[FileRow]:
-    """The rows of a file; InputError where it cannot be read, or has no column of the name `needed`."""
+    """Return the rows of a file; InputError if it cannot be read, or has no column of the name `needed`."""
     columns, rows = read_rows(file, {needed.lower()})
     if columns and needed.lower() not in (name.strip().lower() for name in columns):
         raise InputError(f"{file} has no column {needed}; it has {named(columns)}")
@@ -80,13 +80,13 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
 
 
 def named(columns: Sequence[str]) -> str:
-    """The names of columns for a message; of many the first ones."""
+    """Return the names of columns for a message; of many the first ones."""
     more = f" and {len(columns) - MOST_NAMES} more" if len(columns) > MOST_NAMES else ""
     return ", ".join(map(printable, columns[:MOST_NAMES])) + more
 
 
 def read_rows(file: Path, known: Collection[str]) -> FileRows:
-    """The rows and columns of a file, by its content; InputError where it cannot be read.
+    """Return the rows and columns of a file, by its content; InputError if it cannot be read.
 
     known: names, in lower case, of which a header is expected to have one; they tell a header from other text.
     """
@@ -98,7 +98,7 @@ def read_rows(file: Path, known: Collection[str]) -> FileRows:
     except OSError as error:
         raise InputError(f"{file} cannot be read: {error.strerror}; correct the path") from None
     if content.startswith(b"PAR1"):
-        return _of_parquet(file)
+        return _parquet_rows(file)
     if other := next((what for mark, what in _OTHERS.items() if content.startswith(mark)), ""):
         raise InputError(f"{file} {other}")
     text = _decoded(content, file)
@@ -106,7 +106,7 @@ def read_rows(file: Path, known: Collection[str]) -> FileRows:
         raise InputError(f"{file} is empty; write a header and rows, or download it again")
     if "\n" not in text or _CR_ENDED.match(text):
         text = re.sub(r"\r(?!\n)", "\n", text)
-    return _restored(_of_json(text, file, known) if text.lstrip()[0] in "[{" else _of_csv(text, file, known))
+    return _restored(_json_rows(text, file, known) if text.lstrip()[0] in "[{" else _csv_rows(text, file, known))
 
 
 def _restored(read: FileRows) -> FileRows:
@@ -146,7 +146,7 @@ def _decoded(content: bytes, file: Path) -> str:
         raise InputError(f"{what}; save it as UTF-8 (in Excel: CSV UTF-8)") from None
 
 
-def _of_csv(text: str, file: Path, known: Collection[str]) -> FileRows:
+def _csv_rows(text: str, file: Path, known: Collection[str]) -> FileRows:
     lines = [line for line in re.split(r"(?<=\n)", text) if line]
     begin = next(number for number, line in enumerate(lines) if line.strip())
     if (stated := _NAMED_SEPARATOR.fullmatch(lines[begin])) and len(lines) > begin + 1:
@@ -157,19 +157,19 @@ def _of_csv(text: str, file: Path, known: Collection[str]) -> FileRows:
     header = _cells(lines[begin], separator)
     if doubled := _doubled(header):
         raise InputError(f"{file}, line {begin + 1}: has the column {doubled} twice; rename one")
-    rows = list(islice(_rows_of(lines, begin + 1, header, separator, file), MOST_ROWS + 1))
+    rows = list(islice(_csv_lines(lines, begin + 1, header, separator, file), MOST_ROWS + 1))
     _refuse_more(len(rows), MOST_ROWS, "rows", file)
     return FileRows([name for name in header if name], rows)
 
 
 def _separator(first: str, known: Collection[str]) -> str:
-    """What stands between the cells: what makes a column of a known name of the first line, or else the most cells."""
+    """Return the separator that makes a column of a known name of the first line, or else the most cells."""
     names = {separator: {name.lower() for name in _cells(first, separator)} for separator in SEPARATORS}
     return max(SEPARATORS, key=lambda separator: (not names[separator].isdisjoint(known), len(names[separator])))
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    """The cells of a header; all of the line as one where it is not CSV with this separator."""
+    """Return the cells of a header; the line as one cell if it is not CSV with this separator."""
     try:
         with _large_cells():
             return [name.strip() for name in next(csv.reader([line], delimiter=separator, strict=True), [])]
@@ -177,8 +177,8 @@ def _cells(line: str, separator: str) -> list[str]:
         return [line.strip()]
 
 
-def _rows_of(lines: list[str], begin: int, header: Sequence[str], separator: str, file: Path) -> Iterator[FileRow]:
-    """The rows from line `begin` on, counted from 0, without those in which no cell has anything.
+def _csv_lines(lines: list[str], begin: int, header: Sequence[str], separator: str, file: Path) -> Iterator[FileRow]:
+    """Yield the rows from line `begin` on, counted from 0, without empty ones.
 
     Behind a line that is not CSV, such as one with a quote that is never closed, reading goes on with the next line.
     """
@@ -213,7 +213,7 @@ def _row(place: str, header: Sequence[str], cells: list[str], separator: str) ->
 
 @contextmanager
 def _large_cells() -> Iterator[None]:
-    """Lets cells be longer than csv reads by default, for all of the process: it has one limit."""
+    """Let cells be longer than csv reads by default, in the whole process, which has one limit."""
     before = csv.field_size_limit(LARGEST_CELL)
     try:
         yield
@@ -221,17 +221,17 @@ def _large_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
-def _of_json(text: str, file: Path, known: Collection[str]) -> FileRows:
-    """The rows of JSON Lines, or of one document."""
+def _json_rows(text: str, file: Path, known: Collection[str]) -> FileRows:
+    """Return the rows of JSON Lines, or of one document."""
     _refuse_more(text.count("\n"), MOST_VALUES, "lines", file)
     _refuse_more(sum(map(text.count, ",[{")), MOST_VALUES, "values", file)
     try:
         document = _parsed(text)
         values = document if isinstance(document, list) else _rows_in(document, file, known)
         what = "line" if values == [document] else "row"
-        rows = [_of_object(f"{what} {number}", value) for number, value in enumerate(values, 1)]
+        rows = [_object_row(f"{what} {number}", value) for number, value in enumerate(values, 1)]
     except (ValueError, RecursionError) as error:
-        rows = list(islice(_of_lines(text), MOST_ROWS + 1))
+        rows = list(islice(_json_lines(text), MOST_ROWS + 1))
         if all(row.problem for row in rows):
             raise InputError(
                 f"{file} is not JSON: {first_line(error)}; write an object on each line, or one list of objects"
@@ -244,24 +244,24 @@ def _parsed(text: str) -> Any:
     return json.loads(text, object_pairs_hook=each_key_once)
 
 
-def _of_lines(text: str) -> Iterator[FileRow]:
+def _json_lines(text: str) -> Iterator[FileRow]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                yield _of_object(f"line {number}", _parsed(line))
+                yield _object_row(f"line {number}", _parsed(line))
             except (ValueError, RecursionError) as error:
                 where = first_line(error).replace("line 1 column", "column")  # JSON counts from the line's own begin
                 yield FileRow(f"line {number}", {}, f"is not JSON: {where}")
 
 
-def _of_object(place: str, value: Any) -> FileRow:
+def _object_row(place: str, value: Any) -> FileRow:
     if isinstance(value, dict):
         return FileRow(place, value)
     return FileRow(place, {}, "is not a JSON object, such as {...}")
 
 
 def _rows_in(document: dict[str, Any], file: Path, known: Collection[str]) -> Sequence[Any]:
-    """The rows that an object holds: as columns, by a key each, or as a list under one key; or it is a row itself."""
+    """Return the rows of an object: as columns, by a key each, or as a list under one key; or the object as a row."""
 
     def has_known(names: Iterable[str]) -> bool:
         return any(name.strip().lower() in known for name in names)
@@ -274,29 +274,29 @@ def _rows_in(document: dict[str, Any], file: Path, known: Collection[str]) -> Se
         is_by_column = has_known(document) or (not has_known(values[0]) and all(map(str.isdecimal, values[0])))
         return [{name: document[name][at] for name in document} for at in values[0]] if is_by_column else values
     lists: dict[str, list[Any]] = {name: value for name, value in document.items() if isinstance(value, list) and value}
-    of_objects = {name: rows for name, rows in lists.items() if _are(dict, rows)}
-    if len(lists) == len(document) > len(of_objects) and len({*map(len, values)}) == 1:
+    object_lists = {name: rows for name, rows in lists.items() if _are(dict, rows)}
+    if len(lists) == len(document) > len(object_lists) and len({*map(len, values)}) == 1:
         return [dict(zip(document, row, strict=True)) for row in zip(*values, strict=True)]
     if has_known(document):
         return [document]
-    tables = {name: rows for name, rows in of_objects.items() if has_known(rows[0])}
-    tables = tables or (of_objects if len(of_objects) == len(document) else {})
+    tables = {name: rows for name, rows in object_lists.items() if has_known(rows[0])}
+    tables = tables or (object_lists if len(object_lists) == len(document) else {})
     if len(tables) > 1:
         raise InputError(f"{file} has several lists: {named([*tables])}; keep the one that has the rows")
     return next(iter(tables.values()), [document])
 
 
 def _are(kind: type, values: Iterable[Any]) -> bool:
-    """Whether all values are of a kind."""
+    """Return if all values are of a kind."""
     return all(isinstance(value, kind) for value in values)
 
 
 def _doubled(names: Iterable[str]) -> str | None:
-    """The first of the names that is there twice."""
+    """Return the first name that is there twice."""
     return next((name for name, count in Counter(names).items() if name and count > 1), None)
 
 
-def _of_parquet(file: Path) -> FileRows:
+def _parquet_rows(file: Path) -> FileRows:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -321,7 +321,7 @@ def _of_parquet(file: Path) -> FileRows:
 
 
 def _bytes(value: Any) -> int:
-    """The least that a value takes: a character a byte, a number eight."""
+    """Return the fewest bytes that a value takes: one for a character, eight for a number."""
     if isinstance(value, dict | list):
         return 8 + sum(map(_bytes, value.values() if isinstance(value, dict) else value))
     return len(value) if isinstance(value, str | bytes) else 8

@@ -91,7 +91,7 @@ class _Files(OwnFile):
 
     @property
     def path(self) -> Path:
-        """Where the file of entities is."""
+        """The path of the file of entities."""
         return bundled(self.file, ".csv")
 
 
@@ -143,7 +143,7 @@ class Groups(FactsOptions, _Files):
         return self
 
     def group(self, relation: str, seed: int) -> Group:
-        """What the queries and contexts of a set are written from; InputError where the file cannot be used."""
+        """Return the entities, queries and sentences of a set; InputError if the file cannot be used."""
         entities = self.entities
         if self.per_label is not None:
             drawn = set[str]()
@@ -211,7 +211,7 @@ def _alike(written: Iterable[str]) -> str:
 
 
 def _facts(options: Groups, relation: str, seed: int) -> list[Fact]:
-    """What is known of the entities that are asked about: each with its label as the object."""
+    """Return the facts of the entities of a set: each has its label as the object."""
     entities = options.group(relation, seed).entities
     of = RelationName(relation)
     return [Fact(of, entity.name, entity.label, None, None, None, *options.origin) for entity in entities]

@@ -16,22 +16,22 @@ _ITEM = re.compile(rf"""\s*('(?:[^'\\\n]|{_ESCAPE})*'|"(?:[^"\\\n]|{_ESCAPE})*")
 
 
 def none_where_empty(value: Any) -> Any:
-    """None in place of a text that is blank or a mark of a missing value, and of NaN; other values as they are."""
+    """Return None for a blank text, a mark of a missing value, and NaN; other values as they are."""
     is_nan = isinstance(value, float) and math.isnan(value)
     return None if is_nan or (isinstance(value, str) and value.strip() in MISSING) else value
 
 
 def as_text(value: Any) -> str:
-    """The value as a text: one that is no text as JSON, or as Python writes what JSON does not have, such as a date."""
+    """Return a value as a text: one that is no text as JSON, or as Python prints what JSON lacks, such as a date."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 MISSING = frozenset({"", "NaN", "nan", "NULL", "<NA>", "\\N"})
-"""How pandas and databases write a value that is not there."""
+"""The marks of a missing value in pandas and databases."""
 
 
 def listed(value: Any) -> list[Any]:
-    """The texts of a cell that may hold several: a list, one that is written out, or with | between them.
+    """Return the texts of a cell that may hold several: a list, one that is written out, or with | between them.
 
     A list of SQuAD is in an object, under `text`. ValueError for what looks like a list and cannot be read.
     """
@@ -52,7 +52,7 @@ def listed(value: Any) -> list[Any]:
 
 
 def passages(value: Any) -> list[Any]:
-    """The contexts of a cell: one text, or a list of texts or objects; ValueError for a list that cannot be read."""
+    """Return the contexts of a cell: one text, or a list of texts or objects; ValueError for an unreadable list."""
     if isinstance(value, str):
         written = list_in(value)
         if written is not None and all(isinstance(item, str | dict) for item in written):
@@ -117,7 +117,7 @@ def list_in(text: str) -> list[Any] | None:
 
 
 def each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object; ValueError where it has a key twice."""
+    """Return a JSON object; ValueError if it has a key twice."""
     content = dict(pairs)
     if len(content) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)

@@ -20,14 +20,14 @@ SHOWN = 10
 """Kinds of errors that a message has, and of each the first rows."""
 FIRST = 3
 Wrong = tuple[str, str]
-"""Where a row stands that cannot be used, such as "line 4", and what is wrong with it."""
+"""The place of a row that cannot be used, such as "line 4", and its problem."""
 Row = TypeVar("Row")
 RESERVED = NO_RELATIONS | {ALL, "disputable"}
 """Names that mean something else where a relation is named."""
 
 
 class Origin(NamedTuple):
-    """Where data come from, as they say themselves."""
+    """The source and licence that data state."""
 
     source: str
     licence: str
@@ -39,25 +39,25 @@ class OwnFile(Options):
     file: NamedPath
     """The file: CSV, JSON or Parquet (docs/own-data.md)."""
     title: str = Field(default="", max_length=200)
-    """What the page calls the data; empty: the name of the file."""
+    """The name of the data on the page; empty: the name of the file."""
     licence: str = Field(default="not stated", min_length=1, max_length=200)
     """Under which terms they are."""
     citation: str = Field(default="", max_length=1000)
-    """How they are cited."""
+    """Their citation."""
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return Path(self.file)
 
     @property
     def origin(self) -> Origin:
-        """Where the data come from, as the page says it."""
+        """The source and licence of the data on the page."""
         return Origin(", ".join(filter(None, (self.title or self.path.name, self.citation))), self.licence)
 
 
 def own_yaml(path: Any, read: Callable[[], Any], key: str, advice: str) -> Any:
-    """What a YAML file of one's own has, whose names below `key` become relations; ValueError where it cannot be."""
+    """Return the content of an own YAML file, whose names below `key` become relations; ValueError if that fails."""
     if not isinstance(path, str):
         raise ValueError(f"expected the path of a YAML file in quotes; {advice}")
     try:
@@ -77,7 +77,7 @@ class AliasRow(BaseModel):
 
 
 def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
-    """The aliases of each name, sorted; InputError names the rows that cannot be used."""
+    """Return the aliases of each name, sorted; InputError names the rows that cannot be used."""
     rows, problem = _checked(file, "alias", lambda place, cells: row_of(AliasRow, cells))
     if problem:
         raise InputError(f"frequency.aliases: {problem}")
@@ -88,7 +88,7 @@ def read_aliases(file: Path) -> Mapping[str, tuple[str, ...]]:
 
 
 def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> list[Row]:
-    """What `check` makes of the rows of a file; a warning names those for which it raises an InputError.
+    """Return the rows of a file that `check` made; a warning names those for which it raises an InputError.
 
     needed: a column that the file has to have. check: called with the place of a row, such as "line 4", and its cells,
     by columns in small letters. InputError where no row can be used, or the file cannot be read.
@@ -102,7 +102,7 @@ def usable_rows(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]
 
 
 def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], Row]) -> tuple[list[Row], str]:
-    """The rows that can be used, and the message of the others."""
+    """Return the rows that can be used, and the message of the others."""
     usable, wrong = list[Row](), list[Wrong]()
     for place, cells, problem in read_file(file, needed):
         try:
@@ -118,12 +118,12 @@ def _checked(file: Path, needed: str, check: Callable[[str, Mapping[str, Any]], 
 
 
 def wrong_rows(rejected: Iterable[Rejected]) -> list[Wrong]:
-    """What is wrong with each rejected row."""
+    """Return the place and the problem of each rejected row."""
     return [(row.part, row.detail or "") for row in rejected]
 
 
 def rows_not_usable(file: Path, wrong: Sequence[Wrong], total: int) -> str:
-    """The message of what is wrong with rows of a file; empty where nothing is.
+    """Return the message of the rows that cannot be used; empty if there are none.
 
     Equal errors are told once, with the first rows that have them; of many kinds, the most frequent.
     """

@@ -56,11 +56,11 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 ABOUT_PASSAGES = ("title", "source", "date", "score")
-"""What a row may say of a passage; no question needs it."""
+"""Optional columns of a passage."""
 
 
 def _says(name: str, value: Any) -> bool:
-    """Whether a value can be what a passage has under this name."""
+    """Return if a value can be that of a passage under this name."""
     if name != "score":
         return isinstance(value, str | int | float | datetime.date)
     try:
@@ -116,7 +116,7 @@ class OwnContext(BaseModel):
 
 
 def _with_alternatives(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer as one text, and what else its cell has among the aliases."""
+    """Return the cells with the answer as one text, and the other texts of its cell among the aliases."""
     texts: dict[str, list[Any]] = {}
     for name in ("answer", "aliases"):
         try:
@@ -151,7 +151,7 @@ class OwnRow(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _one_context(cls, content: Any) -> Any:
-        """The row with `contexts`, where it has them in `context`, with their kind and the like beside."""
+        """Return the row with `contexts`, also if it has them in `context`, with their kind and the like beside."""
         if not isinstance(content, dict):
             return content
         rest = _with_alternatives({name: value for name, value in content.items() if name not in FLAT})
@@ -174,7 +174,7 @@ class OwnRow(BaseModel):
 
     @model_validator(mode="after")
     def _can_be_told_apart(self) -> "OwnRow":
-        """Refuses what no rule can decide: an answer without letters, and a conflicting one that is the right one.
+        """Refuse an answer without letters, and a conflicting one that is the right one: no rule can decide them.
 
         An alias without letters is only not looked for.
         """
@@ -191,7 +191,7 @@ class OwnRow(BaseModel):
 
 
 def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
-    """The cells of a row as its model; InputError names every column that is wrong."""
+    """Return the cells of a row as its model; InputError names every column that is wrong."""
     present = {name: value for name, value in named.items() if none_where_empty(value) is not None}
     try:
         return model.model_validate(present)
@@ -201,7 +201,7 @@ def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
 
 
 def _place(place: Sequence[int | str]) -> str:
-    """The column that a problem is in; of a list, which of its items."""
+    """Return the column of a problem, with the number of its item in a list."""
     words: list[str] = []
     for part in place:
         if isinstance(part, int) and words:

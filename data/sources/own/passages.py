@@ -34,13 +34,13 @@ FORMS: Mapping[Form, str] = {
     "titled": "{title}\n{text}",
     "cited": "[{number}] {title} ({source}, {date})\n{text}",
 }
-"""How a passage is written by each form."""
+"""The template of each form of a passage."""
 
 _PART = re.compile(rf"(?:(\d+|{EVERY})\s+)?({'|'.join(OWN_KINDS)})")
 
 
 class SetPart(NamedTuple):
-    """How many passages of a kind are in a set; None for all of them, of which there is one at least."""
+    """The number of passages of a kind in a set; None for all of them, at least one."""
 
     kind: OwnKind
     number: int | None
@@ -93,7 +93,7 @@ class PassagesPart(Options):
     template: Annotated[str | None, AfterValidator(lambda text: text and _of_a_passage(text))] = None
     """A form of your own, with the slots {number}, {text}, {title}, {source}, {date} and {score}."""
     separator: str = SEPARATOR
-    """What stands between two passages."""
+    """The text between two passages."""
     most: int = Field(default=50, ge=1, le=1000)
     """The most passages of a set: further ones, as the file has them, are in none of its orders."""
     seed: int = 1
@@ -230,7 +230,7 @@ def _context(
 
 
 def _condition(kinds: set[OwnKind | None]) -> Condition:
-    """What several passages are together: what says most of the answer decides."""
+    """Return the condition of several passages: the kind that says most of the answer decides."""
     if {"supporting", "conflicting"} <= kinds:
         return "mixed"
     by_weight: tuple[OwnKind, ...] = ("supporting", "conflicting", "unknown", "irrelevant", "neutral")

@@ -4,9 +4,10 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from difflib import get_close_matches
+from typing import Any, NamedTuple, get_args
 
 from swaymeter.data import reasons
 from swaymeter.data.errors import InputError
@@ -21,10 +22,9 @@ from swaymeter.data.records import (
     identity,
 )
 from swaymeter.data.sources.layouts.paths import value_at
-from swaymeter.data.sources.own.columns import COLUMNS, OF_THE_TRUTH, plain
-from swaymeter.data.sources.own.files import FileRow
+from swaymeter.data.sources.own.columns import COLUMNS, FLAT, TRUTHS, plain
+from swaymeter.data.sources.own.files import FileRow, named
 from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
-from swaymeter.data.sources.own.lost import Lost, lost_in
 from swaymeter.data.sources.own.named_file import RESERVED, Origin
 from swaymeter.data.sources.own.one_row import FORM, OwnContext, OwnRow, row_of
 from swaymeter.data.wording.word import texts_of
@@ -58,7 +58,7 @@ class AskedQuestion:
         ]
 
     def as_row(self) -> dict[str, Any]:
-        """All of it as one row of JSON, with the contexts in a list; a context without a kind has none there."""
+        """Return the question as one row of JSON, with the contexts in a list."""
         inner = [_others(context.model_extra or {}) for context in self.contexts]
         row = self.row.model_dump(include={"id", "group", "question", "answer"}) | {"aliases": self.aliases}
         contexts = [
@@ -66,7 +66,7 @@ class AskedQuestion:
             for context, extra in zip(self.contexts, inner, strict=True)
         ]
         others = {
-            f"{name} of the file" if plain(name) in OF_THE_TRUTH else name: value  # the answer was chosen already
+            f"{name} of the file" if plain(name) in TRUTHS else name: value  # the answer was chosen already
             for name, value in self.others.items()
             if not any(name in extra for extra in inner)
         }
@@ -74,16 +74,34 @@ class AskedQuestion:
 
 
 def _set(cells: Mapping[str, Any]) -> dict[str, Any]:
-    """The cells that have something."""
+    """Return the cells that have something."""
     return {name: value for name, value in cells.items() if value not in (None, (), [])}
+
+
+class UnusableKinds(NamedTuple):
+    """Kinds of contexts none of whose rows can be used, and the column whose absence explains it.
+
+    Attributes:
+        kinds: The kinds, sorted.
+        advice: The missing column and the option that maps it; empty if no column is missing.
+    """
+
+    kinds: tuple[str, ...] = ()
+    advice: str = ""
 
 
 class ReadQuestions(NamedTuple):
     """The questions of a file in its order, and the rows that cannot be used.
 
-    derived, unknown: how many contexts without a kind state the right answer in their texts, and how many do not.
-    lacking: of sets of passages, how many questions have too few for each. rows: how many rows the file has. lost:
-    kinds of contexts none of whose rows can be used. layout: the recognised layout of the file.
+    Attributes:
+        questions: The questions.
+        rejected: The rows that cannot be used, with the reason.
+        derived: Contexts without a kind whose text states the right answer.
+        unknown: Contexts without a kind whose text does not state it.
+        lacking: Questions that have too few passages for a set, by set.
+        rows: Rows of the file.
+        unusable: Kinds of contexts none of whose rows can be used.
+        layout: The recognised layout of the file; empty if it has none.
     """
 
     questions: list[Question]
@@ -92,18 +110,18 @@ class ReadQuestions(NamedTuple):
     unknown: int = 0
     lacking: Mapping[str, int] = {}
     rows: int = 0
-    lost: Lost = Lost()
+    unusable: UnusableKinds = UnusableKinds()
     layout: str = ""
 
     def about_sets(self) -> str:
-        """For which sets of passages there are too few; empty where every question has enough for every set."""
+        """Return the sets for which passages are too few, with counts; empty if every question has enough."""
         if not self.lacking:
             return ""
         counts = "; ".join(f"{name}: {count}" for name, count in self.lacking.items())
         return f"questions of the file that have too few passages for a set, and are not asked with it: {counts}"
 
     def about_kinds(self, file: str) -> str:
-        """What became of contexts without a kind; empty where all have one. file: with the options that map columns."""
+        """Return what became of contexts without a kind; file: its name with the options that map columns."""
         if not (without := self.derived + self.unknown):
             return ""
         asks = f"`swaymeter label {file}` asks for the kind"
@@ -116,47 +134,89 @@ class ReadQuestions(NamedTuple):
         )
 
 
-def questions_of(rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str]) -> ReadQuestions:
-    """The questions of a file's rows; columns: the file's own names of columns, by ours."""
-    questions, rejected = asked_questions(every := [*rows], origin, columns)
+def questions_of(
+    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str], *, skip_repeated: bool = False
+) -> ReadQuestions:
+    """Return the questions of a file's rows.
+
+    Args:
+        rows: The rows.
+        origin: The source and licence of the file.
+        columns: The file's own names of columns, or paths, by ours.
+        skip_repeated: Skip contexts that their question has already in place of refusing their row.
+    """
+    all_rows = [*rows]
+    questions, rejected = asked_questions(all_rows, origin, columns, skip_repeated=skip_repeated)
     groups = _names(question.row.group for question in questions)
-    read, kinds_found = ReadQuestions([], rejected), Counter[OwnKind]()
+    read, derived = ReadQuestions([], rejected, rows=len(all_rows)), Counter[OwnKind]()
     for question in questions:
         kinds = question.kinds
-        kinds_found.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
+        derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
         read.questions.append(_question(question, kinds, groups, origin))
-    named = {place: _mapped(cells, columns) for place, cells, _ in every}
-    return read._replace(
-        derived=kinds_found["supporting"], unknown=kinds_found["unknown"], rows=len(every),
-        lost=lost_in(named, {row.part for row in rejected}) if rejected else Lost(),
-    )  # fmt: skip
+    if rejected:
+        cells = {row.place: _mapped(row.cells, columns) for row in all_rows}
+        read = read._replace(unusable=unusable_kinds(cells, {row.part for row in rejected}))
+    return read._replace(derived=derived["supporting"], unknown=derived["unknown"])
 
 
 def asked_questions(
-    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str]
+    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str], *, skip_repeated: bool = False
 ) -> tuple[list[AskedQuestion], list[Rejected]]:
-    """The questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
+    """Return the questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
     questions: dict[tuple[str, ...], AskedQuestion] = {}
     rejected: list[Rejected] = []
     for place, cells, problem in rows:
-        named = _mapped(cells, columns)
+        mapped = _mapped(cells, columns)
         try:
             if problem:
                 raise InputError(problem)
             ours = Counter(_our_name(str(name), columns) for name in cells)
             if twice := [name for name, count in ours.items() if count > 1]:
                 raise InputError(f"{twice[0]}: stands there twice, in other letters; rename one")
-            _join(questions, place, row_of(OwnRow, named))
+            _join(questions, place, row_of(OwnRow, mapped), skip_repeated=skip_repeated)
         except InputError as error:
-            rejected.append(_rejected(place, named, error, origin))
+            rejected.append(_rejected(place, mapped, error, origin))
     return list(questions.values()), rejected
+
+
+_SHORT_KEYS = {short: name for name, short in FLAT.items()}
+_STATED = "context_answer"
+"""The one column that only conflicting contexts need, so that no file is refused that lacks it."""
+
+
+def unusable_kinds(rows: Mapping[str, Mapping[str, Any]], rejected: Collection[str]) -> UnusableKinds:
+    """Return the kinds of contexts that only rejected rows have; rows: cells under our names, by place."""
+    kinds: dict[bool, set[str]] = {True: set(), False: set()}
+    names = set[str]()
+    for place, cells in rows.items():
+        for context in _context_cells(cells):
+            names |= {_SHORT_KEYS.get(name, name) for name in context}
+            kinds[place in rejected].add(str(context.get("kind") or "").strip().lower())
+    unusable = tuple(sorted((kinds[True] - kinds[False]) & {*get_args(OwnKind)}))
+    if "conflicting" not in unusable or _STATED in names:
+        return UnusableKinds(unusable)
+    advice = f"column {_STATED} is missing"
+    if further := sorted(names - {*COLUMNS}):
+        likely = get_close_matches(_STATED, further, n=1, cutoff=0.4) or ["NAME"]
+        advice += f"; the file has {named(further)}: --map {_STATED}={likely[0]}"
+    return UnusableKinds(unusable, advice)
+
+
+def _context_cells(cells: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the cells of each context of a row."""
+    nested = cells.get("contexts")
+    items = list_in(nested) if isinstance(nested, str) else nested
+    if isinstance(items, list):
+        yield from (item for item in items if isinstance(item, Mapping))
+    else:
+        yield {name: cell for name, cell in cells.items() if name not in ("answer", "aliases", "id")}
 
 
 _YES_AND_NO = frozenset({"yes", "no", "true", "false"})
 
 
 def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
-    """Whether a context without a kind states the right answer: it says so, or the answer's words stand in its text.
+    """Return if a context without a kind states the right answer, by its answer or by the words of its text.
 
     An answer that may stand anywhere, as yes, no and one of those that the question names, is not looked for. One with
     a number is looked for as replies are read, too: 8 years stand in "it lasts eight years".
@@ -172,7 +232,7 @@ def states(context: OwnContext, forms: Sequence[str], question: str) -> bool:
 
 
 def _stands_as_number(form: str, text: str) -> bool:
-    """Whether an answer of a number and its unit stands in a text, in figures or in words, and not as a bound.
+    """Return if an answer of a number and its unit stands in a text, in figures or in words, and not as a bound.
 
     A number alone is not looked for in words: two firms are no answer to how many years.
     """
@@ -188,7 +248,7 @@ def _stands_as_number(form: str, text: str) -> bool:
 
 
 def stands_in(answer: str, text: str) -> bool:
-    """Whether the words of an answer stand in a text, in any case, and not as a part of longer words."""
+    """Return if the words of an answer stand in a text, in any case, and not as a part of longer words."""
     return _stand(_words(answer), _words(text))
 
 
@@ -197,7 +257,7 @@ def _words(text: str) -> str:
 
 
 def _stand(words: str, text: str) -> bool:
-    """Whether words stand in a text, not as a part of longer ones; scripts without blanks have no such part."""
+    """Return if words stand in a text, not as a part of longer ones; scripts without blanks have no such part."""
     is_there = words in text  # which is far quicker to rule out
     return is_there and re.search(rf"(?<!{_LETTER}){re.escape(words)}(?!{_LETTER})", text) is not None
 
@@ -238,39 +298,60 @@ def _our_name(name: str, columns: Mapping[str, str]) -> str:
     return f"{name} of the file" if ours in columns else ours
 
 
-def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow) -> None:
-    """Adds a row to the questions: a new one, or a further context of one that is there."""
+def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow, *, skip_repeated: bool) -> None:
+    """Add a row to the questions: a new question, or further contexts of one that is there."""
     key = (row.id,) if row.id else (row.question, row.answer)
-    known = questions.get(key) or AskedQuestion(place, row)
-    if (known.row.question, known.row.answer) != (row.question, row.answer):
-        raise InputError(f"id: {row.id} is the question of {known.place}; give each question its own id")
-    if known.row.group != row.group:
-        raise InputError(f"group: {row.group!r}, and {known.row.group!r} in {known.place}; a question has one group")
-    _refuse_right_as_wrong(known, row)
-    begun = f"with this question, which begins in {known.place}"
-    there = {(context.kind, context.text): begun for context in known.contexts}
-    ids = {context.id for context in known.contexts if context.id}
+    joined = questions.get(key) or AskedQuestion(place, row)
+    if skip_repeated and not (row := _without_repeated(row, joined.contexts)).contexts:
+        return
+    if (joined.row.question, joined.row.answer) != (row.question, row.answer):
+        raise InputError(f"id: {row.id} is the question of {joined.place}; give each question its own id")
+    if joined.row.group != row.group:
+        raise InputError(f"group: {row.group!r}, and {joined.row.group!r} in {joined.place}; a question has one group")
+    _refuse_right_as_wrong(joined, row)
+    begun = f"with this question, which begins in {joined.place}"
+    places = {(context.kind, context.text): begun for context in joined.contexts}
+    ids = {context.id for context in joined.contexts if context.id}
     for number, context in enumerate(row.contexts, 1):
-        if before := there.get((context.kind, context.text)):
-            called = f"context {number}" if len(row.contexts) > 1 else "context"
-            raise InputError(f"{called}: stands there already {before}; leave one out")
+        if before := places.get((context.kind, context.text)):
+            name = f"context {number}" if len(row.contexts) > 1 else "context"
+            raise InputError(f"{name}: stands there already {before}; leave one out")
         if context.id in ids:
             raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
-        there[context.kind, context.text] = f"as context {number}"
+        places[context.kind, context.text] = f"as context {number}"
         ids.add(context.id or "")
-    known.contexts += row.contexts
-    known.aliases += row.aliases
+    joined.contexts += row.contexts
+    joined.aliases += row.aliases
     for extra in (row.model_extra, *(context.model_extra for context in row.contexts)):
         for name, value in _others(extra or {}).items():
-            before = known.others.setdefault(name, value)
+            before = joined.others.setdefault(name, value)
             if value != before and as_text(value) not in as_text(before).split(" | "):
-                known.others[name] = f"{as_text(before)} | {as_text(value)}"
-    questions[key] = known
+                joined.others[name] = f"{as_text(before)} | {as_text(value)}"
+    questions[key] = joined
 
 
-def _refuse_right_as_wrong(known: AskedQuestion, row: OwnRow) -> None:
-    """InputError where a row has as a wrong answer what is right by the others of its question, or the reverse."""
-    joined = AskedQuestion(known.place, known.row, [*known.contexts, *row.contexts], [*known.aliases, *row.aliases])
+def _without_repeated(row: OwnRow, contexts: Sequence[OwnContext]) -> OwnRow:
+    """Return a row without the contexts that its question has; a context whose id is taken gets a number."""
+    content = {(context.kind, context.text) for context in contexts}
+    ids = {context.id for context in contexts}
+    new = []
+    for context in row.contexts:
+        if (context.kind, context.text) in content:
+            continue
+        name, number = context.id, 1
+        while name and name in ids:
+            number += 1
+            name = f"{context.id} {number}"
+        content.add((context.kind, context.text))
+        ids.add(name)
+        new.append(context.model_copy(update={"id": name}))
+    return row.model_copy(update={"contexts": tuple(new)})
+
+
+def _refuse_right_as_wrong(question: AskedQuestion, row: OwnRow) -> None:
+    """Refuse a row with a wrong answer that is right by the other rows of its question, or the reverse."""
+    contexts, aliases = [*question.contexts, *row.contexts], [*question.aliases, *row.aliases]
+    joined = AskedQuestion(question.place, question.row, contexts, aliases)
     right = {form.casefold(): form for form in joined.forms}
     wrong = (
         form for context in joined.contexts if context.kind == "conflicting"
@@ -309,7 +390,7 @@ DERIVED = "contexts whose kind follows from their text"
 
 
 def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str, ...]:
-    """The id of each context: its own, or its kind, with a number from the second of the kind on."""
+    """Return the id of each context: its own, or its kind, with a number from the second of the kind on."""
     taken = {context.id for context in contexts if context.id} | {ALONE.context_id}
     counts: Counter[str] = Counter()
     ids = []
@@ -324,7 +405,7 @@ def _ids(contexts: Sequence[OwnContext], kinds: Sequence[OwnKind]) -> tuple[str,
 
 
 def _others(extra: Mapping[str, Any]) -> dict[str, Any]:
-    """The further columns of a row or context; control characters in them are written as codes."""
+    """Return the further columns of a row or context; control characters in them are written as codes."""
     plain = {_visible(name): _plain(value) for name, value in extra.items()}
     return {name: value for name, value in plain.items() if none_where_empty(value) is not None}
 
@@ -334,7 +415,7 @@ def _visible(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The value as JSON has it; as a text where it has no such value."""
+    """Return the value as JSON has it; as a text if JSON has no such value."""
     if none_where_empty(value) is None:
         return None
     if isinstance(value, str):
@@ -347,7 +428,7 @@ def _plain(value: Any) -> Any:
 
 
 def _names(groups: Iterable[str]) -> dict[str, RelationName]:
-    """A relation for each group: its words together, with a digest where these are not a name, or are taken."""
+    """Return a relation for each group: its words together, with a digest if they are not a name, or are taken."""
     names: dict[str, RelationName] = {}
     for group in dict.fromkeys(groups):
         words = re.findall(r"[A-Za-z0-9]+", group)

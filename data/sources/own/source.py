@@ -1,10 +1,9 @@
 """The source `file`: questions, answers and contexts of one's own; and what every source of such questions has."""
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field, field_validator
@@ -56,7 +55,7 @@ class AskedFile(QuestionsOptions, OwnFile):
 
     @property
     def depends_on(self) -> dict[str, Any]:
-        """What the questions depend on beside the rows of the file, as JSON values."""
+        """The key inputs of the questions beside the rows of the file, as JSON values."""
         return {"origin": list(self.origin)}
 
     @property
@@ -64,10 +63,6 @@ class AskedFile(QuestionsOptions, OwnFile):
         """What the contexts of the drawn questions depend on beside the file's, as JSON values; empty: nothing."""
         passages = {"passages": self.passages.model_dump(mode="json")} if self.passages else {}
         return passages | ({"neutral": True} if self.neutral else {})
-
-    def read(self, rows: Iterable[FileRow], columns: Mapping[str, str] = MappingProxyType({})) -> ReadQuestions:
-        """The questions of rows, with the contexts of the file; columns: the rows' own names of columns, by ours."""
-        return questions_of(rows, self.origin, columns)
 
     def in_some_set(self, read: ReadQuestions) -> ReadQuestions:
         """The questions that have passages for a set, with these alone; one that has for none is rejected.
@@ -131,7 +126,7 @@ def _fetch(options: OwnQuestions, partition: Partition, access: Access) -> Fetch
 
 
 def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
-    """What a source gives of the questions that were read, with a warning of rows that are not used.
+    """Return the questions that were read, with a warning of rows that are not used.
 
     InputError where no row can be used.
     """
@@ -147,9 +142,9 @@ def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
 
 
 def read_questions(options: OwnQuestions) -> ReadQuestions:
-    """The questions of the file; InputError where it cannot be read, has no rows, or lacks a column."""
+    """Return the questions of the file; InputError if it cannot be read, has no rows, or lacks a column."""
     rows, layout = question_rows(options.path, options.columns)
-    return options.read(rows, options.columns)._replace(layout=layout)
+    return questions_of(rows, options.origin, options.columns)._replace(layout=layout)
 
 
 def _in_some_set(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
@@ -166,7 +161,7 @@ def _in_some_set(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
 
 
 def _with_neutral(question: Question) -> Question:
-    """The question, which has a neutral context, too, where it has an irrelevant one and no neutral one."""
+    """Return the question, with a neutral context if it has an irrelevant one and no neutral one."""
     there = {name for context in question.contexts for name in (context.condition, context.context_id)}
     if all(context.condition != "irrelevant" for context in question.contexts) or "neutral" in there:
         return question
@@ -200,10 +195,10 @@ def question_rows(file: Path, columns: Mapping[str, str]) -> OwnRows:
 
 
 def not_usable(file: Path, read: ReadQuestions) -> str:
-    """What is wrong with rows that cannot be used, a column that is missing first; empty where all can be."""
+    """Return the message of rows that cannot be used, a missing column first; empty if all can be used."""
     wrong = rows_not_usable(file, wrong_rows(read.rejected), read.rows)
-    lost = [f"no context of kind {kind} can be used" for kind in read.lost.kinds]
-    return "; ".join([read.lost.advice, *lost, wrong] if read.lost.advice else [*lost, wrong]) if wrong else ""
+    lost = [f"no context of kind {kind} can be used" for kind in read.unusable.kinds]
+    return "; ".join([read.unusable.advice, *lost, wrong] if read.unusable.advice else [*lost, wrong]) if wrong else ""
 
 
 OWN_QUESTIONS = QuestionSource("file", OwnQuestions, key=_key, fetch=_fetch)

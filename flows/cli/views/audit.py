@@ -99,7 +99,7 @@ def read_rows(study: Study, thresholds: Iterable[Threshold], folder: Path) -> Re
     (folder / NOT_USED).unlink(missing_ok=True)
     if wrong:
         write_file(folder / NOT_USED, "".join(wrong))
-    if not read.questions or read.lost.advice:
+    if not read.questions or read.unusable.advice:
         raise UsageError(f"{not_usable(options.path, read)}; all of them are in {folder / NOT_USED}")
     conditions = options.conditions_of(read.questions)
     for threshold in thresholds:

@@ -1,14 +1,14 @@
-"""A file that loses a whole kind says which column is missing, and which of its own may be meant."""
+"""Kinds of contexts none of whose rows can be used are named with the column that is missing."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from swaymeter.data.sources.own.lost import Lost, lost_in
+from swaymeter.data.sources.own.rows import UnusableKinds, unusable_kinds
 from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
 
-MISSING = "column context_answer is missing"
+MISSING, MAPPED = "column context_answer is missing", "--map context_answer=old_answer"
 
 
 def row(kind: str, **cells: Any) -> dict[str, Any]:
@@ -20,26 +20,28 @@ def nested(kind: str, **cells: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("rows", "rejected", "lost"),
+    ("rows", "rejected", "unusable"),
     [
-        ([row("supporting"), row("supporting")], {"1"}, Lost()),
-        ([row("supporting"), row("Conflicting ")], {"1"}, Lost(("conflicting",), MISSING)),
+        ([row("supporting"), row("supporting")], {"1"}, UnusableKinds()),
+        ([row("supporting"), row("Conflicting ")], {"1"}, UnusableKinds(("conflicting",), MISSING)),
         (
             [row("supporting", note=1, old_answer=""), row("conflicting", old_answer="we")], {"1"},
-            Lost(("conflicting",), f"{MISSING}; the file has note, old_answer: --map context_answer=old_answer"),
+            UnusableKinds(("conflicting",), f"{MISSING}; the file has note, old_answer: {MAPPED}"),
         ),
-        ([row("a", note=1), row("a"), row("")], {"0", "1", "2"}, Lost()),
-        ([row("supporting", context_answer=""), row("conflicting")], {"1"}, Lost(("conflicting",))),
+        ([row("a", note=1), row("a"), row("")], {"0", "1", "2"}, UnusableKinds()),
+        ([row("supporting", context_answer=""), row("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
         ([nested("supporting"), nested("conflicting", old="we")], {"1"},
-         Lost(("conflicting",), f"{MISSING}; the file has old: --map context_answer=NAME")),
-        ([nested("supporting", answer="I"), nested("conflicting")], {"1"}, Lost(("conflicting",))),
+         UnusableKinds(("conflicting",), f"{MISSING}; the file has old: --map context_answer=NAME")),
+        ([nested("supporting", answer="I"), nested("conflicting")], {"1"}, UnusableKinds(("conflicting",))),
     ],
 )  # fmt: skip
-def test_what_is_lost_of_a_file(rows: list[dict[str, Any]], rejected: set[str], lost: Lost) -> None:
-    assert lost_in({str(place): cells for place, cells in enumerate(rows)}, rejected) == lost
+def test_kinds_that_only_rejected_rows_have(
+    rows: list[dict[str, Any]], rejected: set[str], unusable: UnusableKinds
+) -> None:
+    assert unusable_kinds({str(place): cells for place, cells in enumerate(rows)}, rejected) == unusable
 
 
-def test_a_file_that_loses_a_kind_says_how_to_map_it(tmp_path: Path) -> None:
+def test_a_missing_column_is_mapped(tmp_path: Path) -> None:
     file = tmp_path / "mine.csv"
     rows = ("question,answer,context,kind,old_answer", "Who?,I,It is I.,supporting,", "Who?,I,You.,conflicting,you")
     file.write_text("\n".join(rows))
