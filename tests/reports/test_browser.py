@@ -189,13 +189,14 @@ def test_the_list_shows_where_judge_and_rule_differ(
 ) -> None:
     browser.open(answers)
     judged = frames["judged_greedy_answers"].query("model == 'another'")
-    differ = judged.loc[~judged["agree"].fillna(True).astype(bool), "question_id"].nunique()
+    both = judged.dropna(subset=["verdict", "rule"])
+    differ = both.loc[both["verdict"] != both["rule"], "question_id"].nunique()
     assert 0 < differ < 120
     for choice, count in (("differs", differ), ("agrees", 120 - differ)):
         browser.choose("judge", choice)
         assert browser.ask(COUNT) == f"{count} of 120 questions"
     browser.open(answers, "#open=q1&beside=")
-    assert "States, by the judge\t– (no letter alone)" in browser.ask("document.querySelector('.scores').innerText")
+    assert "States, by the judge\t– (no offered verdict)" in browser.ask("document.querySelector('.scores').innerText")
 
 
 def test_thoughts_are_folded_text_that_a_search_finds(browser: Browser, answers: Path) -> None:
