@@ -9,6 +9,7 @@ each other, which is what a study can say of its own answers.
 """
 
 import argparse
+import random
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import Any
 
 from benchmarks.machine import this_machine
 from benchmarks.measuring import MODEL, Table, arguments, publish
-from benchmarks.verdicts import ALL, JUDGED, Row, read, verdict
+from benchmarks.verdicts import ALL, JUDGED, Row, decision, read, verdict
 from swaymeter.data.catalog.language_models import VERDICTS
 from swaymeter.tasks.models import load_language_model
 from swaymeter.tasks.scoring.judging import Case, ask_language_model
@@ -33,6 +34,9 @@ def main() -> None:
     """Measures, prints and writes."""
     asked = _asked()
     rows = read(asked.judged)[:: 60 if asked.quick else 1]
+    if asked.undecided:
+        rows = [row for row in rows if not decision(row).is_decided]
+        rows = random.Random(SEED).sample(rows, min(asked.undecided, len(rows)))
     model = load_language_model(asked.judge, dtype=asked.dtype, device=asked.device)
     cases = [
         Case(row["question"], tuple(row["context_answers"]), tuple(row["original_answers"]), row["answer"])
@@ -101,6 +105,7 @@ def _asked() -> argparse.Namespace:
     parser = arguments(__doc__)
     parser.add_argument("--judge", default=MODEL, help=f"an alias, a hub id or a folder; by default {MODEL}")
     parser.add_argument("--dtype", default="float32", help="by default float32")
+    parser.add_argument("--undecided", type=int, default=0, help="only so many replies, drawn of those undecided")
     parser.add_argument("--judged", type=Path, default=JUDGED, help="another file or folder of judged answers")
     return parser.parse_args()
 

@@ -609,6 +609,14 @@ def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> 
     return lambda evidence: sentence(evidence.frames, *arguments)
 
 
+def _undecided(frames: Frames) -> str:
+    """Return how many replies are undecided and, if no judge was asked, the option that decides them."""
+    sentence = undecided(frames["undecided_greedy_answers"])
+    if not sentence or len(frames["judges_of_answers"]):
+        return sentence
+    return f"{sentence[:-1]}; `judged_answers: {{judge: NAME}}` under `measures` (audit: --judge NAME) decides them."
+
+
 FINDINGS: tuple[Finding, ...] = (
     Finding("variants", (variants.MEANS, variants.DIFFERENCES, variants.SPENT), _on_frames(variants.advice)),
     # queries
@@ -659,8 +667,7 @@ FINDINGS: tuple[Finding, ...] = (
         evidence.frames["unfinished_greedy_answers"])),
     Finding("caveats", ("greedy_answers_of_neither",), lambda evidence: stating_neither(
         evidence.frames["greedy_answers_of_neither"])),
-    Finding("caveats", ("undecided_greedy_answers",), lambda evidence: undecided(
-        evidence.frames["undecided_greedy_answers"])),
+    Finding("caveats", ("undecided_greedy_answers", *of_judges.QUERIES), _on_frames(_undecided)),
     Finding("caveats", of_judges.QUERIES, _on_frames(of_judges.sentences), _always),
     Finding("caveats", ("verdicts_to_read", "answers_judged_by_hand"), lambda evidence: " ".join(
         by_hand(evidence.frames["answers_judged_by_hand"], evidence.frames["verdicts_to_read"]))),

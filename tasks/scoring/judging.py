@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from swaymeter.data.catalog import judge_prompt
+from swaymeter.data.catalog.language_models import VERDICTS
 from swaymeter.data.errors import ModelError, ScoreError
 from swaymeter.tasks.scoring.followed import Verdict
 
@@ -167,21 +168,21 @@ def ask_function(function: Callable[..., Any], name: str, cases: Sequence[Case])
         cases: The cases.
 
     Raises:
-        ScoreError: The function fails, or returns what was not offered.
+        ScoreError: The function fails, or returns something else than a verdict.
     """
     verdicts: dict[Case, JudgeVerdict] = {}
     for case in dict.fromkeys(cases):
-        allowed = tuple(offered(case).values())
         try:
             verdict = function(
                 question=case.question, context=list(case.context), original=list(case.original), reply=case.reply
             )
         except Exception as error:
             raise ScoreError(f"judge {name} failed on {case.reply!r}: {type(error).__name__}: {error}") from error
-        if verdict is not None and verdict not in allowed:
-            choices = f"{', '.join(allowed)} or None"
+        if verdict is not None and verdict not in VERDICTS:
+            choices = f"{', '.join(VERDICTS)} or None"
             raise ScoreError(f"judge {name} returned {verdict!r} for {case.reply!r}; return {choices}")
-        verdicts[case] = JudgeVerdict(verdict, None, None if verdict else "no offered verdict")
+        is_offered = verdict in offered(case).values()
+        verdicts[case] = JudgeVerdict(verdict) if is_offered else JudgeVerdict(None, None, "no offered verdict")
     return [verdicts[case] for case in cases]
 
 

@@ -45,6 +45,7 @@ from swaymeter.reports.estimates import thinking as how_they_think
 from swaymeter.reports.estimates import undecided as undecided_of
 from swaymeter.reports.frames import records
 from swaymeter.reports.models import Model, in_short
+from swaymeter.reports.tables import of_judges
 from swaymeter.reports.tables.of_passages import SAID
 from swaymeter.reports.words import OWN_QUANTITIES as IN_WORDS
 from swaymeter.tasks.statistics.models import CHOSEN_BY
@@ -78,6 +79,8 @@ class Audited(NamedTuple):
     effects: pd.DataFrame = pd.DataFrame()
     undecided: pd.DataFrame = pd.DataFrame()
     """Rows of the query undecided_greedy_answers: greedy answers and how many are undecided, by model and condition."""
+    judge: str = ""
+    """What a judge decided, and how far it agrees with the rule and with people, as a sentence; "" without a judge."""
 
     @property
     def few(self) -> bool:
@@ -126,7 +129,8 @@ def about_answers(found: Audited) -> list[str]:
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
         (not_answered(unfinished), "; --thinking with more tokens lets them end"),
-        (undecided_of(found.undecided), "; --judge NAME[@URL] decides them"),
+        (undecided_of(found.undecided), "" if found.judge else "; --judge NAME[@URL] decides them"),
+        (found.judge, ""),
     )
     return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.by_hand]
 
@@ -340,6 +344,7 @@ def found_in(database: Path) -> Audited:
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
         undecided = warehouse.frame("undecided_greedy_answers")
+        judge = of_judges.sentences({name: warehouse.frame(name) for name in of_judges.QUERIES})
         by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
         effects, silent = warehouse.frame("passage_effects_in_short"), warehouse.frame("silent_replies")
@@ -351,6 +356,7 @@ def found_in(database: Path) -> Audited:
         variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
         tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
         undecided,
+        judge,
     )  # fmt: skip
 
 

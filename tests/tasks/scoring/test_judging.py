@@ -96,10 +96,16 @@ def test_a_served_judge_has_to_reply_with_a_letter(text: str, verdict: str | Non
     assert verdict_in(text, offered(CASES[0])) == verdict
 
 
-@pytest.mark.parametrize("returned", ["contxt", "original", 1 / 3])
-def test_a_function_returns_an_offered_verdict(returned: object) -> None:
-    with pytest.raises(ScoreError, match="return context, neither, refusal or None"):
+@pytest.mark.parametrize("returned", ["contxt", 1 / 3])
+def test_a_function_returns_a_verdict(returned: object) -> None:
+    with pytest.raises(ScoreError, match="return context, original, both, neither, refusal or None"):
         ask_function(lambda **_: returned, "judges.py:mine", [CASES[2]])
+
+
+@pytest.mark.parametrize("returned", ["original", None])
+def test_a_verdict_that_was_not_offered_is_none(returned: object) -> None:
+    expected = JudgeVerdict(None, None, "no offered verdict")
+    assert ask_function(lambda **_: returned, "judges.py:mine", [CASES[2]]) == [expected]
 
 
 @pytest.mark.parametrize(

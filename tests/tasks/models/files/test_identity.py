@@ -92,6 +92,8 @@ def test_an_unreachable_hub_is_said_within_seconds(
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
     with pytest.raises(ModelError, match=rf"folder of a downloaded model.*{instead}"):
         identify_model(name, purpose)
+    with pytest.raises(ModelError, match=r"folder of a downloaded model.*smollm2-135m-instruct"):
+        identity.identify_judge(name)
 
 
 @pytest.mark.parametrize(

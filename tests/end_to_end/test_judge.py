@@ -1,0 +1,59 @@
+"""A judge of an audit: one that fails takes no verdict of the rule with it, and one that works decides the rest."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from swaymeter.data.warehouse.warehouse import opened
+from swaymeter.flows.steps.aggregate import schema
+from swaymeter.reports.frames import records
+from tests.end_to_end.asking_model import save_asking_model
+from tests.end_to_end.tiny_study import TinyStudy
+
+JUDGE = "def decide(*, question, context, original, reply):\n    {}\n"
+
+
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory: pytest.TempPathFactory, api: str) -> TinyStudy:
+    """An audit of a model that says " The usual place", undecided for one question and right for the other."""
+    folder = tmp_path_factory.mktemp("judged")
+    rows = [("Where does the fair take place?", "Harbour hall"), ("Where do they meet?", "The usual place")]
+    (folder / "mine.jsonl").write_text("\n".join(
+        json.dumps({"question": question, "answer": answer, "kind": "supporting", "context": f"It is {answer}."})
+        for question, answer in rows
+    ))  # fmt: skip
+    save_asking_model(folder / "model", " The usual place")
+    study = TinyStudy.of(folder / "study.yaml", folder / "workspace", api, {})
+    return replace(study, file=folder / "mine.jsonl")
+
+
+def verdicts(audit: TinyStudy) -> dict[str, tuple[str, str | None]]:
+    with opened(audit.workspace / "study.duckdb", schema()) as warehouse:
+        frame = warehouse.frame("answers_of_questions")
+    rows = records(frame[frame["condition"] == "supporting"])
+    deciders = {row["question"]: None if pd.isna(row["decided_by"]) else row["decided_by"] for row in rows}
+    return {row["question"]: (row["verdict"], deciders[row["question"]]) for row in rows}
+
+
+def test_a_judge_that_fails_leaves_the_verdicts_of_the_rule(audit: TinyStudy, tmp_path: Path) -> None:
+    options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
+    without, page = audit.run("audit", *options), audit.workspace / "report" / "index.html"
+    assert "--judge NAME[@URL] decides them" in without.said
+    before, judge = page.read_bytes(), tmp_path / "judges.py"
+    judge.write_text(JUDGE.format("raise ValueError('gone')"))
+    failed = audit.run("audit", *options, "--judge", f"{judge}:decide")
+    assert failed.code == 1, failed.said
+    assert "judge judges.py:decide failed on 'The usual place': ValueError: gone" in failed.said
+    by_rule = {"Where does the fair take place?": ("neither", None), "Where do they meet?": ("context", "rule")}
+    assert verdicts(audit) == by_rule
+    assert page.read_bytes() == before
+    judge.write_text(JUDGE.format("return 'context' if context else 'neither'"))
+    ended = audit.run("audit", *options, "--judge", f"{judge}:decide")
+    assert ended.code == 0, ended.said
+    assert ended.prompts == 0
+    assert verdicts(audit) == by_rule | {"Where does the fair take place?": ("context", "judge")}
+    assert "The judge judges.py:decide decided 2 of 2 undecided answers" in ended.said
+    assert page.read_bytes() != before
