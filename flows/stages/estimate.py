@@ -13,7 +13,7 @@ from swaymeter.flows.graph.selection import UNKNOWN_MEASURES, Selection
 from swaymeter.flows.stages.plan import Plan, Variant
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import About
-from swaymeter.tasks.models.endpoints.endpoint import ASKED_TWICE
+from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS
 from swaymeter.tasks.models.size import parameters_of
 
 OPERATIONS_PER_SECOND = 100e12
@@ -68,7 +68,7 @@ class _Work:
         is_sampled = answers and about == "questions"
         each = answers.samples + 1 if is_sampled else 1
         begun = 0 if self.requests else PROBE  # of each run
-        asked = count * each + begun + (ASKED_TWICE if is_sampled and begun else 0)
+        asked = count * each + begun + (REPEATED_PROMPTS if is_sampled and begun else 0)
         self.requests += asked
         self.tokens_read += asked * TOKENS_READ[about]
         self.tokens_written += asked * (answers.max_new_tokens if is_sampled else 1)

@@ -1,9 +1,11 @@
 """The sections of a study file: what each of their keys says, and its default."""
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated, Any, Literal
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import (
     BeforeValidator,
@@ -42,7 +44,7 @@ from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.source import FrequencyOptions
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Measure, PerQuery
-from swaymeter.tasks.models.endpoints.endpoint import Endpoint
+from swaymeter.tasks.models.endpoints.endpoint import KEY_FROM, Endpoint
 
 
 class PerQueryPart(Options):
@@ -196,8 +198,9 @@ class ModelPart(Options):
     """What the page and `status` call the model in place of its name; a line of at most 60 characters. No score depends
     on it."""
 
-    endpoint: str | None = Field(default=None, pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?$")
-    """The address of a server that has the model, such as http://127.0.0.1:8000/v1; null: it is computed here."""
+    endpoint: str | None = Field(default=None, pattern=r"^https?://[^\s/?#@]+(/[^\s?#]*)?(\?[^\s#]*)?$")
+    """The address of a server that has the model, such as http://127.0.0.1:8000/v1, perhaps with a query such as
+    ?api-version=1; null: it is computed here."""
     api: Literal["auto", "openai", "vllm", "llama.cpp"] = "auto"
     """Which kind of server it is; auto: as the server says, openai where it does not."""
     served_as: str = ""
@@ -206,8 +209,9 @@ class ModelPart(Options):
     """Which weights the server has, in your own words: another one means that all scores are computed anew."""
     max_age_hours: float | None = Field(default=None, ge=0, le=876_000)
     """The age in hours up to which a stored answer of the server is used; null: any age."""
-    key_from: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
-    """The environment variable that holds the server's key. The key itself stands in no file."""
+    key_from: str = Field(default="", pattern=KEY_FROM)
+    """The environment variable that holds the server's key, or, for another header than Authorization, `HEADER:
+    VARIABLE`, such as `api-key: AZURE_KEY`. The key itself stands in no file."""
     tokenizer: ModelName = ""
     """The model whose tokenizer and chat template write the prompts, which are then sent as tokens: an alias, hub id or
     folder. Empty: questions are sent as messages, and the server's template writes them."""
@@ -232,6 +236,13 @@ class ModelPart(Options):
     def source(self) -> str:
         """What it is loaded from, wherever the study is run; scores call it by its name."""
         return self._source or self.name
+
+    @field_validator("endpoint")
+    @classmethod
+    def _without_key(cls, endpoint: str | None) -> str | None:
+        if names := sorted(name for name, _ in parse_qsl(urlsplit(endpoint or "").query) if _KEY_NAME.search(name)):
+            raise ValueError(f"has {names[0]!r} in its query, and a key stands in no file; name its variable: key_from")
+        return endpoint
 
     @field_validator("label")
     @classmethod
@@ -269,6 +280,8 @@ class ModelPart(Options):
         return device
 
 
+_KEY_NAME = re.compile("key|token|secret|password|^(code|sig)$", re.IGNORECASE)
+"""Names of a query's fields that hold keys."""
 _EVERY_MODEL = frozenset({"name", "dtype", "device", "batch_size", "chat_template", "label"})
 """Keys of models that are computed here; the first, and the last two, also of those at an endpoint."""
 

@@ -38,10 +38,11 @@ _SCORES = (
     "decided_by", "decider", "samples_that_follow", "accurate", "persuaded_as_published", "stubborn_as_published",
     "context_cut",
 )  # fmt: skip
-_LOST = {
-    "unfinished_thoughts": "its thoughts did not end", "withheld": "the content filter of the server withheld it",
-}  # fmt: skip
-"""Why there is no answer, by the column that says so."""
+_MISSING = {
+    "unfinished_thoughts": "its thoughts did not end",
+    "withheld": "the content filter of the server withheld it",
+}
+"""Why there is no answer, by the state of the reply."""
 _MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
 OUTCOMES = ("persuaded", "agreed", "stubborn", "other")
 _LETTERS = ("verdict", "outcome")
@@ -208,10 +209,10 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
-        lost = next((why for name, why in _LOST.items() if row[name]), "")
+        lost = _MISSING.get(row["state"], "")
         is_known = not lost and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_known else None
-        answer = (row["text"], log_probability, bool(row["finished"]), row["thoughts"], lost)
+        answer = (row["text"], log_probability, row["state"] != "truncated", row["thoughts"], lost)
         empty: dict[str, Any] = {"greedy": None, "groups": defaultdict(Counter)}
         case = by_question[row["question_id"]].setdefault(row["context_id"], empty)
         if pd.isna(row["sample"]):

@@ -213,7 +213,7 @@ def _said(row: dict[str, Any]) -> str | None:
 
 
 def _is_cut_off(row: dict[str, Any]) -> bool:
-    return row["greedy"] is not None and row["finished"] is not None and not row["finished"]
+    return row["greedy"] is not None and row["state"] == "truncated"
 
 
 def _model(row: dict[str, Any]) -> Model:

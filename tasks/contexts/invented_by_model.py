@@ -74,7 +74,7 @@ def names_by_model(
         )  # fmt: skip
         proper = not shown[0][0].islower()  # names begin with a capital where the examples do
         for answer in answers.samples:
-            for name in names_in(answer.text, ended=answer.finished, proper=proper):
+            for name in names_in(answer.text, ended=answer.state != "truncated", proper=proper):
                 name_words, prompt_words = (" ".join(re.findall(r"\w+", folded(text))) for text in (name, prompt))
                 if folded(name) not in taken and f" {name_words} " not in f" {prompt_words} ":
                     taken.add(folded(name))

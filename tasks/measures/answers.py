@@ -15,7 +15,7 @@ from swaymeter.tasks.measures.coherent_persuasion import persuasion_rows
 from swaymeter.tasks.measures.measure import Computed, Inputs, Measure, Row
 from swaymeter.tasks.measures.rows import QuestionScore
 from swaymeter.tasks.measures.sampled import AnswersParameters, Sampled, sample, too_long
-from swaymeter.tasks.models.capabilities import Samples
+from swaymeter.tasks.models.capabilities import ReplyState, Samples
 from swaymeter.tasks.models.entailment import Entailment
 
 
@@ -27,7 +27,11 @@ class Answer(QuestionScore):
     text: Annotated[str, Meaning("the answer")]
     token_ids: Annotated[tuple[int, ...], Meaning("its tokens, the end-of-sequence step included")]
     token_log_probs: Annotated[tuple[float, ...], Meaning("log-probabilities of the tokens at temperature 1", "nats")]
-    finished: Annotated[bool, Meaning("whether it ended before the limit of tokens")]
+    state: Annotated[ReplyState, Meaning(
+        "how it ended: complete; truncated at the limit of tokens; empty; tool_call, a call of a tool in place of a "
+        "text; withheld, by a server's content filter; unfinished_thoughts, within its thoughts. No other score counts "
+        "the last two"
+    )]
     context_cut: Annotated[int, Meaning(
         "tokens of the context's end that did not fit the model's window and were left out; 0 where all of it was "
         "read"
@@ -36,21 +40,13 @@ class Answer(QuestionScore):
         str, Meaning("what the model wrote before its answer, which is no part of it; empty for nothing")
     ]
     thought_ids: Annotated[tuple[int, ...], Meaning("the tokens of its thoughts, their marks included")]
-    unfinished_thoughts: Annotated[bool, Meaning(
-        "whether the thoughts did not end, so that there is no answer: no other score counts it"
-    )]
-    withheld: Annotated[
-        bool, Meaning("whether a server's content filter withheld it or cut it off: no other score counts it")
-    ]
     thinking: Annotated[str | None, Meaning(
         "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
         "thoughts"
     )]
 
 
-_STORED = (
-    "text", "token_ids", "token_log_probs", "finished", "thoughts", "thought_ids", "unfinished_thoughts", "withheld",
-)  # fmt: skip
+_STORED = ("text", "token_ids", "token_log_probs", "state", "thoughts", "thought_ids")
 """What is stored of an answer as it is."""
 
 
@@ -90,7 +86,7 @@ def _judged(inputs: Inputs, sampled: Sequence[Sampled], judge: Entailment) -> Ma
 
 
 ANSWERS = Measure(
-    row=Answer, version=6, about="questions", capability="samples", compute_chunks=compute_chunks, unfit=too_long,
+    row=Answer, version=7, about="questions", capability="samples", compute_chunks=compute_chunks, unfit=too_long,
     parameters=AnswersParameters,
     meaning="sampled answers and the greedy one, which every later score of answers is computed from",
     # The key of the step has the study's prompts already; without this one the keys of stored scores would change.

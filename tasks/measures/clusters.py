@@ -127,7 +127,8 @@ def standard_error_of(score: str) -> Meaning:
 
 
 CLUSTERS = Measure(
-    row=ClusteredAnswer, version=1, about="questions", needs=("answers",), pass_of="answers", compute=_clusters,
+    row=ClusteredAnswer, version=1, about="questions", requires="sampling", needs=("answers",), pass_of="answers",
+    compute=_clusters,
     chunks=cut_questions, parameters=ClustersParameters,
     depends_on=lambda parameters: {"entailment": identify_entailment(parameters.entailment)},
     meaning="which sampled answers say the same",

@@ -27,7 +27,7 @@ from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, P
 from swaymeter.tasks.measures.rows import QuestionScore, of_cases, of_questions
 from swaymeter.tasks.measures.whose_answer import sides
 from swaymeter.tasks.models.backends import load_language_model
-from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
+from swaymeter.tasks.models.endpoints.endpoint import KEY_FROM, SERVED, Endpoint
 from swaymeter.tasks.models.entailment import load_entailment
 from swaymeter.tasks.models.files.identity import identify_judge
 from swaymeter.tasks.models.loading import BALANCED
@@ -44,7 +44,7 @@ from swaymeter.tasks.scoring.judging import (
     ask_server,
 )
 
-_SERVED = re.compile(r"(?P<name>.+?)@(?P<address>https?://[^\s/?#@]+(?:/[^\s?#]*)?)")
+_SERVED = re.compile(r"(?P<name>.+?)@(?P<address>https?://[^\s/?#@]+(?:/[^\s?#]*)?(?:\?[^\s#]*)?)")
 _FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>[A-Za-z_]\w*)")
 
 
@@ -56,8 +56,9 @@ class JudgedAnswersParameters(Parameters):
     NAME@URL for a model at a server, such as large@http://127.0.0.1:8000/v1; FILE.py:FUNCTION for a Python function."""
     dtype: Literal["float32", "bfloat16", "float16", "8bit", "4bit"] = "float32"
     """The dtype of a language model on this machine."""
-    key_from: str = Field(default="", pattern=r"^([A-Za-z_][A-Za-z0-9_]*)?$")
-    """The environment variable that holds the key of the judge's server. The key itself stands in no file."""
+    key_from: str = Field(default="", pattern=KEY_FROM)
+    """The environment variable that holds the key of the judge's server, or `HEADER: VARIABLE`. The key itself stands
+    in no file."""
     samples: bool = False
     """Whether undecided sampled answers are judged, too, and not the greedy ones alone."""
     agreement: int = Field(default=50, ge=0)
@@ -79,7 +80,7 @@ class JudgedAnswersParameters(Parameters):
     @classmethod
     def _has_a_place(cls, judge: str, info: ValidationInfo) -> str:
         if "://" in judge and not _SERVED.fullmatch(judge):
-            raise ValueError("is no NAME@URL; write it as large@http://127.0.0.1:8000/v1, without ? and #")
+            raise ValueError("is no NAME@URL; write it as large@http://127.0.0.1:8000/v1, without #")
         function = _FUNCTION.fullmatch(judge)
         return f"{beside_the_study(function['file'], info)}:{function['function']}" if function else judge
 

@@ -15,6 +15,7 @@ from swaymeter.data.records import Condition, Context, Query, Question, Question
 from swaymeter.data.records.row import Meaning
 from swaymeter.data.records.score import Score
 from swaymeter.tasks.measures.measure import Inputs, Row
+from swaymeter.tasks.models.capabilities import MISSING_STATES
 
 QUERY_KEY = ("model", "dtype", "relation", "query_id")
 QUESTION_KEY = ("model", "dtype", "relation", "question_id", "context_id")
@@ -111,7 +112,7 @@ def matrix(scores: pa.Table, queries: Sequence[Query], contexts: Sequence[Contex
 
 
 def _is_missing(answers: pa.Table) -> pa.ChunkedArray:
-    return pc.or_(answers["unfinished_thoughts"], answers["withheld"])
+    return pc.is_in(answers["state"], pa.array(MISSING_STATES))
 
 
 def of_questions(

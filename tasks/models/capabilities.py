@@ -24,39 +24,43 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.next_token.distributions import Distributions
 
 Capability = Literal[
-    "next_token_logits", "samples", "answer_scores", "gradients", "token_log_probs", "likeliest_tokens", "distributions"
-]
-"""The protocols below; and of samples, whether they have log-probabilities, or distributions along them."""
+    "next_token_logits", "samples", "answer_scores", "gradients", "token_log_probs", "likeliest_tokens",
+    "distributions", "sampling",
+]  # fmt: skip
+"""The protocols below; for samples also log-probabilities, distributions along them, and samples that differ."""
+ReplyState = Literal["complete", "truncated", "empty", "tool_call", "withheld", "unfinished_thoughts"]
+"""How a reply ended: by itself with a text, at the limit of tokens, by itself without a text, with a call of a tool in
+place of a text, by a server's content filter, or within its thoughts."""
 Tokens = Sequence[int]
 Prompts = Sequence[Sequence[Tokens]]
 """[context][query] tokens."""
+
+
+MISSING_STATES: tuple[ReplyState, ...] = ("withheld", "unfinished_thoughts")
+"""States without an answer of the model: no score counts them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answer:
     """One answer: its text, without special tokens and stripped, so it may be empty; its tokens, end step included.
 
-    token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps; finished: whether it ended
-    before the limit of tokens. All of these are of the answer behind its thoughts.
-    thoughts: their text, "" where there are none; thought_ids: their tokens, marks included; unfinished_thoughts:
-    whether they did not end, so that there is no answer: then it has no text, no tokens and no distribution; withheld:
-    whether a server's content filter withheld or ended it, so that it is no answer of the model either.
+    token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps. All of these are of the
+    answer behind its thoughts. state: how it ended; within its thoughts it has no text, no tokens and no distribution.
+    thoughts: their text, "" where there are none; thought_ids: their tokens, marks included.
     """
 
     text: str
     token_ids: tuple[int, ...]
     token_log_probs: tuple[float, ...]
     mean_distribution: NDArray[np.float32]
-    finished: bool
+    state: ReplyState
     thoughts: str = ""
     thought_ids: tuple[int, ...] = ()
-    unfinished_thoughts: bool = False
-    withheld: bool = False
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is no answer to judge."""
-        return self.unfinished_thoughts or self.withheld
+        """True if there is no answer of the model to judge."""
+        return self.state in MISSING_STATES
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,7 +60,7 @@ def test_every_answer_is_there_with_its_count(tmp_path: Path) -> None:
         for condition, shown in of_question(page, name)["answers"].items():
             given = rows[(rows["question_id"] == name) & (rows["condition"] == condition)]
             drawn = given[given["sample"].notna()]
-            columns = zip(drawn["text"], drawn["log_probability"].round(2), drawn["finished"], strict=True)
+            columns = zip(drawn["text"], drawn["log_probability"].round(2), drawn["state"] != "truncated", strict=True)
             answers = [tuple(answer) for group in shown["groups"] for answer in group]
             assert Counter({answer[:3]: answer[-1] for answer in answers}) == Counter(columns)
             assert len({answer[:3] for answer in answers}) == len(answers)
@@ -73,7 +73,7 @@ def test_the_largest_cluster_comes_first(tmp_path: Path) -> None:
     of_one = (rows["question_id"] == "q1") & (rows["condition"] == "none") & rows["sample"].notna()
     rows.loc[of_one, "answer_group"] = [0, 1, 1, 2, 2, 2, 2, 1, 3, 2]
     rows.loc[of_one, "text"] = list("abbccdccac")
-    rows.loc[of_one, ["log_probability", "finished"]] = [-1.0, True]
+    rows.loc[of_one, ["log_probability", "state"]] = [-1.0, "complete"]
     groups = of_question(written(frames, tmp_path), "q1")["answers"]["none"]["groups"]
     counts = [[(answer[0], answer[-1]) for answer in group] for group in groups]
     assert counts == [[("c", 4), ("d", 1)], [("b", 2), ("c", 1)], [("a", 1)], [("a", 1)]]
@@ -97,7 +97,7 @@ def test_thoughts_travel_as_text_and_have_no_probability(tmp_path: Path) -> None
     of_one = (rows["question_id"] == "q1") & (rows["condition"] == "none") & (rows["sample"] == 0)
     rows.loc[of_one, "thoughts"] = "</script><b>So"
     lost = rows["sample"].isna() & (rows["question_id"] == "q1")
-    rows.loc[lost, ["text", "thoughts", "unfinished_thoughts", "log_probability"]] = ["", "Hm", True, float("nan")]
+    rows.loc[lost, ["text", "thoughts", "state", "log_probability"]] = ["", "Hm", "unfinished_thoughts", float("nan")]
     shown = of_question(written(frames, tmp_path), "q1")["answers"]["none"]
     assert shown["greedy"] == ["", None, True, "Hm", "its thoughts did not end"]
     assert "</script><b>So" in [answer[3] for group in shown["groups"] for answer in group]
@@ -134,8 +134,8 @@ def test_the_list_says_how_greedy_answers_ended(tmp_path: Path) -> None:
     frames = frames_of_answers()
     rows = frames["answers_to_read"]
     greedy = rows["sample"].isna() & (rows["condition"] == "original")
-    rows.loc[greedy & (rows["question_id"] == "q1"), "finished"] = False
-    rows.loc[greedy & (rows["question_id"] == "q2"), "withheld"] = True
+    rows.loc[greedy & (rows["question_id"] == "q1"), "state"] = "truncated"
+    rows.loc[greedy & (rows["question_id"] == "q2"), "state"] = "withheld"
     frames["answers_to_read"] = rows[~(greedy & (rows["question_id"] == "q3"))]
     page = written(frames, tmp_path)
     names = page.block("index")["questions"]["question_id"]

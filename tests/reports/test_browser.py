@@ -39,7 +39,7 @@ def frames() -> dict[str, pd.DataFrame]:
     answers.loc[named & (answers["sample"] == 3), "text"] = "in Saint-Étienne, perhaps"
     answers.loc[named & (answers["sample"] == 4), "thoughts"] = "Gdańsk?\n<b>No.</b>"
     lost = named & answers["sample"].isna()
-    answers.loc[lost, ["text", "thoughts", "unfinished_thoughts"]] = ["", "Let me see", True]
+    answers.loc[lost, ["text", "thoughts", "state"]] = ["", "Let me see", "unfinished_thoughts"]
     return made
 
 

@@ -56,7 +56,7 @@ class TransientError(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """The parsed JSON or the text of a response (None if only the status came), and when it was received (UTC)."""
+    """The parsed JSON or the text of a response, and when it was received (UTC)."""
 
     content: Any
     address: str
@@ -102,7 +102,7 @@ class Expected:
     immutable: Immutable
 
     def content(self, reply: Reply, named: str) -> Any:
-        """The JSON or the text of a response; None where one other than 200 OK has no JSON."""
+        """The JSON or the text of a response; also the text of a response other than 200 OK that is not JSON."""
         return _json(reply, named) if self.form == "json" else _text(reply, named)
 
     def is_immutable(self, content: Any) -> bool:
@@ -110,9 +110,9 @@ class Expected:
         return self.immutable if isinstance(self.immutable, bool) else self.immutable(content)
 
 
-def refusal(reply: Reply, named: str) -> ServiceError:
-    """The error of a response whose status is not an expected one."""
-    message = f"{named} answered {phrase(reply.status)}: {printable(reply.body)!r}"
+def refusal(reply: Reply, named: str, words: str = "") -> ServiceError:
+    """Return the error of a response whose status is not an expected one; words: quoted in place of its body."""
+    message = f"{named} answered {phrase(reply.status)}: {printable(words, 300) or printable(reply.body)!r}"
     if reply.status == HTTPStatus.INTERNAL_SERVER_ERROR and out_of_time(reply.body):
         return ServiceTimeout(f"{message}; ask for less")
     return ServiceError(message)
@@ -137,7 +137,7 @@ def _json(reply: Reply, named: str) -> Any:
         content = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         if reply.status != HTTPStatus.OK:
-            return None
+            return reply.body.decode("utf-8-sig", "replace")
         raise _not_json(error, reply.body, named) from None
     if "\\u" in text and not is_text(json.dumps(content, ensure_ascii=False)):
         raise ServiceError(f"{named} answered with a lone surrogate, which is not text")

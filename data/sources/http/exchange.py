@@ -86,6 +86,10 @@ def exchange(
         raise TransientError(f"{named} dropped the connection ({_why(error)})") from None
     except (failures.RequestException, broken.LocationValueError) as error:
         raise ServiceError(f"{named} cannot be requested: {printable(str(error), 200)}") from None
+    except OSError as error:  # a file of certificates that is not there
+        raise ServiceError(
+            f"{named} cannot be requested: {printable(str(error), 200)}; correct REQUESTS_CA_BUNDLE or CURL_CA_BUNDLE"
+        ) from None
     except broken.DecodeError:
         raise TransientError(f"{named} sent a response that cannot be decompressed", tries=2) from None
     except broken.HTTPError:

@@ -16,7 +16,7 @@ class Service:
     requests_per_minute: at even intervals. timeout_s: most seconds without data; a whole response may take twice
     as long. max_requests, max_minutes: of one run, every try counted. tries: how often one request is sent while its
     error is transient; transient: the statuses that are. may_move: whether cached responses count wherever the service
-    is.
+    is. query: sent with the address of every request. key_header: the header of a key; empty: Authorization.
     """
 
     name: str
@@ -31,6 +31,8 @@ class Service:
     contact_needed: bool = True
     transient: tuple[int, ...] = TRANSIENT
     may_move: bool = False
+    query: str = ""
+    key_header: str = ""
 
 
 def _wikimedia(name: str, address: str, cache_ttl_days: float) -> Service:

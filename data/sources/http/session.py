@@ -91,7 +91,7 @@ class Session:
         self._headers = {"Accept-Encoding": "gzip, deflate"}
         self._secret = Secret(key)
         if key:
-            self._headers["Authorization"] = f"Bearer {key}"
+            self._headers[service.key_header or "Authorization"] = key if service.key_header else f"Bearer {key}"
         if not offline:
             self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
@@ -150,6 +150,7 @@ class Session:
         *, bypass_cache: bool, keep: bool,
     ) -> Answer:  # fmt: skip
         address = place_in(self.service.address, path, self._named)
+        address += f"?{self.service.query}" if self.service.query else ""
         headers = self._headers | {"Accept": accept or _ACCEPTED[expected.form]}
         fields, place = sorted(form.items()), "params" if method == "GET" else "json" if as_json else "data"
         sent: dict[str, Any] = {place: dict(fields) if as_json else fields}
@@ -220,8 +221,8 @@ class Session:
                 raise refusal(reply, self._named)
             content = expected.content(reply, self._named)
             problem = expected.error_of(content)
-            if problem is not None and content is None:
-                raise refusal(reply, self._named)  # what it says in place of JSON
+            if problem is not None and expected.form == "json" and isinstance(content, str):
+                raise refusal(reply, self._named, str(problem))
             if problem is not None:
                 message = f"{self._named} answered with an error: {printable(str(problem), 300)}"
                 if isinstance(problem, ServiceError):

@@ -30,12 +30,12 @@ said AS (
         any_value("text") FILTER (WHERE sample IS NULL AND NOT missing) AS greedy,
         max(context_cut) AS context_cut,
         count(sample) FILTER (WHERE NOT missing) AS answers,
-        count(sample) FILTER (WHERE "text" = '' AND NOT missing) AS empty_answers,
-        count(sample) FILTER (WHERE NOT finished AND NOT missing) AS unfinished_answers,
-        count(*) FILTER (WHERE answers.unfinished_thoughts) AS unfinished_thoughts,
-        count(*) FILTER (WHERE answers.withheld) AS withheld,
-        bool_or(NOT finished AND NOT missing) FILTER (WHERE sample IS NULL) AS greedy_unfinished
-    FROM (SELECT *, answers.unfinished_thoughts OR answers.withheld AS missing FROM answers) AS answers
+        count(sample) FILTER (WHERE state IN ('empty', 'tool_call')) AS empty_answers,
+        count(sample) FILTER (WHERE state = 'truncated') AS unfinished_answers,
+        count(*) FILTER (WHERE state = 'unfinished_thoughts') AS unfinished_thoughts,
+        count(*) FILTER (WHERE state = 'withheld') AS withheld,
+        bool_or(state = 'truncated') FILTER (WHERE sample IS NULL) AS greedy_unfinished
+    FROM (SELECT *, state IN ('unfinished_thoughts', 'withheld') AS missing FROM answers) AS answers
     GROUP BY model, dtype, relation, question_id, context_id
 ),
 stated AS (

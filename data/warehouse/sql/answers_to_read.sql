@@ -1,11 +1,10 @@
--- Every answer in its words, the greedy one first: its cluster, its log-probability in nats, whether it ended by itself.
+-- Every answer in its words, the greedy one first: its cluster, its log-probability in nats, how it ended.
 -- The greedy answer is in no cluster, nor are thoughts that did not end, and no answer is where clusters were not measured:
 -- NULL.
 SELECT
     answers.model, answers.dtype, answers.relation, answers.question_id, answers.context_id, answers.condition,
     answers.sample, answers."text", clusters.cluster AS answer_group,
-    list_sum(answers.token_log_probs) AS log_probability, answers.finished,
-    answers.thoughts, answers.unfinished_thoughts, answers.withheld
+    list_sum(answers.token_log_probs) AS log_probability, answers.state, answers.thoughts
 FROM answers
 LEFT JOIN clusters USING (model, dtype, relation, question_id, context_id, sample)
 ORDER BY answers.model, answers.dtype, answers.relation, answers.question_id, answers.context_id, answers.sample NULLS FIRST

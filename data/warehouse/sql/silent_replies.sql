@@ -3,10 +3,10 @@
 SELECT
     answers.model, answers.dtype, answers.condition,
     count(*) AS replies,
-    count(*) FILTER (WHERE answers.withheld OR answers.unfinished_thoughts) AS missing,
-    count(*) FILTER (WHERE NOT answers.withheld AND NOT answers.unfinished_thoughts AND trim(answers."text") = '') AS empty,
+    count(*) FILTER (WHERE answers.state IN ('withheld', 'unfinished_thoughts')) AS missing,
+    count(*) FILTER (WHERE answers.state NOT IN ('withheld', 'unfinished_thoughts') AND trim(answers."text") = '') AS empty,
     count(*) FILTER (
-        WHERE NOT answers.withheld AND NOT answers.unfinished_thoughts AND trim(answers."text") <> ''
+        WHERE answers.state NOT IN ('withheld', 'unfinished_thoughts') AND trim(answers."text") <> ''
         AND said.verdict IS NOT NULL AND said.decided_by IS NULL
     ) AS undecided
 FROM answers

@@ -1,15 +1,17 @@
--- Greedy answers of a model that are empty, missing or reached the limit of tokens, `tokens`; and how it was asked to think.
+-- Greedy answers of a model by how they ended, of those that did not end with a text; `tokens`: the limit of tokens; and
+-- how the model was asked to think. Empty ones include calls of tools.
 SELECT
     model, dtype,
     count(*) AS greedy_answers,
-    count(*) FILTER (WHERE NOT finished AND NOT answers.unfinished_thoughts AND NOT answers.withheld) AS unfinished,
-    nullif(max(len(token_log_probs)) FILTER (WHERE NOT finished AND NOT answers.withheld), 0) AS "tokens",
-    count(*) FILTER (WHERE answers.unfinished_thoughts) AS unfinished_thoughts,
-    count(*) FILTER (WHERE answers.withheld) AS withheld,
-    count(*) FILTER (WHERE trim("text") = '' AND NOT answers.unfinished_thoughts AND NOT answers.withheld) AS empty,
+    count(*) FILTER (WHERE state = 'truncated') AS unfinished,
+    nullif(max(len(token_log_probs)) FILTER (WHERE state = 'truncated'), 0) AS "tokens",
+    count(*) FILTER (WHERE trim("text") = '' AND state NOT IN ('unfinished_thoughts', 'withheld')) AS empty,
+    count(*) FILTER (WHERE state = 'tool_call') AS tool_calls,
+    count(*) FILTER (WHERE state = 'unfinished_thoughts') AS unfinished_thoughts,
+    count(*) FILTER (WHERE state = 'withheld') AS withheld,
     string_agg(DISTINCT thinking, '; ' ORDER BY thinking) AS thinking
 FROM answers
 WHERE sample IS NULL
 GROUP BY model, dtype
-HAVING unfinished > 0 OR empty > 0 OR bool_or(answers.unfinished_thoughts OR answers.withheld) OR count(thinking) > 0
+HAVING bool_or(state <> 'complete') OR count(thinking) > 0
 ORDER BY model, dtype

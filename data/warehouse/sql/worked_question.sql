@@ -42,7 +42,7 @@ cases AS (
 SELECT
     a.model, a.dtype, a.relation, a."partition", a.candidates, a.question_id, a.question,
     q."object", q.replacement, a.context_id, a.condition, contexts."text" AS "context",
-    a.answer AS greedy, g.finished, a.answers, a."groups", a.semantic_entropy, a.coherent_persuasion, a.outcome
+    a.answer AS greedy, g.state, a.answers, a."groups", a.semantic_entropy, a.coherent_persuasion, a.outcome
 FROM cases AS a
 JOIN questions AS q USING (relation, question_id)
 LEFT JOIN question_contexts AS contexts USING (relation, question_id, context_id)

@@ -67,20 +67,20 @@ def _server(endpoint: Endpoint) -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            found = load_served(endpoint, Path(folder)).found
+            probe = load_served(endpoint, Path(folder)).probe
         finally:
             close_sessions()
-    version = f" {found.words['version']}" if "version" in found.words else ""
+    version = f" {probe.description['version']}" if "version" in probe.description else ""
     sends = f"as tokens of {endpoint.tokenizer}" if endpoint.tokenizer else "as messages"
     parts = [
-        f"{found.api}{version} at {endpoint.address}",
-        f"the key in {endpoint.key_from} is accepted" if endpoint.key_from else "asked without a key",
-        *(["what is sent is not encrypted"] if endpoint.is_readable_on_its_way else []),
+        f"{probe.api}{version} at {endpoint.address}",
+        f"the key in {endpoint.key_variable} is accepted" if endpoint.key_from else "asked without a key",
+        *(["what is sent is not encrypted"] if endpoint.is_unencrypted else []),
         f"prompts are sent {sends}",
-        *(f"cannot give {capability} ({reason})" for capability, reason in found.taken.items()),
+        *(f"cannot give {capability} ({reason})" for capability, reason in probe.missing.items()),
     ]
-    noted = [f"{check}: {why}" for check, why in found.failed.items() if f"{check}: {why}" not in found.taken.values()]
-    return "; ".join([*parts, *(f"noted, {of}" for of in noted)])
+    notes = {f"{check}: {reason}" for check, reason in probe.failed.items()} - {*probe.missing.values()}
+    return "; ".join([*parts, *(f"noted, {note}" for note in sorted(notes))])
 
 
 def show(console: Console, results: Iterable[Check]) -> bool:

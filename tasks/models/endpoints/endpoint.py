@@ -1,4 +1,4 @@
-"""Where a model is served, what it is asked, and what comes back: the same for every kind of server."""
+"""An endpoint, what is sent to it and what it replies: the same for every kind of server."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,23 +10,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 SERVED = "served"
-"""The dtype, and the place, of a model whose server decides both."""
-ASKED_TWICE = 20
-"""Prompts whose greedy answer is asked for twice, at most, to see whether it is the same."""
+"""Dtype and placement of a model whose server decides both."""
+REPEATED_PROMPTS = 20
+"""Upper bound on prompts whose greedy reply is requested twice, to see whether it is reproducible."""
+KEY_FROM = r"^((([A-Za-z0-9-]+):\s*)?[A-Za-z_][A-Za-z0-9_]*)?$"
+"""The environment variable of a key, with the name of its header before a colon if that is not Authorization."""
 Api = Literal["openai", "vllm", "llama.cpp"]
+Finish = Literal["stop", "length", "content_filter", "tool_call"]
 Turns = Sequence[Mapping[str, str]]
-_THIS_MACHINE = re.compile(r"localhost|::1|127(\.\d+){3}")
+Log = NDArray[np.float32]
+"""The log-probabilities of all tokens by their ids, (V,)."""
+_LOCALHOST = re.compile(r"localhost|::1|127(\.\d+){3}")
 
 
 @dataclass(frozen=True)
 class Endpoint:
     """A model at a server, as a study file names it.
 
-    served_as: what the server calls the model; "": the name. key_from: the environment variable that holds the key.
-    tokenizer: the model whose tokenizer and chat template write the prompts, "" where the server's do. in_flight: most
-    requests at the same time. max_requests: of one run, None for any number. revision: which weights the server has,
-    in the words of the study; answers of another one are not used. max_age_hours: up to which a stored answer is used;
-    None for any age.
+    Attributes:
+        name: The model's name in scores.
+        address: The server's URL; a query such as ?api-version=1 is sent with every request.
+        api: The kind of server; auto: as the server says.
+        served_as: The server's name of the model; empty: `name`.
+        key_from: The environment variable of the key, or HEADER: VARIABLE.
+        tokenizer: The model whose tokenizer and chat template write the prompts; empty: the server's.
+        in_flight: Upper bound on concurrent requests.
+        requests_per_minute: Rate limit; None: no limit.
+        timeout_s: Seconds that the server may be silent.
+        max_requests: Upper bound on the requests of a run; None: no limit.
+        revision: The server's weights in the study's words; replies of another revision are not used.
+        max_age_hours: The age up to which a stored reply is used; None: any age.
     """
 
     name: str
@@ -44,20 +57,34 @@ class Endpoint:
 
     @property
     def model(self) -> str:
-        """What the server calls the model."""
+        """The server's name of the model."""
         return self.served_as or self.name
 
     @property
-    def is_readable_on_its_way(self) -> bool:
-        """Whether what is sent goes to another machine, and is not encrypted."""
+    def key_header(self) -> str:
+        """The header that carries the key; empty: Authorization."""
+        return self.key_from.rpartition(":")[0].strip()
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable that holds the key; empty: none is sent."""
+        return self.key_from.rpartition(":")[2].strip()
+
+    @property
+    def is_unencrypted(self) -> bool:
+        """True if requests go to another machine without encryption."""
         parts = urlsplit(self.address)
-        return parts.scheme == "http" and not _THIS_MACHINE.fullmatch(parts.hostname or "")
+        return parts.scheme == "http" and not _LOCALHOST.fullmatch(parts.hostname or "")
 
 
 class Prompt(NamedTuple):
-    """What is sent: the tokens of a text, a text, or the turns of a conversation; one of the three.
+    """A prompt: the tokens of a text, a text, or the turns of a conversation; one of the three.
 
-    options: keywords of the server's chat template.
+    Attributes:
+        tokens: Token ids.
+        text: A text that the model continues.
+        turns: Messages, which the server's chat template writes.
+        options: Keywords of the server's chat template, or of the request.
     """
 
     tokens: tuple[int, ...] = ()
@@ -67,10 +94,15 @@ class Prompt(NamedTuple):
 
 
 class Decoding(NamedTuple):
-    """How answers are decoded; every parameter is sent, since what a request leaves out is the server's own.
+    """Decoding parameters; every one is sent, because a server has defaults of its own.
 
-    temperature: 0 for the greedy answer. top_k: 0 for all tokens. seed: the same one gives the same answer, where the
-    server honours it.
+    Attributes:
+        max_tokens: Upper bound on the tokens of a reply.
+        temperature: 0 for the greedy reply.
+        top_p: Probability mass that is sampled from.
+        top_k: Likeliest tokens that are sampled from; 0 for all.
+        seed: Servers that honour it give the same reply to the same seed.
+        choices: The only replies that are allowed, if the server constrains replies; empty for any reply.
     """
 
     max_tokens: int
@@ -79,28 +111,37 @@ class Decoding(NamedTuple):
     top_k: int = 0
     seed: int = 0
     choices: tuple[str, ...] = ()
-    """The only replies that are allowed, as far as the server constrains replies; empty for any reply."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer of a server: its text, as it came; finish: why it ended.
+    """A reply of a server, as it came.
 
-    token_ids and token_log_probs: of each token, the end token included, in nats before temperature; empty where the
-    server does not say. token_texts: their texts, of chats alone. thoughts: what the server itself took out of the
-    text. prompt_tokens: how many it read, 0 where it does not say. model: what it says that
-    answered, and in which configuration.
+    Attributes:
+        text: Its content, without what the server itself separated as thoughts.
+        finish: Why it ended.
+        token_ids: Its tokens, the end token included; empty if the server does not send them.
+        token_log_probs: Their log-probabilities before temperature, nats; empty if the server does not send them all.
+        token_texts: Their texts, of chat replies alone.
+        thoughts: What the server separated from the text.
+        prompt_tokens: Tokens of the prompt as the server counts them; 0 if it does not say.
+        completion_tokens: Tokens of thoughts and reply as the server counts them; None if it does not say.
+        model: The model and the configuration that replied, in the server's words.
     """
 
     text: str
-    finish: Literal["stop", "length", "content_filter"] = "stop"
+    finish: Finish = "stop"
     token_ids: tuple[int, ...] = ()
     token_log_probs: tuple[float, ...] = ()
     token_texts: tuple[str, ...] = ()
     thoughts: str = ""
     prompt_tokens: int = 0
+    completion_tokens: int | None = None
     model: tuple[str, str] = ("", "")
 
-
-Log = NDArray[np.float32]
-"""The log-probabilities of all tokens by their ids, (V,)."""
+    @property
+    def ends_within_thoughts(self) -> bool:
+        """True if the limit of tokens was reached before any text: all tokens were thoughts, shown or hidden."""
+        return self.finish == "length" and not self.text.strip() and (
+            bool(self.thoughts) or (not self.text and self.completion_tokens != 0)
+        )  # fmt: skip

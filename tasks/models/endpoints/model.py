@@ -1,6 +1,6 @@
 """A model behind a server, with the capabilities that a probe left it: the protocols of tasks/models/capabilities.py.
 
-Its "device" is this machine's CPU, where what the server sends is computed on; what reads is the server.
+Its "device" is this machine's CPU, which computes on what the server sends; the server reads the prompts.
 """
 
 import logging
@@ -21,15 +21,15 @@ from swaymeter.tasks.models.capabilities import (
     Answer,
     Capability,
     Prompts,
+    ReplyState,
     SampledAnswers,
     SampleOptions,
     Tokens,
 )
 from swaymeter.tasks.models.endpoints.client import Client
-from swaymeter.tasks.models.endpoints.endpoint import ASKED_TWICE, SERVED, Decoding, Endpoint, Prompt, Reply
-from swaymeter.tasks.models.endpoints.kept import keep, kept
+from swaymeter.tasks.models.endpoints.endpoint import REPEATED_PROMPTS, SERVED, Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
-from swaymeter.tasks.models.endpoints.probe import Found, note_moves, probe
+from swaymeter.tasks.models.endpoints.probe import ProbeResult, load_probe, note_changes, probe, save_probe
 from swaymeter.tasks.models.files.identity import identify_model
 from swaymeter.tasks.models.loading import found_once
 from swaymeter.tasks.models.network import Engine
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     import torch
 
     from swaymeter.tasks.models.capabilities import AnswerScores, NextTokenLogits, Samples
-    from swaymeter.tasks.models.endpoints.apis import Served
+    from swaymeter.tasks.models.endpoints.servers import Server
     from swaymeter.tasks.models.next_token.distributions import Distributions
 
 log = logging.getLogger(__name__)
 
-_NOTHING = np.zeros(0, np.float32)
+_NO_DISTRIBUTION = np.zeros(0, np.float32)
 MOST_THOUGHTS = 2048
 """Tokens of thoughts that a judge may write, if its server cannot turn them off."""
 
@@ -54,116 +54,121 @@ MOST_THOUGHTS = 2048
 class ServedModel:
     """A model behind a server.
 
-    name, revision: as the study has them; tokenizer: of transformers, or of letters where the server writes prompts.
-    forward_passes: requests that were sent.
+    Attributes:
+        name: The model's name in the study.
+        revision: The revision of its weights in the study.
+        tokenizer: Of transformers, or `Letters` if the server writes the prompts.
+        probe: What the probe of the server learnt.
     """
 
     dtype, device = SERVED, "cpu"
     parameters: int | None = None
 
-    def __init__(self, endpoint: Endpoint, revision: str, served: "Served", found: Found, tokenizer: Any) -> None:
-        self.endpoint, self.served, self.found, self.tokenizer = endpoint, served, found, tokenizer
+    def __init__(
+        self, endpoint: Endpoint, revision: str, server: "Server", probe: ProbeResult, tokenizer: Any
+    ) -> None:
+        self.endpoint, self.server, self.probe, self.tokenizer = endpoint, server, probe, tokenizer
         self.name, self.revision = endpoint.name, revision
         self.engine = Engine()
-        self._asked_twice = self._differ = 0
+        self._repeated = self._changed = 0
 
     @property
     def forward_passes(self) -> int:
         """Requests so far."""
-        return self.served.client.requests
+        return self.server.client.requests
 
     @property
     def has_chat_template(self) -> bool:
-        """Whether the tokenizer knows how a conversation with this model is written."""
+        """True if the tokenizer has a chat template."""
         return bool(self.tokenizer.chat_template)
 
     @property
     def context_window(self) -> int | None:
-        """As the server says; None where it does not, or counts otherwise than the tokenizer here."""
-        return None if isinstance(self.tokenizer, Letters) else self.found.context_window
+        """The server's context window in tokens; None if it is unknown or counted by another tokenizer."""
+        return None if isinstance(self.tokenizer, Letters) else self.probe.context_window
 
     @cached_property
     def vocabulary_size(self) -> int:
         """V: the entries of a next-token distribution."""
-        return int(self.found.words.get("vocabulary", len(self.tokenizer)))
+        return int(self.probe.description.get("vocabulary", len(self.tokenizer)))
 
     @property
     def placement(self) -> str:
-        """Where it lies, as the database keeps it."""
+        """The placement of its weights in the database."""
         return SERVED
 
     @property
     def hardware(self) -> str:
-        """What the server says of itself, and what it is sent."""
-        sent = "messages" if isinstance(self.tokenizer, Letters) else f"tokens of {self.endpoint.tokenizer}"
-        words = (f"{name} {value}" for name, value in self.found.words.items())
-        return ", ".join([self.found.api, f"prompts are sent as {sent}", *words])
+        """The server's description of itself, and the form of the prompts."""
+        form = "messages" if isinstance(self.tokenizer, Letters) else f"tokens of {self.endpoint.tokenizer}"
+        words = (f"{name} {value}" for name, value in self.probe.description.items())
+        return ", ".join([self.probe.api, f"prompts are sent as {form}", *words])
 
     @property
     def reading(self) -> str | None:
-        """What the probe found wrong, and how many greedy answers changed, semicolons between; None for nothing."""
-        said = [f"{check}: {reason.replace(';', ',')}" for check, reason in self.found.failed.items()]
-        if self._asked_twice:
-            said.append(f"{self._differ} of {self._asked_twice} greedy answers differ when they are asked for twice")
-        return "; ".join(said) or None
+        """Failed checks of the probe and the count of greedy replies that changed, separated by semicolons."""
+        notes = [f"{check}: {reason.replace(';', ',')}" for check, reason in self.probe.failed.items()]
+        if self._repeated:
+            notes.append(f"{self._changed} of {self._repeated} greedy answers differ when they are asked for twice")
+        return "; ".join(notes) or None
 
     def lacks(self, capability: Capability | None) -> str | None:
-        """Why it cannot give this; None where it can."""
+        """Return why a capability is missing; None if it is there."""
         if capability == "gradients":
             return "no server gives gradients"
-        return None if capability is None else self.found.taken.get(capability)
+        return None if capability is None else self.probe.missing.get(capability)
 
     # ---- samples
 
     def sample_answers(
         self, prompts: Sequence[Tokens], identities: Sequence[tuple[str, ...]], **options: Unpack[SampleOptions]
     ) -> list[SampledAnswers]:
-        """The answers to every prompt; draws are the server's own, by a seed from the identity of what is drawn.
+        """Return the replies to every prompt; the server draws them, by a seed from the identity of the draw.
 
-        UsageError for a decoding: a server draws its answers itself, from the model's own distribution.
+        UsageError for a contrastive decoding: a server draws from the model's own distribution.
         """
-        asked_for: SampleOptions = {**DEFAULT_OPTIONS, **options}
-        if asked_for["decoding"] is not None:
+        settings: SampleOptions = {**DEFAULT_OPTIONS, **options}
+        if settings["decoding"] is not None:
             raise UsageError(
                 f"the answers of {self.name} cannot be decoded otherwise, as its server draws them itself; "
                 "ask for the decoding greedy, or read this model from its weights"
             )
-        samples = asked_for["samples"]
         if len(prompts) != len(identities):
             raise UsageError(f"{len(prompts)} prompts have {len(identities)} identities; give one for each prompt")
-        self.served.check(Decoding(1, asked_for["temperature"], asked_for["top_p"], asked_for["top_k"]))
-        most = asked_for["max_new_tokens"] + (asked_for["max_thoughts"] or 0)
-        most_of_answer = asked_for["max_new_tokens"] if asked_for["max_thoughts"] else None
-        at_newline = asked_for["form"] == "plain"
-        several = max(samples, 1) if self.served.several else 1
+        sampling = settings["temperature"], settings["top_p"], settings["top_k"]
+        self.server.check(Decoding(1, *sampling))
+        samples, limit = settings["samples"], settings["max_new_tokens"] + (settings["max_thoughts"] or 0)
+        per_request = max(samples, 1) if self.server.settings.several else 1
+        starts = (-1, *range(0, samples, per_request))  # of each request's samples; -1 for the greedy reply
 
-        def request(of: tuple[int, int]) -> list[Reply]:
-            """The answers of one request: `several` samples from a number on, or the greedy answer at -1."""
-            place, first = of
-            prompt = self._sent(prompts[place])
-            if first < 0:
-                return self.served.answers(prompt, Decoding(most))
-            drawn = generator(asked_for["seed"], self.name, *identities[place], "served", first)
-            parameters = asked_for["temperature"], asked_for["top_p"], asked_for["top_k"]
-            decoding = Decoding(most, *parameters, int(drawn.integers(2**31)))
-            return self.served.answers(prompt, decoding, min(several, samples - first))
+        def send(key: tuple[int, int]) -> list[Reply]:
+            index, start = key
+            prompt = self._prompt(prompts[index])
+            if start < 0:
+                return self.server.replies(prompt, Decoding(limit))
+            draws = generator(settings["seed"], self.name, *identities[index], "served", start)
+            decoding = Decoding(limit, *sampling, int(draws.integers(2**31)))
+            return self.server.replies(prompt, decoding, min(per_request, samples - start))
 
-        asked = [[(place, first) for first in (-1, *range(0, samples, several))] for place in self._together(prompts)]
-        if not self.served.in_turn:
-            asked = [[one] for of_prompt in asked for one in of_prompt]
-        answered = self.served.client.each(lambda requests: [request(one) for one in requests], asked)
-        replies = dict(zip(chain(*asked), chain(*answered), strict=True))
-        self._ask_twice(prompts, most, [replies[place, -1][0].text for place in range(len(prompts))])
+        requests = [[(index, start) for start in starts] for index in self._order(prompts)]
+        if not self.server.is_sequential:
+            requests = [[key] for keys in requests for key in keys]
+        responses = self.server.client.each(lambda keys: [send(key) for key in keys], requests)
+        replies = dict(zip(chain(*requests), chain(*responses), strict=True))
+        self._repeat(prompts, limit, [replies[index, -1][0].text for index in range(len(prompts))])
 
-        def answers(place: int) -> SampledAnswers:
-            of_prompt = [
-                self._answer(reply, at_newline, asked_for["header"], most_of_answer)
-                for first in (-1, *range(0, samples, several))
-                for reply in replies[place, first]
-            ]
-            return SampledAnswers(tuple(of_prompt[1:]), of_prompt[0])
+        def answers(index: int) -> SampledAnswers:
+            greedy, *sampled = (
+                self._answer(
+                    reply, one_line=settings["form"] == "plain", header=settings["header"],
+                    limit=settings["max_new_tokens"] if settings["max_thoughts"] else None,
+                )
+                for start in starts
+                for reply in replies[index, start]
+            )  # fmt: skip
+            return SampledAnswers(tuple(sampled), greedy)
 
-        return [answers(place) for place in range(len(prompts))]
+        return [answers(index) for index in range(len(prompts))]
 
     def choose(self, prompts: Sequence[Tokens], choices: Sequence[tuple[str, ...]], *, most: int) -> list[Answer]:
         """Return the greedy reply to each prompt, constrained to its choices if the server can.
@@ -174,120 +179,123 @@ class ServedModel:
             most: Upper bound on the tokens of a reply.
         """
 
-        def ask(place: int) -> Answer:
-            decoding = Decoding(most + (MOST_THOUGHTS if self.found.thinks else 0), choices=choices[place])
-            return self._answer(self.served.answers(self._sent(prompts[place]), decoding)[0], False, "", None)
+        def choose_one(index: int) -> Answer:
+            decoding = Decoding(most + (MOST_THOUGHTS if self.probe.thinks else 0), choices=choices[index])
+            (reply,) = self.server.replies(self._prompt(prompts[index]), decoding)
+            return self._answer(reply, one_line=False, header="", limit=None)
 
-        return self.served.client.each(ask, range(len(prompts)))
+        return self.server.client.each(choose_one, range(len(prompts)))
 
-    def _ask_twice(self, prompts: Sequence[Tokens], most: int, texts: Sequence[str]) -> None:
-        """Asks for some greedy answers again, of the first prompts of a run, and counts those that differ.
+    def _repeat(self, prompts: Sequence[Tokens], limit: int, texts: Sequence[str]) -> None:
+        """Request some greedy replies again, for the first prompts of a run, and count those that differ.
 
-        The second request has another seed, which no greedy answer depends on: so it is stored beside the first one.
+        The second request has another seed, on which no greedy reply depends, so both are stored.
         """
-        served = self.served
-        if self._asked_twice or served.client.offline or served.refused & {"seed", "temperature"}:
+        server = self.server
+        if self._repeated or server.client.offline or {*server.settings.refused} & {"seed", "temperature"}:
             return
         # By what is sent, so that other kinds or ids of the same passages ask nothing.
-        order = sorted(range(len(prompts)), key=lambda place: content_key({"prompt": [*map(int, prompts[place])]}))
-        places = order[:ASKED_TWICE]
-        decoding = Decoding(most, seed=1)
-        again = served.client.each(lambda place: served.answers(self._sent(prompts[place]), decoding)[0].text, places)
-        self._asked_twice = len(places)
-        self._differ = sum(texts[place] != text for place, text in zip(places, again, strict=True))
+        order = sorted(range(len(prompts)), key=lambda index: content_key({"prompt": [*map(int, prompts[index])]}))
+        indices = order[:REPEATED_PROMPTS]
+        decoding = Decoding(limit, seed=1)
+        again = server.client.each(
+            lambda index: server.replies(self._prompt(prompts[index]), decoding)[0].text, indices
+        )
+        self._repeated = len(indices)
+        self._changed = sum(texts[index] != text for index, text in zip(indices, again, strict=True))
 
     def engine_of_answers(self, prompts: Sequence[Tokens], *, to_come: int) -> str:
-        """What reads: the kind of server."""
-        return self.found.api
+        """Return the engine's name: the kind of server."""
+        return self.probe.api
 
     def mean_distribution(self, prompt: Tokens, answer: Tokens) -> NDArray[np.float32]:
-        """The mean of the unscaled softmax over a known answer's steps: (V,); a request for each."""
+        """Return the mean of the unscaled softmax over a given answer's steps, (V,); a request for each."""
         steps = [tuple(prompt) + tuple(answer[:step]) for step in range(len(answer))]
         whole: NDArray[np.float32] = np.mean(
-            [np.exp(self.served.next_token(Prompt(tokens=step)).astype(np.float64)) for step in steps], axis=0
+            [np.exp(self.server.next_token(Prompt(tokens=step)).astype(np.float64)) for step in steps], axis=0
         ).astype(np.float32)
         return whole
 
-    def _sent(self, prompt: Tokens) -> Prompt:
+    def _prompt(self, prompt: Tokens) -> Prompt:
         return prompt_of(prompt) if isinstance(self.tokenizer, Letters) else Prompt(tokens=tuple(map(int, prompt)))
 
-    def _together(self, prompts: Sequence[Tokens]) -> list[int]:
-        """The places of prompts, those that begin alike one after the other, for the cache of a server."""
-        return sorted(range(len(prompts)), key=lambda place: tuple(prompts[place]))
+    def _order(self, prompts: Sequence[Tokens]) -> list[int]:
+        """Return the indices of prompts so that those with a common prefix are neighbours, for the server's cache."""
+        return sorted(range(len(prompts)), key=lambda index: tuple(prompts[index]))
 
-    def _answer(self, reply: Reply, at_newline: bool, header: str, most: int | None) -> Answer:
-        """What a reply says; most: tokens of the answer, of one that may have thoughts before it."""
+    def _answer(self, reply: Reply, *, one_line: bool, header: str, limit: int | None) -> Answer:
+        """Read a reply; limit: tokens of an answer that may have thoughts before it."""
         if reply.finish == "content_filter":
-            return Answer(reply.text.strip(), (), (), _NOTHING, False, reply.thoughts.strip(), withheld=True)
+            return _without_answer("withheld", reply, reply.thoughts)
         text = without_thoughts(reply.text)
         thoughts = reply.thoughts or ("" if text is None or text == reply.text else reply.text[: -len(text) or None])
-        if text is None or (reply.thoughts and reply.finish == "length" and not text.strip()):
-            of_thoughts = reply.thoughts or reply.text
-            return Answer("", (), (), _NOTHING, False, of_thoughts, reply.token_ids, unfinished_thoughts=True)
+        if text is None or reply.ends_within_thoughts:
+            return _without_answer("unfinished_thoughts", reply, reply.thoughts or reply.text)
         text = text.lstrip().removeprefix(header) if header else text
-        text = text.lstrip() if thoughts else text  # what is between thoughts and answer is none of it
-        finished = reply.finish != "length"
+        text = text.lstrip() if thoughts else text  # space between thoughts and answer belongs to neither
+        is_cut = reply.finish == "length"
         tokens = _Tokens(reply, self.tokenizer)
-        if thoughts and not reply.thoughts:  # they stand in the text, before the answer
+        if thoughts and not reply.thoughts:  # they are in the text, before the answer
             tokens.begin_with(text)
-        if at_newline and "\n" in text:
-            text, finished = text.partition("\n")[0], True
+        if one_line and "\n" in text:
+            text, is_cut = text.partition("\n")[0], False
             tokens.end_with_line()
-        if most is not None and tokens.count > most:
-            text, finished = tokens.cut(most), False
-        return Answer(text.strip(), tokens.ids, tokens.log_probs, _NOTHING, finished, thoughts.strip())
+        if limit is not None and tokens.count > limit:
+            text, is_cut = tokens.cut(limit), True
+        state: ReplyState = "truncated" if is_cut else "complete" if text.strip() else "empty"
+        state = "tool_call" if reply.finish == "tool_call" and state == "empty" else state
+        return Answer(text.strip(), tokens.ids, tokens.log_probs, _NO_DISTRIBUTION, state, thoughts.strip())
 
     # ---- distributions
 
     def is_broken(self, prompt: Tokens) -> bool:
-        """False: what is not a distribution is refused where it is read."""
+        """False: an invalid distribution is refused when it is read."""
         return False
 
     def in_reach(self, prompts: Sequence[Tokens]) -> bool:
-        """True: nothing is known of the server's attention, and contexts that move nothing are an error."""
+        """True: the server's attention is unknown, and contexts that move nothing are an error."""
         return True
 
     def engine_of_next_token(self, prompts: Prompts) -> str:
-        """What reads: the kind of server."""
-        return self.found.api
+        """Return the engine's name: the kind of server."""
+        return self.probe.api
 
     def next_token_by_query(
         self, prompts: Prompts, *, memory: int | None = None
     ) -> "Iterator[tuple[int, Distributions]]":
-        """For each query its place and the distributions after every context, (n_contexts, V)."""
+        """Yield for each query its index and the distributions after every context, (n_contexts, V)."""
         from swaymeter.tasks.models.next_token.distributions import Distributions
 
-        for place in range(len(prompts[0])):
-            yield place, Distributions.of(self.next_token_logits([of_context[place] for of_context in prompts]))
+        for index in range(len(prompts[0])):
+            yield index, Distributions.of(self.next_token_logits([of_context[index] for of_context in prompts]))
 
     def next_token_logits(self, prompts: Sequence[Tokens], *, batch_size: int | None = None) -> "torch.Tensor":
-        """The log-probabilities after prompts, (n, V) nats: logits whose normaliser is 0."""
+        """Return the log-probabilities after prompts, (n, V) nats: logits whose normaliser is 0."""
         import torch
 
-        order = self._together(prompts)
-        read = self.served.client.each(lambda place: self.served.next_token(self._sent(prompts[place])), order)
-        if len(sizes := {len(each) for each in read}) > 1:
+        order = self._order(prompts)
+        rows = self.server.client.each(lambda index: self.server.next_token(self._prompt(prompts[index])), order)
+        if len(sizes := {len(row) for row in rows}) > 1:
             raise ModelError(f"model {self.name}: its server sends distributions over {sorted(sizes)} tokens")
-        whole = np.empty((len(prompts), len(read[0])), np.float32)
-        for place, each in zip(order, read, strict=True):
-            whole[place] = each
+        whole = np.empty((len(prompts), len(rows[0])), np.float32)
+        whole[order] = rows
         return torch.from_numpy(whole)
 
     def likeliest(self, prompts: Sequence[Tokens], count: int) -> list[Mapping[str, float]]:
-        """After each prompt, the log-probabilities (nats) of the likeliest tokens, by id or, of a chat API, by text."""
-        return self.served.client.each(lambda prompt: self.served.likeliest(self._sent(prompt), count), prompts)
+        """Return the log-probabilities (nats) of the likeliest tokens by id or, for a chat API, by text."""
+        return self.server.client.each(lambda prompt: self.server.likeliest(self._prompt(prompt), count), prompts)
 
     def greedy_lines(
         self, prompts: Prompts, queries: Sequence[str], contexts: Sequence[str], *, most: int
     ) -> tuple[list[list[str]], str]:
-        """The greedy answers of one line, [query][context], of at most so many tokens; and what read them."""
-        places = [(query, context) for query in range(len(queries)) for context in range(len(contexts))]
-        sent = {(query, context): self._sent(prompts[context][query]) for query, context in places}
-        replies = self.served.client.each(lambda place: self.served.answers(sent[place], Decoding(most))[0], places)
-        texts = [[""] * len(contexts) for _ in queries]
-        for (query, context), reply in zip(places, replies, strict=True):
-            texts[query][context] = reply.text.lstrip().partition("\n")[0].rstrip()
-        return texts, self.found.api
+        """Return greedy answers of one line, [query][context], of at most `most` tokens, and the engine's name."""
+        keys = [(query, context) for query in range(len(queries)) for context in range(len(contexts))]
+        replies = self.server.client.each(
+            lambda key: self.server.replies(self._prompt(prompts[key[1]][key[0]]), Decoding(most))[0], keys
+        )
+        lines = [reply.text.lstrip().partition("\n")[0].rstrip() for reply in replies]
+        count = len(contexts)
+        return [lines[start : start + count] for start in range(0, len(lines), count)], self.probe.api
 
     def complete_answers(
         self,
@@ -299,20 +307,27 @@ class ServedModel:
         prompts: Prompts,
         start_token: bool = True,
     ) -> "tuple[torch.Tensor, torch.Tensor, str]":
-        """As `complete_answers` of a model on this machine, from whole distributions along the answers."""
+        """Return the scores of given answers, from whole distributions along them."""
         from swaymeter.tasks.models.next_token.complete_answers import complete_answers
 
         own: Any = self
         return complete_answers(
             own, contexts, queries, answers, terminators=terminators, prompts=prompts, start_token=start_token,
-            by=(self.found.api, self.next_token_logits),
+            by=(self.probe.api, self.next_token_logits),
         )  # fmt: skip
 
 
-class _Tokens:
-    """The tokens of an answer, as far as a server says them; a part whose log-probabilities are not known has none.
+def _without_answer(state: ReplyState, reply: Reply, thoughts: str) -> Answer:
+    text, thought_ids = ("", reply.token_ids) if state == "unfinished_thoughts" else (reply.text.strip(), ())
+    return Answer(text, (), (), _NO_DISTRIBUTION, state, thoughts.strip(), thought_ids)
 
-    count: how many there are, 0 where nobody knows.
+
+class _Tokens:
+    """The tokens of an answer as far as the server sends them; a part without known log-probabilities has none.
+
+    Attributes:
+        ids: Token ids.
+        log_probs: Log-probabilities of the tokens, nats.
     """
 
     def __init__(self, reply: Reply, tokenizer: Any) -> None:
@@ -324,21 +339,22 @@ class _Tokens:
 
     @property
     def count(self) -> int:
+        """The number of tokens; 0 if it is unknown."""
         return len(self.ids or self._texts)
 
     def begin_with(self, text: str) -> None:
-        """Leaves out what is before an answer."""
-        tails = (self._text(slice(place, None)).strip() for place in range(self.count))
-        self._keep(next((slice(place, None) for place, tail in enumerate(tails) if tail == text.strip()), None))
+        """Drop the tokens before an answer."""
+        tails = (self._text(slice(index, None)).strip() for index in range(self.count))
+        self._keep(next((slice(index, None) for index, tail in enumerate(tails) if tail == text.strip()), None))
 
     def end_with_line(self) -> None:
-        """Leaves out what is behind the first end of a line, which stays."""
-        ends = (place for place in range(self.count) if "\n" in self._text(slice(place, place + 1)))
+        """Drop the tokens behind the first end of a line, which stays."""
+        ends = (index for index in range(self.count) if "\n" in self._text(slice(index, index + 1)))
         self._keep(slice(next(ends, self.count - 1) + 1) if self.count else None)
 
-    def cut(self, most: int) -> str:
-        """Keeps so many tokens; gives their text."""
-        self._keep(slice(most))
+    def cut(self, count: int) -> str:
+        """Keep the first `count` tokens and return their text."""
+        self._keep(slice(count))
         return self._text(slice(None))
 
     def _text(self, part: slice) -> str:
@@ -347,7 +363,7 @@ class _Tokens:
         return "".join(self._texts[part])
 
     def _keep(self, part: slice | None) -> None:
-        """Keeps a part of the tokens; None for one that nobody knows, whose log-probabilities are not known either."""
+        """Keep a part of the tokens; None for an unknown part, whose log-probabilities are unknown, too."""
         if part is None:
             self.ids, self.log_probs, self._texts = (), (), ()
         else:
@@ -358,25 +374,25 @@ def load_served(
     endpoint: Endpoint, cache: Path, *, revision: str = SERVED, reruns: frozenset[str] = frozenset(),
     offline: bool = False,
 ) -> ServedModel:  # fmt: skip
-    """The model at this endpoint, probed once a process.
+    """Load the model at an endpoint, probed once a process.
 
     Args:
-        endpoint: Where it is, and how it is asked.
-        cache: The folder where the server's answers are kept, so that none is asked for twice.
-        revision: What its scores call the weights.
-        reruns: The names of requests to ask anew.
-        offline: Whether only what is stored counts: answers, and what the last probe found. No key is needed.
+        endpoint: Its address and settings.
+        cache: The folder of the server's cached responses.
+        revision: The revision of the weights in scores.
+        reruns: Names of requests that are sent again.
+        offline: Only cached responses and the last probe are used. No key is needed.
 
     Raises:
-        UsageError: a key that is not in the environment.
-        ModelError: a model that the server lacks, or another tokenizer than the server's.
-        ServiceError: a server that cannot be reached, or refuses to answer.
+        UsageError: The key is not in the environment.
+        ModelError: The server lacks the model, or has another tokenizer.
+        ServiceError: The server cannot be reached, or refuses to answer.
     """
-    return _served(endpoint, cache.absolute(), revision, reruns, offline)
+    return _load_served(endpoint, cache.absolute(), revision, reruns, offline)
 
 
 @found_once
-def _served(
+def _load_served(
     endpoint: Endpoint, cache: Path, revision: str, reruns: frozenset[str], offline: bool
 ) -> ServedModel:  # fmt: skip
     client = Client(endpoint, cache, reruns, offline)
@@ -384,36 +400,36 @@ def _served(
     if endpoint.tokenizer:
         tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))
     if offline:
-        served, found = kept(client)
-        return ServedModel(endpoint, revision, served, found, tokenizer or _letters(served, found))
+        server, result = load_probe(client)
+        return ServedModel(endpoint, revision, server, result, tokenizer or _letters(result))
 
     def write(text: str) -> Prompt:
         return Prompt(tokens=tuple(tokenizer(text, add_special_tokens=False)["input_ids"]))
 
-    _say_if_readable(endpoint)
-    served, found = probe(client, write if endpoint.tokenizer else None)
+    _warn_if_unencrypted(endpoint)
+    server, result = probe(client, write if endpoint.tokenizer else None)
     try:
-        moved = note_moves(found, kept(client)[1])
-    except ServiceError:  # it was never asked
-        moved = ""
-    if moved:
+        changes = note_changes(result, load_probe(client)[1])
+    except ServiceError:  # it was never probed
+        changes = ""
+    if changes:
         log.warning(
             "model %s: its server is another than at the last run (%s); say with `revision` which weights it has",
-            endpoint.name, moved,
+            endpoint.name, changes,
         )  # fmt: skip
-    keep(client, served, found)
-    return ServedModel(endpoint, revision, served, found, tokenizer or _letters(served, found))
+    save_probe(client, result)
+    return ServedModel(endpoint, revision, server, result, tokenizer or _letters(result))
 
 
-def _letters(served: "Served", found: Found) -> Letters:
-    switch = (found.switch, SWITCHES[found.switch][0]) if found.switch else None
-    return Letters(takes_any_keyword=served.takes_options, switch=switch, thinks=found.thinks)
+def _letters(result: ProbeResult) -> Letters:
+    switch = (result.switch, SWITCHES[result.switch][0]) if result.switch else None
+    return Letters(takes_any_keyword=result.settings.template_options, switch=switch, thinks=result.thinks)
 
 
-def _say_if_readable(endpoint: Endpoint) -> None:
-    """Warns of what others can read on its way, once a process for each address."""
-    if endpoint.is_readable_on_its_way and endpoint.address not in _said:
-        _said.add(endpoint.address)
+def _warn_if_unencrypted(endpoint: Endpoint) -> None:
+    """Warn of requests that others can read, once a process for each address."""
+    if endpoint.is_unencrypted and endpoint.address not in _warned:
+        _warned.add(endpoint.address)
         what = "prompts, answers and the key" if endpoint.key_from else "prompts and answers"
         log.warning(
             "model %s: %s go to %s without encryption; use https where others can listen",
@@ -421,7 +437,7 @@ def _say_if_readable(endpoint: Endpoint) -> None:
         )  # fmt: skip
 
 
-_said = set[str]()
+_warned = set[str]()
 
 if TYPE_CHECKING:
 

@@ -1,337 +1,447 @@
-"""What a server can give, found out by a dozen requests before a study spends anything, since servers mislead.
+"""Probe a server before a study spends anything: a dozen requests show what it can give, since servers mislead.
 
-Each check has a name. Where it fails, the capability is taken away and the reason kept; where no number depends on it,
-the failure is only noted.
+Each check has a name. A check that fails takes capabilities away, with the reason; if no number depends on it, the
+failure is only noted.
 
-    models          the server has a model of this name
-    parameters      it takes the parameters of a request; what it refuses is left out
+    models          the server lists the model
+    parameters      it takes the parameters of a request; refused ones are left out
     prompt          it reads the tokens that it is sent, and adds none
-    tokens          the tokenizer of the study is the server's
-    several         it gives as many answers to a request as are asked for, and not the same one
-    sampling        answers to other seeds at temperature 1 differ
-    seed            the same seed gives the same answer
-    greedy          the greedy answer is the same when it is asked for again
-    log_probs       log-probabilities are there, and are such: not all 0 or -9999, with a mass of at most 1
+    tokens          the study's tokenizer is the server's
+    thoughts        thoughts are separated from replies, and end
+    several         one request gives several replies, and not the same one
+    sampling        replies to other seeds at temperature 1 differ
+    seed            the same seed gives the same reply
+    greedy          the greedy reply is the same when it is requested again
+    log_probs       log-probabilities are sent, and are not all 0 or -9999, with a mass of at most 1
     temperature     they are those before temperature
-    whole           whole distributions are there, and their likeliest token is the greedy answer's first
-    likeliest       the likeliest tokens are there, their texts or ids all different
-    limit           answers are not cut before the limit that was asked for
-    thoughts        thoughts are told from answers
-    moved           what it says of itself is what it said at the last run
+    whole           whole distributions are sent, and their likeliest token begins the greedy reply
+    likeliest       the likeliest tokens are sent, their texts or ids all different
+    limit           replies are not cut before the limit of the request
+    moved           the server describes itself as at the last run
 """
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
+from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError, ServiceError, first_line, nearest, printable
+from swaymeter.data.storage.notes import note_of, unsealed, write_sealed
 from swaymeter.tasks.models.capabilities import Capability
-from swaymeter.tasks.models.endpoints.apis import APIS, FEW, OTHER_NAMES, RefusedParameter, Served
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
+from swaymeter.tasks.models.endpoints.servers import (
+    FEW,
+    OTHER_NAMES,
+    SERVERS,
+    RefusedParameter,
+    RequestSettings,
+    Server,
+)
 from swaymeter.tasks.models.prompts.template_options import SWITCHES
 from swaymeter.tasks.models.prompts.thoughts import opens_marks
 
-Answered = TypeVar("Answered")
+Response = TypeVar("Response")
 Write = Callable[[str], Prompt]
-"""Writes a text as what is sent to the server."""
+"""Writes a text as the prompt that is sent to the server."""
 
-_OPEN = "Write the first sentence of a story about a lighthouse, a goat and a map."
-_TEXT = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
+_STORY = "Write the first sentence of a story about a lighthouse, a goat and a map."
+_LETTERS = "The capital of Norway is Oslo, isn't it? 12,345 naïve façades — 東京."
 _OWNERS: Mapping[str, Api] = {"llamacpp": "llama.cpp", "vllm": "vllm"}
 _TOLERANCE = 2e-2
 _CONFIGURATION = "configuration"
 _LENGTH = 12
-"""Tokens of an answer: enough that two sampled ones are never the same by chance."""
+"""Tokens of a reply: enough that two sampled ones are never the same by chance."""
+_THOUGHTS = (256, 1024, 4096)
+"""Tokens that thoughts may have while a server is probed, tried in turn."""
+_OF_LOG_PROBS: tuple[Capability, ...] = ("token_log_probs", "likeliest_tokens", "next_token_logits", "answer_scores")
+_REQUEST_SWITCHES = ("reasoning_effort", "think")
+"""Switches of thinking that are keys of a request, at Ollama and hosted APIs."""
+_COMMON_SWITCH = "enable_thinking"
+"""The keyword of chat templates that servers take without saying which kind they are."""
 
 
 @dataclass
-class Found:
-    """What a probe found: api, version and the server's own words on the model; failed: checks with their reasons.
+class ProbeResult:
+    """What a probe learnt of a server.
 
-    taken: the capabilities that are not left, and why. refused: parameters that requests leave out, or name otherwise.
-    context_window: in tokens, where the server says it. thinks: whether the model thinks where it is sent messages;
-    switch: the keyword of its chat template that turns this off, "" where there is none.
+    Attributes:
+        api: The kind of server.
+        description: Its own words about itself and the model, by name.
+        failed: Failed checks with their reasons.
+        missing: Capabilities that it lacks, with the reason.
+        context_window: In tokens, if the server says it.
+        thinks: The model thinks before it replies to messages.
+        switch: The option that turns this off; empty if there is none.
+        settings: How requests are written.
     """
 
     api: Api
-    words: dict[str, str] = field(default_factory=dict)
+    description: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
-    taken: dict[Capability, str] = field(default_factory=dict)
+    missing: dict[Capability, str] = field(default_factory=dict)
     context_window: int | None = None
-    refused: list[str] = field(default_factory=list)
     thinks: bool = False
     switch: str = ""
+    settings: RequestSettings = field(default_factory=RequestSettings)
 
-    def take(self, check: str, reason: str, *capabilities: Capability) -> None:
-        """Notes that a check failed, and what cannot be given for it."""
+    def fail(self, check: str, reason: str, *capabilities: Capability) -> None:
+        """Note that a check failed, and which capabilities are missing for it."""
         self.failed[check] = reason
         for capability in capabilities:
-            self.taken.setdefault(capability, f"{check}: {reason}")
+            self.missing.setdefault(capability, f"{check}: {reason}")
 
 
-def note_moves(found: Found, before: Found) -> str:
-    """Notes, and returns, in which words a server now says something else of itself; "" where in none."""
-    both = [name for name in found.words.keys() & before.words.keys() if found.words[name] != before.words[name]]
-    both = sorted({*both} - {_CONFIGURATION})  # which hosted APIs change from day to day
-    moved = ", ".join(f"{name} was {before.words[name]} and is {found.words[name]}" for name in both)
-    if moved:
-        found.take("moved", moved)
-    return moved
+def note_changes(result: ProbeResult, before: ProbeResult) -> str:
+    """Note, and return, in which words a server describes itself otherwise than before; "" if in none."""
+    now, then = result.description, before.description
+    names = sorted(name for name in now.keys() & then.keys() if now[name] != then[name] and name != _CONFIGURATION)
+    changes = ", ".join(f"{name} was {then[name]} and is {now[name]}" for name in names)
+    if changes:
+        result.fail("moved", changes)
+    return changes
 
 
-def probe(client: Client, write: Write | None) -> tuple[Served, Found]:
-    """The server as it is to be asked, and what was found; write: None where the server writes the prompts itself.
+def probe(client: Client, write: Write | None) -> tuple[Server, ProbeResult]:
+    """Probe a server.
 
-    ModelError where it lacks the model, or the study's tokenizer is not the server's; ServiceError where it cannot be
-    reached or refuses the key.
+    Args:
+        client: Requests to the server.
+        write: Writes a text as token ids; None if the server writes the prompts.
+
+    Raises:
+        ModelError: The server lacks the model, or the study's tokenizer is not the server's.
+        ServiceError: It cannot be reached, or refuses the key.
     """
-    listed = client.get(client.openai + "models")
-    entries = [entry for entry in _list(listed) if isinstance(entry, dict)]
-    entry = _entry(client, entries)
-    api = client.endpoint.api if client.endpoint.api != "auto" else _OWNERS.get(str(entry.get("owned_by")), "openai")
-    served, found = APIS[api](client), Found(api)
-    found.words, served.listed_as = _words(client, api, entry), str(entry.get("id", ""))
-    found.context_window = _window(entry)
-    if write is not None and not served.takes_tokens:
+    entries = _entries(client.get(client.prefix + "models"))
+    entry = _entry(client.endpoint.model, entries)
+    owners = {_OWNERS.get(str(of.get("owned_by")), "openai") for of in ([entry] if entry else entries)}
+    api = client.endpoint.api if client.endpoint.api != "auto" else owners.pop() if len(owners) == 1 else "openai"
+    server = SERVERS[api](client)
+    result = ProbeResult(api, _description(client, api, entry), settings=server.settings)
+    result.context_window = _window(entry)
+    if write is not None and not server.takes_tokens:
         raise ModelError(
             f"model {client.endpoint.name}: a tokenizer is named, and its server ({api}) takes no tokens; leave the "
             "tokenizer out, or say with `api` which server it is"
         )
-    prompt = write(_OPEN) if write else Prompt(turns=[{"role": "user", "content": _OPEN}])
-    for check in (_log_probs, _thoughts, _greedy, _seeds, _several, _temperature, _whole):
-        check(served, found, prompt)
+    prompt = write(_STORY) if write else Prompt(turns=[{"role": "user", "content": _STORY}])
+    reply = _first_reply(server, result, prompt, entries if not entry else [])
+    _Checks(server, result, prompt, reply, listed_as=str(entry.get("id", ""))).run()
     if write is not None:
-        _tokens(served, found, write)
-    return served, found
+        _check_tokens(server, write)
+    return server, result
 
 
 class _RefusedError(Exception):
     """A server that is well does not answer this."""
 
 
-def _unless_refused(served: Served, prompt: Prompt, ask: Callable[[], Answered]) -> Answered:
-    """What a server answers; _RefusedError where it answers a plain request between two such ones, but none of these.
+def _unless_refused(server: Server, prompt: Prompt, request: Callable[[], Response]) -> Response:
+    """Return a response; _RefusedError if the server answers a plain request in between, but not this one.
 
-    ServiceError where it does not answer the plain one: a fault that passes says nothing of what the server can give.
+    ServiceError if it does not answer the plain one: a transient fault says nothing of what a server can give.
     """
     try:
-        return ask()
+        return request()
     except ModelError as error:
         raise _RefusedError(first_line(error)) from None
     except ServiceError:
-        served.answers(prompt, Decoding(1), anew=True)
+        server.replies(prompt, Decoding(1), fresh=True)
     try:
-        return ask()
+        return request()
     except ServiceError as error:
         raise _RefusedError(first_line(error)) from None
 
 
-def _log_probs(served: Served, found: Found, prompt: Prompt) -> None:
-    """The first request: whether anything comes back, and with which log-probabilities."""
-    asked = Decoding(_LENGTH)
-    reply = _first(served, found, prompt, asked)
-    values = reply.token_log_probs
-    if served.log_probs and not values:
-        found.take("log_probs", "the server sends none", "token_log_probs")
-    elif values and (all(value == 0 for value in values) or min(values) <= -9999):
-        found.take("log_probs", "they are 0 or -9999, which are none", "token_log_probs")
-    elif reply.text.isascii() and reply.token_texts and reply.text.strip() not in "".join(reply.token_texts):
-        found.take("log_probs", "they are of other tokens than the answer has", "token_log_probs", "likeliest_tokens")
-    if "log_probs" in found.failed:
-        served.log_probs = False
-    if prompt.tokens and reply.prompt_tokens not in (0, len(prompt.tokens)):
-        found.take(
-            "prompt", f"it reads {reply.prompt_tokens} tokens where {len(prompt.tokens)} are sent",
-            "next_token_logits", "answer_scores",
-        )  # fmt: skip
-    if reply.finish == "length" and values and len(values) < asked.max_tokens:
-        found.take("limit", f"an answer ends after {len(values)} tokens where {asked.max_tokens} were asked for")
-    known = {"", served.endpoint.model, served.listed_as, *found.words.values()}
-    words = zip(("answers as", _CONFIGURATION), reply.model, strict=True)
-    found.words |= {name: printable(word, 200) for name, word in words if word not in known}
-    own = served.tokenized(_OPEN) if prompt.turns and reply.prompt_tokens else None
-    if own:
-        found.words["template"] = f"writes {reply.prompt_tokens} tokens for a message of {len(own)}"
+def _first_reply(server: Server, result: ProbeResult, prompt: Prompt, others: list[Mapping[str, Any]]) -> Reply:
+    """Return the first reply, without the parameters that the server refuses one after the other.
 
-
-def _thoughts(served: Served, found: Found, prompt: Prompt) -> None:
-    """Whether the model thinks, and what of its chat template turns that off."""
-
-    def thinks(**options: Any) -> bool:
-        (reply,) = served.answers(prompt._replace(options=options), Decoding(_LENGTH), anew=bool(options))
-        return bool(reply.thoughts) or opens_marks(reply.text)
-
-    if not prompt.turns or not thinks():
-        return
-    found.thinks, found.words["thoughts"] = True, "they cannot be turned off"
-    for name, (off, _) in SWITCHES.items() if served.takes_options else ():
-        try:
-            is_switch = not thinks(**{name: off})
-        except ServiceError:  # a keyword that its template does not take
-            continue
-        if is_switch:
-            found.switch, found.words["thoughts"] = name, f"{name} turns them off"
-            return
-
-
-def _first(served: Served, found: Found, prompt: Prompt, asked: Decoding) -> Reply:
-    """The first answer, without the parameters that the server refuses one after the other."""
-    reasons = dict[str, str]()
+    others: the models that the server lists, if it does not list this one: the list is a hint.
+    """
+    reasons, endpoint, refused = dict[str, str](), server.endpoint, server.settings.refused
     while True:
         try:
-            (reply,) = served.answers(prompt, asked, anew=True)
-        except RefusedParameter as error:
-            if error.name in served.refused:
-                raise
-            served.refused.add(error.name)
-            reasons.setdefault(error.name, _short(error))
-            if error.name == "logprobs":
-                served.log_probs = False
-                found.take("log_probs", f"the server refuses them: {_short(error)}", "token_log_probs")
-        else:
+            (reply,) = server.replies(prompt, Decoding(_LENGTH), fresh=True)
             break
-    found.refused = sorted(served.refused)
-    others = {other: usual for usual, other in OTHER_NAMES.items() if usual in reasons}
+        except RefusedParameter as error:
+            if error.name in refused:
+                raise
+            refused.append(error.name)
+            reasons[error.name] = _short(error)
+            if error.name == "logprobs":
+                server.settings.log_probs = False
+                result.fail("log_probs", f"the server refuses them: {_short(error)}", "token_log_probs")
+        except ServiceError as error:
+            if not others or type(error) is not ServiceError:
+                raise
+            listed = (printable(str(other.get("id")), 100) for other in others)
+            raise ModelError(
+                f"{server.client.root} has no model {endpoint.model!r}; {nearest(endpoint.model, listed)}; if the "
+                f"server has another name for it, say so with `served_as` ({_short(error)})"
+            ) from None
+    if others:
+        result.fail("models", f"the server replies as {endpoint.model}, which its list of models lacks")
+    refused.sort()
+    others_of = {other: usual for usual, other in OTHER_NAMES.items() if usual in reasons}
     lines = [
-        f"{name} is sent as {OTHER_NAMES[name]}" if name in others.values() and OTHER_NAMES[name] not in reasons
+        f"{name} is sent as {OTHER_NAMES[name]}" if name in others_of.values() and OTHER_NAMES[name] not in reasons
         else f"{name} is left out ({reason})"
-        for name, reason in reasons.items() if name not in ("logprobs", *others)
+        for name, reason in reasons.items() if name not in ("logprobs", *others_of)
     ]  # fmt: skip
     if "temperature" in reasons:
-        lines.append("the greedy answer is one at the server's own temperature")
+        lines.append("the greedy reply is one at the server's own temperature")
     if lines:
-        found.take("parameters", ", ".join(lines))
+        result.fail("parameters", ", ".join(lines))
     return reply
 
 
-def _greedy(served: Served, found: Found, prompt: Prompt) -> None:
-    first, second = (served.answers(prompt, Decoding(_LENGTH), anew=True)[0].text for _ in range(2))
-    if first != second:
-        found.take("greedy", f"asked twice, it answers {_quoted(first)} and {_quoted(second)}")
+class _Checks:
+    """The checks of one server, with the same prompt."""
+
+    def __init__(
+        self, server: Server, result: ProbeResult, prompt: Prompt, reply: Reply, *, listed_as: str
+    ) -> None:
+        self._server, self._result, self._prompt, self._reply = server, result, prompt, reply
+        self._length, self._listed_as = _LENGTH, listed_as
+
+    def run(self) -> None:
+        """Run all checks."""
+        if self._prompt.turns and _is_thinking(self._reply):
+            self._thoughts()
+        self._description_of_reply()
+        self._log_probs()
+        self._greedy()
+        self._seeds()
+        self._several()
+        self._likeliest()
+        self._whole()
+
+    def _replies(self, temperature: float = 0.0, seed: int = 0, count: int = 1) -> list[Reply]:
+        decoding = Decoding(self._length, temperature, seed=seed)
+        return self._server.replies(self._prompt, decoding, count, fresh=True)
+
+    def _text(self, temperature: float = 0.0, seed: int = 0) -> str:
+        return self._replies(temperature, seed)[0].text
+
+    def _thoughts(self) -> None:
+        """Find the switch that turns thoughts off, else a limit of tokens that thoughts do not reach."""
+        result, plain = self._result, self._prompt
+        result.thinks = True
+        for name, in_request in self._switches():
+            if self._is_switch(name, in_request):
+                result.switch, result.description["thoughts"] = name, f"{name} turns them off"
+                return
+        self._prompt, result.description["thoughts"] = plain, "they cannot be turned off"
+        for tokens in _THOUGHTS:
+            self._length = _LENGTH + tokens
+            (self._reply,) = self._replies()
+            if not self._reply.ends_within_thoughts:
+                return
+        result.fail("thoughts", f"they do not end within {_THOUGHTS[-1]:,} tokens")
+
+    def _switches(self) -> Iterator[tuple[str, bool]]:
+        """Yield names of switches, each with True if it is a key of the request."""
+        all_names = SWITCHES if self._server.takes_template_options else (_COMMON_SWITCH,)
+        yield from ((name, False) for name in all_names)
+        yield from ((name, True) for name in _REQUEST_SWITCHES)
+
+    def _is_switch(self, name: str, in_request: bool) -> bool:
+        settings, before = self._server.settings, replace(self._server.settings)
+        settings.request_options = [name] if in_request else []
+        settings.template_options = settings.template_options or not in_request
+        self._prompt = self._prompt._replace(options={name: SWITCHES[name][0]})
+        try:
+            (self._reply,) = self._replies()
+        except ServiceError:  # the server does not take it
+            is_off = False
+        else:
+            is_off = not _is_thinking(self._reply)
+        if not is_off:
+            settings.request_options, settings.template_options = before.request_options, before.template_options
+        return is_off
+
+    def _description_of_reply(self) -> None:
+        """Note the model and the configuration that replied, and the tokens that a chat template adds."""
+        reply, result, server = self._reply, self._result, self._server
+        seen = {"", server.endpoint.model, self._listed_as, *result.description.values()}
+        words = zip(("answers as", _CONFIGURATION), reply.model, strict=True)
+        result.description |= {name: printable(word, 200) for name, word in words if word not in seen}
+        own = server.tokenize(_STORY) if self._prompt.turns and reply.prompt_tokens else None
+        if own:
+            result.description["template"] = f"writes {reply.prompt_tokens} tokens for a message of {len(own)}"
+        sent = len(self._prompt.tokens)
+        if sent and reply.prompt_tokens not in (0, sent):
+            reason = f"it reads {reply.prompt_tokens} tokens where {sent} are sent"
+            result.fail("prompt", reason, "next_token_logits", "answer_scores")
+
+    def _log_probs(self) -> None:
+        reply, result, settings = self._reply, self._result, self._server.settings
+        values = reply.token_log_probs
+        if settings.log_probs and not values:
+            result.fail("log_probs", "the server sends none", "token_log_probs")
+        elif values and (all(value == 0 for value in values) or min(values) <= -9999):
+            result.fail("log_probs", "they are 0 or -9999, which are none", "token_log_probs")
+        elif reply.text.isascii() and reply.token_texts and reply.text.strip() not in "".join(reply.token_texts):
+            reason = "they are of other tokens than the reply has"
+            result.fail("log_probs", reason, "token_log_probs", "likeliest_tokens")
+        if "log_probs" in result.failed:
+            settings.log_probs = False
+        count = len(values) if values and not reply.thoughts else reply.completion_tokens
+        if reply.finish == "length" and count and count < self._length:
+            result.fail("limit", f"a reply ends after {count} tokens where {self._length} were requested")
+
+    def _greedy(self) -> None:
+        first, second = self._text(), self._text()
+        if first != second:
+            self._result.fail("greedy", f"asked twice, it replies {_quoted(first)} and {_quoted(second)}")
+
+    def _seeds(self) -> None:
+        texts = [self._text(1.0, seed) for seed in (11, 12, 13)]
+        if len(set(texts)) == 1:
+            reason = "at temperature 1 three seeds give one reply; temperature or seed is ignored"
+            self._result.fail("sampling", reason, "sampling")
+        elif self._text(1.0, 11) != texts[0]:
+            self._result.fail("seed", "the same seed gives another reply, so that replies cannot be drawn again")
+
+    def _several(self) -> None:
+        result, settings = self._result, self._server.settings
+        try:
+            replies = self._unless_refused(lambda: self._replies(1.0, 21, 3))
+        except _RefusedError as error:
+            settings.several = False
+            result.fail("several", f"one reply a request: {_short(error)}")
+            return
+        if len({reply.text for reply in replies}) == 1 and "sampling" not in result.failed:
+            settings.several = False
+            result.fail("several", "the replies to one request are all the same one, so each has a request of its own")
+
+    def _likeliest(self) -> None:
+        """Check the likeliest tokens, at two temperatures."""
+        server, result = self._server, self._result
+        refuses_temperature = "temperature" in server.settings.refused
+        try:
+            hot, cold = (
+                self._unless_refused(partial(server.likeliest, self._prompt, FEW, temperature=temperature))
+                for temperature in (1.0, 1.0 if refuses_temperature else 0.5)
+            )
+        except _RefusedError as error:
+            result.fail("likeliest", f"the server gives none: {_short(error)}", "likeliest_tokens")
+            return
+        if self._prompt.turns:
+            self._likeliest_after_text()
+        mass = math.fsum(map(math.exp, hot.values()))
+        if len(hot) < FEW - 1:  # the last one may be a part of a character
+            result.fail("likeliest", "tokens have the same texts, or there are none", "likeliest_tokens")
+        elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
+            reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
+            result.fail("log_probs", reason, *_OF_LOG_PROBS)
+        elif any(abs(cold[token] - hot[token]) > _TOLERANCE for token in hot.keys() & cold.keys()):
+            reason = "log-probabilities change with the temperature, and must be those before it"
+            result.fail("temperature", reason, "token_log_probs")
+        elif server.settings.log_probs and not refuses_temperature:
+            self._first_token(hot)
+        if "token_log_probs" in result.missing:
+            server.settings.log_probs = False
+
+    def _first_token(self, likeliest: Mapping[str, float]) -> None:
+        """Check that the greedy reply begins with the likeliest token, or with one that is as likely."""
+        (reply,) = self._server.replies(self._prompt, Decoding(self._length))
+        first = f"token_id:{reply.token_ids[0]}" if reply.token_ids else next(iter(reply.token_texts), None)
+        if first is None or reply.thoughts:
+            return
+        if likeliest.get(first, -math.inf) < max(likeliest.values()) - _TOLERANCE:
+            reason = "the greedy reply begins with a token that is not the likeliest one that the server names"
+            self._result.fail("log_probs", reason, "token_log_probs", "likeliest_tokens")
+
+    def _likeliest_after_text(self) -> None:
+        """Check that the server continues a text, as queries need it; a chat API may not."""
+        try:
+            self._unless_refused(lambda: self._server.likeliest(Prompt(text=_STORY), 5))
+        except _RefusedError as error:
+            self._result.fail("likeliest", f"the server continues no text: {_short(error)}", "likeliest_tokens")
+
+    def _whole(self) -> None:
+        server, result, prompt = self._server, self._result, self._prompt
+        needed: tuple[Capability, ...] = ("next_token_logits", "answer_scores", "distributions")
+        if not prompt.tokens or not server.has_distributions:
+            named = "prompts are sent as turns; name the `tokenizer`"
+            result.fail("whole", named if server.has_distributions else f"{result.api} gives none", *needed)
+            return
+        try:
+            first = self._unless_refused(lambda: server.next_token(prompt))
+        except _RefusedError as error:
+            advice = "; start the server with --max-logprobs -1" if result.api == "vllm" else ""
+            result.fail("whole", f"{_short(error)}{advice}", *needed)
+            return
+        result.description["vocabulary"] = str(len(first))
+        (reply,) = server.replies(prompt, Decoding(1), fresh=True)
+        token = reply.token_ids[0] if reply.token_ids else int(first.argmax())
+        if token >= len(first) or first[token] < first.max() - _TOLERANCE:
+            reason = "the greedy reply begins with a token that is not the likeliest of the distribution"
+            result.fail("whole", reason, *needed)
+
+    def _unless_refused(self, request: Callable[[], Response]) -> Response:
+        return _unless_refused(self._server, self._prompt, request)
 
 
-def _seeds(served: Served, found: Found, prompt: Prompt) -> None:
-    def sampled(seed: int) -> str:
-        return served.answers(prompt, Decoding(_LENGTH, 1.0, seed=seed), anew=True)[0].text
-
-    texts = [sampled(seed) for seed in (11, 12, 13)]
-    if len(set(texts)) == 1:
-        reason = "at temperature 1 three seeds give one answer; temperature or seed is ignored"
-        found.take("sampling", reason, "samples")
-    elif sampled(11) != texts[0]:
-        served.seeds = False
-        found.take("seed", "the same seed gives another answer, so that answers cannot be drawn again")
+def _is_thinking(reply: Reply) -> bool:
+    return bool(reply.thoughts) or reply.ends_within_thoughts or opens_marks(reply.text)
 
 
-def _several(served: Served, found: Found, prompt: Prompt) -> None:
-    try:
-        replies = _unless_refused(
-            served, prompt, lambda: served.answers(prompt, Decoding(_LENGTH, 1.0, seed=21), 3, anew=True)
-        )
-    except _RefusedError as error:
-        served.several = False
-        found.take("several", f"one answer a request: {_short(error)}")
-        return
-    if len({reply.text for reply in replies}) == 1 and "sampling" not in found.failed:
-        served.several = False
-        found.take("several", "the answers to one request are all the same one, so each has a request of its own")
-
-
-def _temperature(served: Served, found: Found, prompt: Prompt) -> None:
-    try:
-        other = 1.0 if "temperature" in served.refused else 0.5
-        hot, cold = (
-            _unless_refused(served, prompt, partial(served.likeliest, prompt, FEW, temperature=degrees))
-            for degrees in (1.0, other)
-        )
-    except _RefusedError as error:
-        found.take("likeliest", f"the server gives none: {_short(error)}", "likeliest_tokens")
-        return
-    if prompt.turns:
-        _likeliest_of_texts(served, found, prompt)
-    mass = math.fsum(map(math.exp, hot.values()))
-    if len(hot) < FEW - 1:  # the last one may be a part of a letter
-        found.take("likeliest", "tokens fall together by their texts, or there are none", "likeliest_tokens")
-    elif mass > 1 + _TOLERANCE or len({round(value, 6) for value in hot.values()}) == 1:
-        reason = f"the likeliest tokens have a mass of {mass:.3f}" if mass > 1 else "all tokens have the same one"
-        found.take("log_probs", reason, "token_log_probs", "likeliest_tokens", "next_token_logits", "answer_scores")
-    elif any(abs(cold[token] - hot[token]) > _TOLERANCE for token in hot.keys() & cold.keys()):
-        found.take(
-            "temperature", "log-probabilities change with the temperature, and are to be those before it",
-            "token_log_probs",
-        )  # fmt: skip
-    elif served.log_probs and "temperature" not in served.refused:
-        _first_token(served, found, prompt, hot)
-    if "token_log_probs" in found.taken:
-        served.log_probs = False
-
-
-def _first_token(served: Served, found: Found, prompt: Prompt, likeliest: Mapping[str, float]) -> None:
-    """The greedy answer begins with the likeliest token, or with one that is as likely."""
-    (reply,) = served.answers(prompt, Decoding(_LENGTH))
-    begins = f"token_id:{reply.token_ids[0]}" if reply.token_ids else next(iter(reply.token_texts), None)
-    if begins is None or reply.thoughts:
-        return
-    if likeliest.get(begins, -math.inf) < max(likeliest.values()) - _TOLERANCE:
-        reason = "the greedy answer begins with a token that is not the likeliest one that the server names"
-        found.take("log_probs", reason, "token_log_probs", "likeliest_tokens")
-
-
-def _likeliest_of_texts(served: Served, found: Found, prompt: Prompt) -> None:
-    """Queries are texts that the model goes on with, which a chat API may not take."""
-    try:
-        _unless_refused(served, prompt, lambda: served.likeliest(Prompt(text=_OPEN), 5))
-    except _RefusedError as error:
-        found.take("likeliest", f"the server goes on with no text: {_short(error)}", "likeliest_tokens")
-
-
-def _whole(served: Served, found: Found, prompt: Prompt) -> None:
-    if not prompt.tokens or not served.whole:
-        why = "prompts are sent as turns; name the `tokenizer`" if served.whole else f"{found.api} gives none"
-        found.take("whole", why, "next_token_logits", "answer_scores", "distributions")
-        return
-    try:
-        first = _unless_refused(served, prompt, lambda: served.next_token(prompt))
-    except _RefusedError as error:
-        advice = "; start the server with --max-logprobs -1" if found.api == "vllm" else ""
-        found.take("whole", f"{_short(error)}{advice}", "next_token_logits", "answer_scores", "distributions")
-        return
-    found.words["vocabulary"] = str(len(first))
-    (reply,) = served.answers(prompt, Decoding(1), anew=True)
-    begins = reply.token_ids[0] if reply.token_ids else int(first.argmax())
-    if begins >= len(first) or first[begins] < first.max() - _TOLERANCE:
-        found.take(
-            "whole", "the greedy answer begins with a token that is not the likeliest of the distribution",
-            "next_token_logits", "answer_scores", "distributions",
-        )  # fmt: skip
-
-
-def _tokens(served: Served, found: Found, write: Write) -> None:
-    own, theirs = write(_TEXT).tokens, served.tokenized(_TEXT)
-    if theirs is not None and theirs not in (own, own[-len(theirs) :]) and not _within(theirs, own):
+def _check_tokens(server: Server, write: Write) -> None:
+    own, theirs = write(_LETTERS).tokens, server.tokenize(_LETTERS)
+    if theirs is not None and not any(own[start : start + len(theirs)] == theirs for start in range(len(own))):
         raise ModelError(
-            f"model {served.endpoint.name}: its server writes other tokens than the tokenizer "
-            f"{served.endpoint.tokenizer} ({list(theirs[:8])}... for {list(own[:8])}...); name the model that it serves"
+            f"model {server.endpoint.name}: its server writes other tokens than the tokenizer "
+            f"{server.endpoint.tokenizer} ({list(theirs[:8])}... for {list(own[:8])}...); name the model that it serves"
         )
 
 
-def _within(part: tuple[int, ...], whole: tuple[int, ...]) -> bool:
-    return any(whole[start : start + len(part)] == part for start in range(len(whole) - len(part) + 1))
+# ---- the last probe of an endpoint, for runs without a network
+
+
+def save_probe(client: Client, result: ProbeResult) -> None:
+    """Store a probe beside the server's responses; WorkspaceError if that cannot be written."""
+    write_sealed(_file(client), asdict(result))
+
+
+def load_probe(client: Client) -> tuple[Server, ProbeResult]:
+    """Load the last probe of this endpoint; ServiceError if there was none."""
+    try:
+        content = unsealed(note_of(_file(client)))
+        result = ProbeResult(**{**content, "settings": RequestSettings(**content["settings"])})
+        return SERVERS[result.api](client, result.settings), result
+    except (OSError, ValueError, LookupError, TypeError):
+        raise ServiceError(
+            f"model {client.endpoint.name} ({client.root}): this run is offline, and its server was never probed; "
+            "run again with a network"
+        ) from None
+
+
+def _file(client: Client) -> Path:
+    """Return one file for each way of asking; the address does not count, because a server may move."""
+    same = replace(client.endpoint, address="", in_flight=1, requests_per_minute=None, timeout_s=1.0, key_from="",
+                   max_requests=None, max_age_hours=None)  # fmt: skip
+    return client.cache / f"probe-{content_key(asdict(same))[:16]}.json"
+
+
+# ---- the server's list of models
 
 
 def models_at(address: str, key_from: str = "") -> list[dict[str, Any]]:
-    """The models that a server lists, each with what it says that it is, and its context window in tokens.
+    """Return the models that a server lists, each with its server and its context window in tokens.
 
-    ServiceError where it cannot be reached, UsageError where the variable that holds its key is not set.
+    ServiceError if it cannot be reached, UsageError if the variable of its key is not set.
     """
     with TemporaryDirectory() as folder:
         client = Client(Endpoint("of the server", address, key_from=key_from), Path(folder))
-        entries = [entry for entry in _list(client.get(client.openai + "models")) if isinstance(entry, dict)]
+        entries = _entries(client.get(client.prefix + "models"))
         client.session.close()
     return [
         {
@@ -343,57 +453,47 @@ def models_at(address: str, key_from: str = "") -> list[dict[str, Any]]:
     ]
 
 
-def _list(content: Any) -> list[Any]:
+def _entries(content: Any) -> list[Mapping[str, Any]]:
     data = content.get("data") if isinstance(content, dict) else None
-    return data if isinstance(data, list) else []
+    return [entry for entry in data if isinstance(entry, dict)] if isinstance(data, list) else []
 
 
-def _entry(client: Client, entries: list[dict[str, Any]]) -> Mapping[str, Any]:
-    """What the server says of the model; empty where it lists nothing. llama.cpp answers for whatever is named."""
-    endpoint = client.endpoint
-    ids = [str(entry.get("id")) for entry in entries]
+def _entry(model: str, entries: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the entry of a model, perhaps by an alias or a wildcard; empty if there is none."""
     for entry in entries:
-        if endpoint.model in (entry.get("id"), *_texts(entry.get("aliases"))):
+        aliases = entry.get("aliases")
+        if model in (entry.get("id"), *(aliases if isinstance(aliases, list) else ())):
             return entry
-    if len(entries) == 1 and entries[0].get("owned_by") == "llamacpp":
+    if len(entries) == 1 and entries[0].get("owned_by") == "llamacpp":  # it answers whatever the name
         return entries[0]
-    if entries:
-        raise ModelError(
-            f"{client.root} has no model {endpoint.model!r}; "
-            f"{nearest(endpoint.model, (printable(name, 100) for name in ids))}; where the server has another name for "
-            "it, say so with `served_as`"
-        )
-    return {}
+    wildcards = (entry for entry in entries if "*" in str(entry.get("id")))
+    return next((entry for entry in wildcards if fnmatchcase(model, str(entry["id"]))), {})
 
 
-def _texts(value: Any) -> Iterator[str]:
-    yield from (item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
-
-
-def _words(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str, str]:
-    """The server's own words on what it is."""
+def _description(client: Client, api: Api, entry: Mapping[str, Any]) -> dict[str, str]:
+    """Return the server's own words about itself and the model."""
     words = {"id": entry.get("id"), "root": entry.get("root")}
     if api == "vllm":
-        words["version"] = _about(client, "version").get("version")
+        words["version"] = _mapping_at(client, "version").get("version")
     elif api == "llama.cpp":
-        about = _about(client, "props")
-        places = {"version": "build_info", "number format": "model_ftype", "file": "model_path"}
-        words |= {name: about.get(place) for name, place in places.items()}
-    named = {name: str(value) for name, value in words.items() if value}
-    said = {name: text.rpartition("/")[2] if name == "file" else text for name, text in named.items()}
-    if said.get("id", "").endswith(said.get("file", "/")):
-        del said["id"]
-    return {name: printable(text, 200) for name, text in said.items()}
+        about = _mapping_at(client, "props")
+        fields = {"version": "build_info", "number format": "model_ftype", "file": "model_path"}
+        words |= {name: about.get(name_there) for name, name_there in fields.items()}
+    texts = {name: str(value) for name, value in words.items() if value}
+    texts = {name: text.rpartition("/")[2] if name == "file" else text for name, text in texts.items()}
+    if texts.get("id", "").endswith(texts.get("file", "/")):
+        del texts["id"]
+    return {name: printable(text, 200) for name, text in texts.items()}
 
 
-def _about(client: Client, path: str) -> Mapping[str, Any]:
-    said = client.get(path)
-    return said if isinstance(said, dict) else {}
+def _mapping_at(client: Client, path: str) -> Mapping[str, Any]:
+    content = client.get(path)
+    return content if isinstance(content, dict) else {}
 
 
 def _window(entry: Mapping[str, Any]) -> int | None:
-    meta = entry.get("meta") if isinstance(entry.get("meta"), dict) else {}
-    lengths = (entry.get("max_model_len"), (meta or {}).get("n_ctx"))
+    meta = entry.get("meta")
+    lengths = (entry.get("max_model_len"), meta.get("n_ctx") if isinstance(meta, dict) else None)
     return next((length for length in lengths if isinstance(length, int) and length > 0), None)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from swaymeter.tasks.models.capabilities import Answer
+from swaymeter.tasks.models.capabilities import Answer, ReplyState
 from swaymeter.tasks.models.network import Network
 from swaymeter.tasks.models.prompts.template_options import PromptForm, end_tokens
 from swaymeter.tasks.models.prompts.thoughts import WINDOW, Marks, marks_of, opened_thoughts, text_of
@@ -35,7 +35,9 @@ class Ends:
         self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
     ) -> Answer:
         """The answer of these tokens."""
-        return Answer(self.text(tokens), tokens, log_probs, mean_distribution, self.ends(tokens))
+        text = self.text(tokens)
+        state: ReplyState = "truncated" if not self.ends(tokens) else "complete" if text else "empty"
+        return Answer(text, tokens, log_probs, mean_distribution, state)
 
     def text(self, tokens: tuple[int, ...]) -> str:
         """The text of an answer."""
@@ -74,7 +76,7 @@ class Thoughts:
         self, tokens: tuple[int, ...], log_probs: tuple[float, ...], mean_distribution: NDArray[np.float32]
     ) -> Answer:
         """The reply of these tokens, its thoughts included."""
-        return Answer("", tokens, log_probs, mean_distribution, self.ends(tokens))
+        return Answer("", tokens, log_probs, mean_distribution, "complete" if self.ends(tokens) else "truncated")
 
     def split(self, tokens: tuple[int, ...]) -> tuple[tuple[int, ...], bool]:
         """The tokens of a reply that are thoughts, none where it has no mark that opens them; and whether they end.
@@ -97,7 +99,7 @@ class Thoughts:
     def unfinished(self, reply: Answer, tokens: tuple[int, ...]) -> Answer:
         """A reply that is nothing but thoughts, of these tokens."""
         nothing = reply.mean_distribution[:0]
-        return Answer("", (), (), nothing, False, self.text(tokens), tokens, unfinished_thoughts=True)
+        return Answer("", (), (), nothing, "unfinished_thoughts", self.text(tokens), tokens)
 
     def text(self, tokens: tuple[int, ...]) -> str:
         """The words of thoughts, without the marks around them."""

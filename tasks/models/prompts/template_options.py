@@ -30,8 +30,9 @@ PromptForm = Literal["chat", "plain"]
 Turns = list[dict[str, str]]
 
 SWITCHES: Mapping[str, tuple[Any, Any]] = {
-    "enable_thinking": (False, True), "thinking": (False, True), "enable_reasoning": (False, True),
-    "reasoning": (False, True), "reasoning_effort": ("none", "high"), "thinking_budget": (0, -1),
+    "enable_thinking": (False, True), "thinking": (False, True), "think": (False, True),
+    "enable_reasoning": (False, True), "reasoning": (False, True), "reasoning_effort": ("none", "high"),
+    "thinking_budget": (0, -1),
 }  # fmt: skip
 """The values of a switch that turn thinking off, and on. A template of `reasoning_effort` has a switch where it names
 the value "none"."""

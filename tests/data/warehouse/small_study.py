@@ -88,12 +88,12 @@ def small_study() -> dict[str, list[dict[str, Any]]]:
     add("correlations", correlated, "level", ("relation",), ("query",))
     add("questions", of_question, "", ())
     add("answers", {**asked, "thinking": "on"},
-        "condition sample text context_cut finished stand_in unfinished_thoughts withheld",
-        ("none", None, "Bergen", 0, True, "embedder for entailment", False, False),
-        ("none", 0, "Oslo", 0, True, None, False, False), ("none", 1, "", 0, True, None, False, False),
-        ("none", 2, "Oslo and", 0, False, None, False, False), ("none", 3, "", 0, True, None, False, False),
-        ("none", 4, "", 0, False, None, True, False), ("none", 5, "", 0, False, None, False, True),
-        ("original", None, "", 5, False, None, False, False), ("original", 0, "Oslo", 5, True, None, False, False))
+        "condition sample text context_cut state stand_in",
+        ("none", None, "Bergen", 0, "complete", "embedder for entailment"),
+        ("none", 0, "Oslo", 0, "complete", None), ("none", 1, "", 0, "empty", None),
+        ("none", 2, "Oslo and", 0, "truncated", None), ("none", 3, "", 0, "tool_call", None),
+        ("none", 4, "", 0, "unfinished_thoughts", None), ("none", 5, "", 0, "withheld", None),
+        ("original", None, "", 5, "truncated", None), ("original", 0, "Oslo", 5, "complete", None))
     add("semantic_entropy", asked, "condition groups group_sizes semantic_entropy semantic_entropy_standard_error",
         ("none", 2, [3, 2], 1.5, 0.25))
     add("coherent_persuasion", asked, "condition coherent_persuasion coherent_persuasion_standard_error",

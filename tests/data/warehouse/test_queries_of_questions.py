@@ -38,17 +38,17 @@ def test_answers_and_questions_are_listed_to_be_read(tmp_path: Path) -> None:
             row(QUESTIONS, relation="P36", question_id="w1", answers=["Oslo", "Kristiania"], object_id="Q585"),
         ],
         "answers": [
-            row(ANSWERS, **asked, sample=10, text="", finished=False, token_log_probs=[-1.0, -2.5]),
-            row(ANSWERS, **asked, sample=2, text="Oslo", token_log_probs=[-0.25, -0.5]),
-            row(ANSWERS, **asked, sample=None, text="Oslo", token_log_probs=[-0.25]),
+            row(ANSWERS, **asked, sample=10, text="", state="truncated", token_log_probs=[-1.0, -2.5]),
+            row(ANSWERS, **asked, sample=2, text="Oslo", state="complete", token_log_probs=[-0.25, -0.5]),
+            row(ANSWERS, **asked, sample=None, text="Oslo", state="complete", token_log_probs=[-0.25]),
         ],
         "clusters": [row(CLUSTERS, **asked, sample=sample, cluster=cluster) for sample, cluster in ((10, 1), (2, 0))],
     }
     with warehouse_of(tmp_path, study) as warehouse:
         answers, questions = warehouse.frame("answers_to_read"), warehouse.frame("questions_to_read")
-    assert plain_values(answers, ("sample", "log_probability", "text", "finished", "answer_group")) == {
+    assert plain_values(answers, ("sample", "log_probability", "text", "state", "answer_group")) == {
         "sample": [None, 2, 10], "log_probability": [-0.25, -0.75, -3.5], "text": ["Oslo", "Oslo", ""],
-        "finished": [True, True, False], "answer_group": [None, 0, 1],
+        "state": ["complete", "complete", "truncated"], "answer_group": [None, 0, 1],
     }  # fmt: skip
     assert plain_values(questions, ("question_id", "accepted", "object_id", "subject_id")) == {
         "question_id": ["w1"], "accepted": ["Oslo; Kristiania"], "object_id": ["Q585"], "subject_id": [None],

@@ -42,7 +42,7 @@ def say(monkeypatch: pytest.MonkeyPatch) -> Say:
                 prompt = str(model.tokenizer.decode(tokens))
                 request = {"prompt": prompt, "tokens": tokens, "identity": identity, "batch": len(prompts)}
                 asked.append(request | options)
-                samples = tuple(Answer(text, (), (), np.zeros(0, np.float32), finished=True) for text in next(texts))
+                samples = tuple(Answer(text, (), (), np.zeros(0, np.float32), "complete") for text in next(texts))
                 found.append(SampledAnswers(samples, samples[0]))
             return found
 

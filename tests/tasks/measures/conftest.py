@@ -67,7 +67,7 @@ class Study:
         filled = {column.name: blank.get(column.type, []) for column in artifact.table.columns}
         filled |= {"relation": "capital", "engine": "slots", "stand_in": None}
         if name == "answers":
-            filled["unfinished_thoughts"] = filled["withheld"] = False
+            filled["state"] = "complete"
         named = [{**filled, **({"context_id": row["condition"]} if "condition" in row else {}), **row} for row in rows]
         artifact.write(artifact.table.of(named), {})
 

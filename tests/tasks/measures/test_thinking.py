@@ -60,7 +60,7 @@ def _sample(row: Row) -> tuple[str, str, int | None]:
 
 def test_no_score_is_of_thoughts_that_did_not_end(study: Thinking) -> None:
     answers = study.rows("answers")
-    ended = set(map(_sample, (row for row in answers if not row["unfinished_thoughts"])))
+    ended = set(map(_sample, (row for row in answers if row["state"] != "unfinished_thoughts")))
     assert 0 < len(ended) < len(answers)
     assert {row["thinking"] for row in answers} == {"the chat template has no switch, at most 12 tokens of thoughts"}
     assert set(map(_sample, study.rows("whose_answer"))) == ended
@@ -79,12 +79,12 @@ def test_no_score_is_of_thoughts_that_did_not_end(study: Thinking) -> None:
 def test_no_score_is_of_an_answer_that_was_withheld(study: Thinking, tmp_path: Path) -> None:
     later = replace(study, folder=tmp_path / "later")
     answers = [
-        {**row, "withheld": row["sample"] == 0, "unfinished_thoughts": False, "thoughts": ""}
+        {**row, "state": "withheld" if row["sample"] == 0 else "complete", "thoughts": ""}
         for row in study.rows("answers")
     ]
     later.store("answers", answers)
     judged = set(map(_sample, later.rows("whose_answer")))
-    assert judged == set(map(_sample, (row for row in answers if not row["withheld"])))
+    assert judged == set(map(_sample, (row for row in answers if row["state"] != "withheld")))
     assert len(judged) < len(answers)
 
 
@@ -94,8 +94,8 @@ def test_thoughts_are_stored_beside_the_answer(study: Thinking) -> None:
     for row in rows:
         assert len(row["token_log_probs"]) == len(row["token_ids"]) <= 8
         assert row["text"] == ends.text(tuple(row["token_ids"]))
-        assert row["unfinished_thoughts"] == (not row["token_ids"])
-        assert CLOSES in row["thought_ids"] or row["unfinished_thoughts"]
+        assert (row["state"] == "unfinished_thoughts") == (not row["token_ids"])
+        assert CLOSES in row["thought_ids"] or row["state"] == "unfinished_thoughts"
 
 
 def test_persuasion_asked_for_later_is_that_of_the_pass(study: Thinking, tmp_path: Path) -> None:

@@ -362,8 +362,7 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     answers = [
         row(
             table("answers"), relation=one.relation, question_id=one.question_id, context_id=case.context_id,
-            condition=case.condition, sample=sample, finished=case.condition == "none",
-            unfinished_thoughts=False, withheld=False,
+            condition=case.condition, sample=sample, state="complete" if case.condition == "none" else "truncated",
             token_log_probs=[-1.0] * (3 if case.condition == "none" else 32), model="m", dtype="float32",
         )
         for one in questions for case in one.cases for sample in (None, 0)

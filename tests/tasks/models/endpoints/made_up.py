@@ -47,6 +47,8 @@ class MadeUp:
         if asked.method == "GET":
             return self._about(asked.path)
         body = json.loads(asked.body)
+        if "another model" in self._misleads:
+            return says({"error": {"message": f"model {body['model']} not found"}}, status=404)
         if asked.path.endswith("/tokenize"):
             text = body.get("prompt", body.get("content"))
             return says({"tokens": list(tokens_of(text[::-1] if "other tokenizer" in self._misleads else text))})

@@ -30,7 +30,7 @@ def answers(model: ServedModel, questions: list[str]) -> list[str]:
 
 def test_max_requests(tmp_path: Path) -> None:
     with made_up(dialect="openai") as server:
-        probed = asked(server, tmp_path / "free").served.client.requests
+        probed = asked(server, tmp_path / "free").server.client.requests
         expected = answers(asked(server, tmp_path / "free"), QUESTIONS)
         errors, replies, before = list[str](), list[str](), len(server.asked)
         while not replies and len(errors) < 20:

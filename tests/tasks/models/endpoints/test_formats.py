@@ -8,11 +8,11 @@ import pytest
 
 from swaymeter.data import catalog
 from swaymeter.data.errors import ServiceError
-from swaymeter.tasks.models.endpoints.apis import APIS, RefusedParameter
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.model import load_served
 from swaymeter.tasks.models.endpoints.probe import probe
+from swaymeter.tasks.models.endpoints.servers import SERVERS, RefusedParameter
 from swaymeter.tasks.models.prompts.answer_prompts import answer_prompt, thinking_words, thinks_always
 from tests.data.sources.servers.faults import Asked, Say, says, serving
 from tests.tasks.models.endpoints.made_up import MadeUp, made_up
@@ -29,8 +29,8 @@ def chat(message: Any, finish: str | None = "stop", *, logprobs: Any = None, **o
 
 def asked(content: Any, folder: Path, api: Api = "openai", status: int = 200, prompt: Prompt = TURNS) -> Reply:
     with serving(says(content, status=status)) as server:
-        served = APIS[api](Client(Endpoint("made-up", server.address), folder))
-        (reply,) = served.answers(prompt, Decoding(16))
+        served = SERVERS[api](Client(Endpoint("made-up", server.address), folder))
+        (reply,) = served.replies(prompt, Decoding(16))
     return reply
 
 
@@ -38,52 +38,55 @@ ENTRIES = {"content": [
     {"token": "Os", "logprob": -0.25, "bytes": [79, 115], "top_logprobs": []},
     {"token": "lo", "logprob": -0.5, "bytes": [108, 111], "top_logprobs": []},
 ]}  # fmt: skip
-OSLO = Reply("Oslo", prompt_tokens=12)
+OSLO = Reply("Oslo", prompt_tokens=12, completion_tokens=2)
 READ = {
     "openai": (
         chat({"content": "Oslo", "refusal": None, "annotations": []}, logprobs={**ENTRIES, "refusal": None},
              model="big-1-2026-08-06", system_fingerprint="fp_1"),
-        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12,
+        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12, completion_tokens=2,
               model=("big-1-2026-08-06", "fp_1")),
     ),
     "openai, a refusal": (
-        chat({"content": None, "refusal": "I cannot say."}), Reply("I cannot say.", prompt_tokens=12),
+        chat({"content": None, "refusal": "I cannot say."}),
+        Reply("I cannot say.", prompt_tokens=12, completion_tokens=2),
     ),
     "azure, answer filtered": (
         chat({"content": "Os"}, "content_filter", prompt_filter_results=[{"prompt_index": 0}]),
-        Reply("Os", "content_filter", prompt_tokens=12),
+        Reply("Os", "content_filter", prompt_tokens=12, completion_tokens=2),
     ),
     "anthropic": (chat({"content": "Oslo"}, "stop", system_fingerprint=None), OSLO),
-    "anthropic, a refusal": (chat({"content": ""}, "refusal"), Reply("", "content_filter", prompt_tokens=12)),
+    "anthropic, a refusal": (
+        chat({"content": ""}, "refusal"), Reply("", "content_filter", prompt_tokens=12, completion_tokens=2),
+    ),
     "deepseek, thoughts": (
         chat({"content": "Oslo", "reasoning_content": "Norway. So Oslo."}),
-        Reply("Oslo", thoughts="Norway. So Oslo.", prompt_tokens=12),
+        Reply("Oslo", thoughts="Norway. So Oslo.", prompt_tokens=12, completion_tokens=2),
     ),
-    "gemini, cut": (chat({"content": None}, "length"), Reply("", "length", prompt_tokens=12)),
-    "gemini, no finish": (chat({"content": "Oslo"}, None), Reply("Oslo", "length", prompt_tokens=12)),
+    "gemini, cut": (chat({"content": None}, "length"), Reply("", "length", prompt_tokens=12, completion_tokens=2)),
+    "gemini, no finish": (chat({"content": "Oslo"}, None), Reply("Oslo", prompt_tokens=12, completion_tokens=2)),
     "openrouter, thoughts": (
         chat({"content": "Oslo", "reasoning": "Hm."}, native_finish_reason="STOP", provider="made-up"),
-        Reply("Oslo", thoughts="Hm.", prompt_tokens=12),
+        Reply("Oslo", thoughts="Hm.", prompt_tokens=12, completion_tokens=2),
     ),
     "ollama": (
         chat({"content": "Oslo"}, logprobs=ENTRIES, model="small:latest", system_fingerprint="fp_ollama"),
-        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12,
+        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12, completion_tokens=2,
               model=("small:latest", "fp_ollama")),
     ),
     "tgi": (
         chat({"content": "Oslo"}, "eos_token", logprobs=ENTRIES),
-        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12),
+        Reply("Oslo", token_log_probs=(-0.25, -0.5), token_texts=("Os", "lo"), prompt_tokens=12, completion_tokens=2),
     ),
     "transformers serve": ({"choices": [{"message": {"content": "Oslo"}, "finish_reason": "stop"}]}, Reply("Oslo")),
     "mistral, parts": (
         chat({"content": [
             {"type": "thinking", "thinking": [{"type": "text", "text": "Hm."}]}, {"type": "text", "text": "Oslo"},
         ]}),
-        Reply("Oslo", thoughts="Hm.", prompt_tokens=12),
+        Reply("Oslo", thoughts="Hm.", prompt_tokens=12, completion_tokens=2),
     ),
     "vllm, log-probabilities of thoughts": (
         chat({"content": "lo", "reasoning_content": "Os"}, logprobs=ENTRIES),
-        Reply("lo", thoughts="Os", token_log_probs=(-0.5,), token_texts=("lo",), prompt_tokens=12),
+        Reply("lo", thoughts="Os", token_log_probs=(-0.5,), token_texts=("lo",), prompt_tokens=12, completion_tokens=2),
     ),
 }  # fmt: skip
 
@@ -98,9 +101,9 @@ def test_prompt_filtered(tmp_path: Path) -> None:
     """Azure answers 400 for a prompt that its filter withholds: that is an answer, and is kept as one."""
     error = {"message": "The response was filtered", "param": "prompt", "code": "content_filter", "status": 400}
     with serving(says({"error": error}, status=400)) as server:
-        served = APIS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
+        served = SERVERS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
         for _ in range(2):
-            assert served.answers(TURNS, Decoding(16)) == [Reply("", "content_filter")]
+            assert served.replies(TURNS, Decoding(16)) == [Reply("", "content_filter")]
         assert len(server.asked) == 1
 
 
@@ -130,9 +133,9 @@ def test_refused(content: Any, status: int, parameter: str, tmp_path: Path) -> N
 
 def test_refused_in_plain_text(tmp_path: Path) -> None:
     with serving(Say(b"upstream: no such route", status=400)) as server:
-        served = APIS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
+        served = SERVERS["openai"](Client(Endpoint("made-up", server.address), tmp_path))
         with pytest.raises(ServiceError, match=r"400 Bad Request.*no such route"):
-            served.answers(TURNS, Decoding(16))
+            served.replies(TURNS, Decoding(16))
 
 
 @pytest.mark.parametrize(
@@ -158,11 +161,11 @@ def test_left_out(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> N
     with serving(play=play) as server:
         served, found = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
         before = len(server.asked)
-        served.answers(TURNS, Decoding(16))
+        served.replies(TURNS, Decoding(16))
         body = json.loads(server.asked[before].body.decode())
-    assert found.refused == sorted(refused)
+    assert found.settings.refused == sorted(refused)
     assert all(name in found.failed["parameters"] for name in refused if name not in ("logprobs", "random_seed"))
-    assert ("token_log_probs" in found.taken) == ("logprobs" in refused)
+    assert ("token_log_probs" in found.missing) == ("logprobs" in refused)
     assert sent <= body.keys()
     assert not body.keys() & set(refused)
 
@@ -171,7 +174,7 @@ def test_left_out(refused: tuple[str, ...], sent: set[str], tmp_path: Path) -> N
     ("misleads", "dialect", "words", "always"),
     [
         ("thinks unless told", "vllm", "enable_thinking=false", False),
-        ("thinks unless told", "openai", "the chat template has no switch", True),  # its API has no place to say it
+        ("thinks unless told", "openai", "enable_thinking=false", False),
         ("thinks", "vllm", "the chat template has no switch", True),
         ("one answer a request", "vllm", None, False),
     ],

@@ -14,12 +14,12 @@ import pytest
 from swaymeter.data.errors import ModelError, ServiceError, UsageError
 from swaymeter.data.sources.http.session import close_sessions
 from swaymeter.tasks.models.endpoints import model
-from swaymeter.tasks.models.endpoints.apis import Served, Vllm
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Decoding, Endpoint, Prompt, Reply
 from swaymeter.tasks.models.endpoints.messages import Letters, prompt_of
 from swaymeter.tasks.models.endpoints.model import ServedModel
-from swaymeter.tasks.models.endpoints.probe import Found, probe
+from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
+from swaymeter.tasks.models.endpoints.servers import Server, Vllm
 from swaymeter.tasks.models.generation.decoding import ContextAware
 from swaymeter.tasks.scoring.answer_set import answer_set_persuasion
 from swaymeter.tasks.scoring.persuasion import persuasion
@@ -158,7 +158,7 @@ def test_top_k_is_not_ignored(tmp_path: Path) -> None:
     with made_up(dialect="openai") as server:
         served, _ = probe(Client(Endpoint("made-up", server.address), tmp_path), None)
         with pytest.raises(ModelError, match="has no top_k"):
-            served.answers(Prompt(text="a"), Decoding(1, 1.0, top_k=5))
+            served.replies(Prompt(text="a"), Decoding(1, 1.0, top_k=5))
     close_sessions()
 
 
@@ -214,9 +214,9 @@ def test_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.Log
 def test_readable_on_its_way(
     address: str, is_said: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(model, "_said", set())
-    monkeypatch.setattr(model, "probe", lambda client, *others: (Served(client), Found("openai")))
-    monkeypatch.setattr(model, "keep", lambda *found: None)
+    monkeypatch.setattr(model, "_warned", set())
+    monkeypatch.setattr(model, "probe", lambda client, *others: (Server(client), ProbeResult("openai")))
+    monkeypatch.setattr(model, "save_probe", lambda *found: None)
     for reruns in ((), ("force",)):
         model.load_served(Endpoint("made-up", address), tmp_path, reruns=frozenset(reruns))
     assert len(caplog.records) == is_said, caplog.text
@@ -286,10 +286,10 @@ def test_hostile_values(tmp_path: Path, field: str, value: str) -> None:
     with made_up(before=lambda asked: Say(body) if asked.method == "POST" else None) as server:
         served = Vllm(Client(Endpoint("made-up", server.address), tmp_path))
         if (field, value) == ("token_logprobs", "-1e999"):
-            assert served.answers(Prompt(tokens=(1,)), Decoding(1))[0].token_log_probs == (-np.inf,)
+            assert served.replies(Prompt(tokens=(1,)), Decoding(1))[0].token_log_probs == (-np.inf,)
             return
         with pytest.raises(ServiceError, match="another form") as refused:
-            served.answers(Prompt(tokens=(1,)), Decoding(1))
+            served.replies(Prompt(tokens=(1,)), Decoding(1))
     assert len(str(refused.value)) < 500
     assert "\x1b" not in str(refused.value)
     close_sessions()
@@ -320,7 +320,7 @@ def test_thoughts_within_the_text(tmp_path: Path, has_ids: bool) -> None:
     reply = Reply(text, token_ids=tokens_of(text) if has_ids else (), token_log_probs=(-1.0,) * 18 + (-0.5,) * 4)
     with made_up() as server:
         model = served_by(server, tmp_path)
-    answer = model._answer(reply, False, "", None)
+    answer = model._answer(reply, one_line=False, header="", limit=None)
     ids, log_probs = (tokens_of("Oslo"), (-0.5,) * 4) if has_ids else ((), ())  # of whom nobody knows
     assert (answer.text, answer.token_ids, answer.token_log_probs) == ("Oslo", ids, log_probs)
 
@@ -334,10 +334,11 @@ def test_the_rest_of_an_answer(tmp_path: Path, known: str) -> None:
     with made_up() as server:
         model = served_by(server, tmp_path)
     reply = Reply(text, token_log_probs=values, **named)
-    line, limited = model._answer(reply, True, "", None), model._answer(reply, False, "", 3)
-    assert (line.text, line.finished) == ("Oslo", True)
+    line = model._answer(reply, one_line=True, header="", limit=None)
+    limited = model._answer(reply, one_line=False, header="", limit=3)
+    assert (line.text, line.state) == ("Oslo", "complete")
     assert line.token_log_probs == (values[:5] if named else ())
-    assert (limited.text, limited.finished) == (("Osl", False) if named else (text, True))
+    assert (limited.text, limited.state) == (("Osl", "truncated") if named else (text, "complete"))
     assert limited.token_log_probs == (values[:3] if named else values)
 
 
@@ -351,8 +352,8 @@ def test_an_answer_of_another_form_is_not_kept(tmp_path: Path, broken: str) -> N
         return Say(said.pop()) if said else None
 
     with made_up(dialect="openai", before=before) as server:
-        served = Served(Client(Endpoint("made-up", server.address), tmp_path))
+        served = Server(Client(Endpoint("made-up", server.address), tmp_path))
         with pytest.raises(ServiceError, match="another form"):
-            served.answers(prompt, Decoding(4))
-        assert served.answers(prompt, Decoding(4))[0].text
+            served.replies(prompt, Decoding(4))
+        assert served.replies(prompt, Decoding(4))[0].text
     close_sessions()

@@ -11,7 +11,7 @@ from swaymeter.data.errors import ModelError, ServiceError
 from swaymeter.tasks.models.endpoints.client import Client
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint, Prompt
 from swaymeter.tasks.models.endpoints.model import load_served
-from swaymeter.tasks.models.endpoints.probe import Found, probe
+from swaymeter.tasks.models.endpoints.probe import ProbeResult, probe
 from tests.data.sources.servers.faults import Asked, Say, says
 from tests.tasks.models.endpoints.made_up import made_up, tokens_of
 
@@ -22,7 +22,7 @@ def write(text: str) -> Prompt:
     return Prompt(tokens=tokens_of(text))
 
 
-def found(folder: Path, *misleads: str, dialect: str = "vllm") -> Found:
+def found(folder: Path, *misleads: str, dialect: str = "vllm") -> ProbeResult:
     with made_up(*misleads, dialect=dialect) as server:
         client = Client(Endpoint("made-up", server.address), folder)
         return probe(client, write if dialect == "vllm" else None)[1]
@@ -30,15 +30,15 @@ def found(folder: Path, *misleads: str, dialect: str = "vllm") -> Found:
 
 def test_honest(tmp_path: Path) -> None:
     honest = found(tmp_path)
-    assert (honest.api, honest.failed, honest.taken) == ("vllm", {}, {})
-    assert (honest.context_window, honest.words["version"]) == (512, "0.0.1")
+    assert (honest.api, honest.failed, honest.missing) == ("vllm", {}, {})
+    assert (honest.context_window, honest.description["version"]) == (512, "0.0.1")
 
 
 @pytest.mark.parametrize(
     ("misleads", "check", "taken"),
     [
         ("ignores seed", "seed", set()),
-        ("ignores sampling", "sampling", {"samples"}),
+        ("ignores sampling", "sampling", {"sampling"}),
         ("one answer a request", "several", set()),
         ("one answer a request, again and again", "several", set()),
         ("another greedy answer", "greedy", set()),
@@ -58,9 +58,9 @@ def test_honest(tmp_path: Path) -> None:
 def test_found_out(tmp_path: Path, misleads: str, check: str, taken: set[str]) -> None:
     of_server = found(tmp_path, misleads)
     assert check in of_server.failed, of_server
-    assert taken <= of_server.taken.keys(), of_server
+    assert taken <= of_server.missing.keys(), of_server
     if not taken:
-        assert not of_server.taken, of_server
+        assert not of_server.missing, of_server
 
 
 def test_advice(tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_refused(tmp_path: Path, misleads: str, message: str) -> None:
 
 def test_chat(tmp_path: Path) -> None:
     of_chat: Any = found(tmp_path, "thinks", dialect="openai")
-    assert (of_chat.api, of_chat.taken.keys()) == ("openai", WHOLE)
-    assert of_chat.words["thoughts"]
+    assert (of_chat.api, of_chat.missing.keys()) == ("openai", WHOLE)
+    assert of_chat.description["thoughts"]
 
 
 @pytest.mark.parametrize("lasts", [False, True])
@@ -122,12 +122,12 @@ def test_a_server_without_tokenize(tmp_path: Path) -> None:
 def test_another_likeliest_token_than_a_chat_answers(tmp_path: Path) -> None:
     of_chat = found(tmp_path, "another token than it says", dialect="openai")
     assert "not the likeliest" in of_chat.failed["log_probs"]
-    assert {"token_log_probs", "likeliest_tokens"} <= of_chat.taken.keys()
+    assert {"token_log_probs", "likeliest_tokens"} <= of_chat.missing.keys()
 
 
 def test_what_a_template_adds_is_said(tmp_path: Path) -> None:
     with made_up("adds a start token") as server:
-        words = probe(Client(Endpoint("made-up", server.address), tmp_path), None)[1].words
+        words = probe(Client(Endpoint("made-up", server.address), tmp_path), None)[1].description
     read, sent = (int(number) for number in re.findall(r"\d+", words["template"]))
     assert read == sent + 1
 

@@ -55,9 +55,9 @@ def model(llama: str, tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
 
 
 def test_probe(model: ServedModel) -> None:
-    assert model.found.api == "llama.cpp"
-    assert model.found.failed.keys() <= {"greedy", "seed"}, model.found.failed
-    assert not model.found.taken
+    assert model.probe.api == "llama.cpp"
+    assert model.probe.failed.keys() <= {"greedy", "seed"}, model.probe.failed
+    assert not model.probe.missing
     assert model.vocabulary_size == 49_152
     assert "Q4_1" in model.hardware
 
@@ -120,12 +120,12 @@ def test_parts_of_letters(model: ServedModel, plain: Plain) -> None:
     """The server says nothing of a token that ends within a character, nor of the distribution after it."""
     begun = plain.tokens("Tokyo is written 東京")
     within = next(end for end in range(len(begun), 0, -1) if model.tokenizer.decode(begun[:end]).endswith("\ufffd"))
-    whole = model.served.next_token(Prompt(tokens=tuple(begun[:within])))
+    whole = model.server.next_token(Prompt(tokens=tuple(begun[:within])))
     assert np.exp(whole.astype(np.float64)).sum() == pytest.approx(1, abs=1e-3)
     assert len(model.likeliest([begun[:within]], 5)[0]) == 5
     usual = plain.tokens("The capital of France is")
-    np.testing.assert_allclose(model.served.next_token(Prompt(tokens=tuple(usual))), plain.after(usual), atol=1e-4)
-    replies = model.served.answers(Prompt(tokens=tuple(plain.tokens("東京、大阪、京都、"))), Decoding(12))
+    np.testing.assert_allclose(model.server.next_token(Prompt(tokens=tuple(usual))), plain.after(usual), atol=1e-4)
+    replies = model.server.replies(Prompt(tokens=tuple(plain.tokens("東京、大阪、京都、"))), Decoding(12))
     assert all(len(reply.token_ids) == 12 for reply in replies)
     assert {len(reply.token_log_probs) for reply in replies} <= {0, 12}
 
@@ -214,7 +214,7 @@ def test_samples(model: ServedModel) -> None:
         assert len(answer.token_ids) == len(answer.token_log_probs) > 0
         assert answer.text == model.tokenizer.decode(answer.token_ids, skip_special_tokens=True).strip()
         assert all(value < 0 for value in answer.token_log_probs)
-    first = model.served.next_token(model._sent(prompt))
+    first = model.server.next_token(model._prompt(prompt))
     assert answers.greedy.token_ids[0] == first.argmax()
     assert answers.greedy.token_log_probs[0] == pytest.approx(float(first.max()), abs=1e-3)
 
@@ -223,8 +223,8 @@ def test_samples(model: ServedModel) -> None:
 def vllm(tmp_path_factory: pytest.TempPathFactory) -> ServedModel:
     address = os.environ["SWAYMETER_VLLM"]  # which `make test-servers` sets
     model = load_served(Endpoint("smol", address, tokenizer=EMBEDDED), tmp_path_factory.mktemp("vllm"))
-    assert model.found.api == "vllm"
-    assert not model.found.taken
+    assert model.probe.api == "vllm"
+    assert not model.probe.missing
     return model
 
 

@@ -59,15 +59,15 @@ def test_numbers_are_those_of_the_answer_given_the_thoughts(thinker: LanguageMod
     found = answered(thinker, max_thoughts=limit)
     for prompt, of_prompt in zip(prompts_of(thinker), found, strict=True):
         for answer in every([of_prompt]):
-            if answer.unfinished_thoughts:
+            if answer.state == "unfinished_thoughts":
                 assert closes not in answer.thought_ids or opens in answer.thought_ids[1:]  # it thinks once more
-                assert (answer.text, answer.token_ids, answer.token_log_probs, answer.finished) == ("", (), (), False)
+                assert (answer.text, answer.token_ids, answer.token_log_probs) == ("", (), ())
                 continue
             assert not answer.thought_ids or closes in answer.thought_ids
             check_numbers(thinker, (*prompt, *answer.thought_ids), answer)
             assert len(answer.token_ids) <= 12
             assert "</think>" not in answer.thoughts
-    kinds = {(bool(one.thought_ids), one.unfinished_thoughts, bool(one.text)) for one in every(found)}
+    kinds = {(bool(one.thought_ids), one.state == "unfinished_thoughts", bool(one.text)) for one in every(found)}
     assert {(True, False, True), (True, True, False)} <= kinds  # answered behind thoughts, and not got past them
 
 
@@ -100,7 +100,7 @@ def test_reply_without_thoughts_is_an_answer_at_once() -> None:
     model = thinking_model(CHAT, ends=8.0, opens=-99.0)
     plain, let_think = answered(model), answered(model, max_thoughts=30)
     for answer in (*every(plain), *every(let_think)):
-        assert (answer.thought_ids, answer.thoughts, answer.unfinished_thoughts) == ((), "", False)
+        assert (answer.thought_ids, answer.thoughts, answer.is_missing) == ((), "", False)
     assert [one.greedy.token_ids for one in plain] == [one.greedy.token_ids for one in let_think]
 
 
@@ -109,7 +109,7 @@ def test_no_answer_has_thoughts_of_its_own(limit: int | None) -> None:
     model = thinking_model(CHAT, opens=7.0, closes=8.0, ends=6.0)  # opens them now and then, behind others too
     opens = model.tokenizer.convert_tokens_to_ids("<think>")
     found = every(answered(model, max_thoughts=limit, samples=12))
-    assert any(answer.thought_ids.count(opens) > 1 for answer in found if answer.unfinished_thoughts)
+    assert any(answer.thought_ids.count(opens) > 1 for answer in found if answer.is_missing)
     assert any(answer.text for answer in found)
     assert not any(answer.text.startswith("<think>") for answer in found)
 
@@ -121,7 +121,7 @@ def test_token_that_ends_thoughts_begins_no_answer() -> None:
     texts = []
     for prompt, of_prompt in zip(prompts_of(model), answered(model, max_thoughts=30), strict=True):
         for answer in every([of_prompt]):
-            if not answer.unfinished_thoughts:
+            if not answer.is_missing:
                 texts.append(answer.text)
                 assert answer.thought_ids[-1] == percent
                 assert answer.text == ends.text(answer.token_ids)

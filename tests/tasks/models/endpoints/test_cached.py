@@ -29,15 +29,15 @@ def test_offline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("A_KEY", "a key of this test")
     with made_up("no log-probabilities", "one answer a request", dialect="openai") as server:
         endpoint = Endpoint("made-up", server.address, key_from="A_KEY")
-        with pytest.raises(ServiceError, match="offline, and what its server can give was not found out"):
+        with pytest.raises(ServiceError, match="offline, and its server was never probed"):
             load_served(endpoint, tmp_path, offline=True)
         online = load_served(endpoint, tmp_path)
         answered, asked = texts(online), len(server.asked)
         close_sessions()
         monkeypatch.delenv("A_KEY")  # nothing is sent
         offline = load_served(replace(endpoint, in_flight=2), tmp_path, offline=True)
-        assert offline.found == online.found
-        assert "several" in offline.found.failed
+        assert offline.probe == online.probe
+        assert "several" in offline.probe.failed
         assert texts(offline) == answered
         with pytest.raises(ServiceError, match="offline, and no cached response"):
             texts(offline, [{"role": "user", "content": "Where is Lima?"}])
@@ -57,7 +57,7 @@ def test_a_server_moves(tmp_path: Path) -> None:
             assert len(server.asked) == (before if len(answered) > 1 else len(server.asked))
         close_sessions()
     assert answered[0] == answered[1]
-    assert "version was 0.0.1 and is 0.0.2" in model.found.failed["moved"]
+    assert "version was 0.0.1 and is 0.0.2" in model.probe.failed["moved"]
 
 
 def test_names_that_look_alike(tmp_path: Path) -> None:

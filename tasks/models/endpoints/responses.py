@@ -1,0 +1,240 @@
+"""Read replies, distributions and errors from the JSON that servers send.
+
+Nothing that a server sends is trusted: a value of another type raises one of MISREAD.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from swaymeter.data.errors import ServiceError, shown
+from swaymeter.data.sources.http.answer import TransientError
+from swaymeter.tasks.models.endpoints.endpoint import Finish, Log, Reply
+
+LARGEST_VOCABULARY = 1_000_000
+_STOPS = ("stop", "eos", "eos_token", "stop_sequence", "word", "end_turn")
+_FILTERS = ("content_filter", "safety", "refusal")
+_TOOL_CALLS = ("tool_calls", "tool_use", "function_call")
+_BROKEN = ("error", "abort", "insufficient_system_resource")
+"""Finish reasons of replies that the server did not complete; the request is sent again."""
+_TRANSIENT_CODES = (408, 429, 500, 502, 503, 529)
+_CONTENT = frozenset({"model", "messages", "prompt"})
+"""Keys of a request that cannot be left out."""
+_MARKUP = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>", re.IGNORECASE | re.DOTALL)
+
+
+# ---- replies
+
+
+def chat_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int) -> Reply:
+    """Read a choice of /chat/completions; limit: tokens that the reply could have."""
+    message = choice.get("message") or {}
+    usage = _mapping(content.get("usage"))
+    text, own_thoughts = _parts(message.get("content"))
+    text = text or _text(message.get("refusal") or "")
+    hidden = _mapping(usage.get("completion_tokens_details")).get("reasoning_tokens")
+    hidden_thoughts = f"{_count(hidden)} tokens of thoughts that the server does not show" if hidden else ""
+    thoughts = _text(message.get("reasoning_content") or message.get("reasoning") or own_thoughts or hidden_thoughts)
+    entries = _mapping(choice.get("logprobs")).get("content") or ()
+    tokens = tuple(str(entry["token"]) for entry in entries)
+    log_probs = _log_probs(entry["logprob"] for entry in entries)
+    if thoughts and tokens:  # some servers send those of the thoughts, too
+        start = _start(tokens, text)
+        tokens = tokens[start:] if start is not None else ()
+        log_probs = log_probs[start:] if start is not None else ()
+    finish = _finish(choice.get("finish_reason"), usage.get("completion_tokens"), limit)
+    if finish == "stop" and not text and (message.get("tool_calls") or message.get("function_call")):
+        finish = "tool_call"
+    return Reply(
+        text=text,
+        finish="stop" if finish == "tool_call" and text else finish,
+        token_log_probs=log_probs,
+        token_texts=tokens,
+        thoughts=thoughts,
+        prompt_tokens=_count(usage.get("prompt_tokens") or 0),
+        completion_tokens=_optional_count(usage.get("completion_tokens")),
+        model=(str(content.get("model") or ""), str(content.get("system_fingerprint") or "")),
+    )
+
+
+def text_reply(choice: Mapping[str, Any], content: Mapping[str, Any], limit: int) -> Reply:
+    """Read a choice of /completions."""
+    usage, log_probs = _mapping(content.get("usage")), _mapping(choice.get("logprobs"))
+    ids = tuple(map(_count, choice.get("token_ids") or ()))
+    return Reply(
+        text=_text(choice["text"]),
+        finish=_finish(choice.get("finish_reason"), usage.get("completion_tokens"), limit),
+        token_ids=ids,
+        token_log_probs=_log_probs(log_probs.get("token_logprobs") or ()),
+        token_texts=() if ids else tuple(map(str, log_probs.get("tokens") or ())),
+        prompt_tokens=_count(usage.get("prompt_tokens") or 0),
+        completion_tokens=_optional_count(usage.get("completion_tokens")),
+        model=(str(content.get("model") or ""), str(content.get("system_fingerprint") or "")),
+    )
+
+
+def llama_reply(content: Mapping[str, Any]) -> Reply:
+    """Read a reply of llama.cpp's /completion.
+
+    Tokens that end within a character have no log-probability there: the whole reply then has none.
+    """
+    entries = content.get("completion_probabilities") or ()
+    ids, entry_ids = tuple(map(_count, content["tokens"])), tuple(_count(entry["id"]) for entry in entries)
+    is_whole = entry_ids in (ids, (*ids, *entry_ids[-1:]))  # the end token is in the second alone
+    return Reply(
+        text=_text(content["content"]),
+        finish="length" if content["stop_type"] == "limit" else "stop",
+        token_ids=entry_ids if is_whole else ids,
+        token_log_probs=_log_probs(entry["logprob"] for entry in entries) if is_whole else (),
+        prompt_tokens=_count(content.get("tokens_evaluated") or 0),
+        completion_tokens=_optional_count(content.get("tokens_predicted")),
+    )
+
+
+def _parts(content: Any) -> tuple[str, str]:
+    """Return the text and the thoughts of a message's content, which is a text or a list of parts."""
+    if not isinstance(content, list):
+        return _text(content or ""), ""
+    texts = "".join(_text(part["text"]) for part in content if part.get("type") == "text")
+    thoughts = (part.get("thinking") for part in content if part.get("type") == "thinking")
+    return texts, "".join(thought if isinstance(thought, str) else _parts(thought)[0] for thought in thoughts)
+
+
+def _start(tokens: Sequence[str], text: str) -> int | None:
+    """Return the index of the first token of a text behind other tokens, perhaps before an end token."""
+    for index in range(len(tokens)):
+        if text.strip() in ("".join(tokens[index:]).strip(), "".join(tokens[index:-1]).strip()):
+            return index
+    return None
+
+
+def _finish(reason: Any, completion_tokens: Any, limit: int) -> Finish:
+    """Read a finish reason; a missing one is the limit if all of its tokens were used."""
+    word = str(reason).lower()
+    if any(word.startswith(name) for name in _FILTERS):
+        return "content_filter"
+    if word in _TOOL_CALLS:
+        return "tool_call"
+    if reason is None:
+        return "length" if type(completion_tokens) is int and completion_tokens >= limit else "stop"
+    return "stop" if word in _STOPS else "length"
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _count(value: Any) -> int:
+    """Read a token id or a count of tokens."""
+    number = int(value)
+    if not 0 <= number < LARGEST_VOCABULARY:
+        raise ValueError(f"{value!r} is no number of a token, and no count of tokens")
+    return number
+
+
+def _optional_count(value: Any) -> int | None:
+    return None if value is None else _count(value)
+
+
+def log_prob(value: Any) -> float:
+    """Read a log-probability; ValueError if its probability is above 1."""
+    number = float(value)
+    if not number <= 1e-3:
+        raise ValueError(f"{value!r} is not a log-probability")
+    return min(number, 0.0)
+
+
+def _log_probs(values: Any) -> tuple[float, ...]:
+    """Read the log-probabilities of a reply's tokens; one that is null makes all of them unknown."""
+    listed = list(values)
+    return () if any(value is None for value in listed) else tuple(map(log_prob, listed))
+
+
+# ---- distributions
+
+
+def whole_distribution(ids: Sequence[int], log_probs: Sequence[float]) -> Log:
+    """Return a distribution over all tokens, (V,); ValueError if tokens are missing or the mass is not 1."""
+    indices = np.asarray(ids, np.int64)
+    values = np.asarray(log_probs, np.float64)
+    if not len(indices) or indices.min() < 0 or indices.max() >= LARGEST_VOCABULARY:
+        raise ValueError("it names no tokens by their ids")
+    whole = np.full(indices.max() + 1, np.nan)
+    whole[indices] = values
+    mass = float(np.exp(values).sum())
+    if np.isnan(whole).any() or len(np.unique(indices)) < len(indices) or not abs(mass - 1.0) < 1e-2:
+        raise ValueError(f"{len(indices):,} tokens with a mass of {mass:.4f} are not the whole distribution")
+    return cast("Log", whole.astype(np.float32))
+
+
+def distinct_tokens(tokens: Sequence[tuple[str, Any]]) -> Mapping[str, float]:
+    """Return log-probabilities by token text, without texts of several tokens and parts of a character."""
+    count = Counter(text for text, _ in tokens)
+    return {_text(text): log_prob(value) for text, value in tokens if count[text] == 1 and "\ufffd" not in text}
+
+
+# ---- errors
+
+
+def find_error(content: Any) -> ServiceError | TransientError | None:
+    """Return the error in a response, also one with the status of a success, or a reply that broke off.
+
+    Servers send errors as an object, a list of objects (Gemini), a string, or a page of HTML.
+    """
+    if isinstance(content, str):
+        return ServiceError(" ".join(_MARKUP.sub(" ", content).split()) or "it refuses the request without a reason")
+    if isinstance(content, list):
+        errors = [find_error(part) for part in content[:10] if isinstance(part, dict | str)]
+        return next((error for error in errors if error), None)
+    if not isinstance(content, dict):
+        return None
+    choices = content.get("choices")
+    for part in (content, *(choices if isinstance(choices, list) else ())):
+        if not isinstance(part, dict):
+            continue
+        reason, error = part.get("finish_reason"), part.get("error") or part.get("errors") or part.get("detail")
+        if error or reason in _BROKEN:
+            error = error or f"a reply broke off: {reason}"
+            code = error.get("code") if isinstance(error, dict) else None
+            text = shown(error.get("message") or error if isinstance(error, dict) else error, 300)
+            return TransientError(text) if reason in _BROKEN or code in _TRANSIENT_CODES else ServiceError(text)
+    is_reply = content.keys() & {"choices", "content", "tokens"}
+    return ServiceError(shown(content["message"], 300)) if "message" in content and not is_reply else None
+
+
+def is_filtered(content: Any) -> bool:
+    """True for the error of a content filter that a prompt caused."""
+    error = content.get("error") if isinstance(content, dict) else None
+    return isinstance(error, dict) and error.get("code") in ("content_filter", "content_policy_violation")
+
+
+def refused_parameter(content: Any, sent: Collection[str]) -> str:
+    """Return the parameter of a request that an error names, in whatever form it comes; "" if it names none."""
+    names = set(sent) - _CONTENT
+    texts = [re.sub(r"input_value=.*", "", text) for text in _strings(content)]  # pydantic quotes the request
+    if exact := [text for text in texts if text in names]:
+        return exact[0]
+    words = [word for text in texts for word in re.findall(r"\w+", text) if word in names and word != "n"]
+    words += ["n"] if "n" in names and any(re.search("[\"'`]n[\"'`]", text) for text in texts) else []
+    # An error about temperature may name another parameter before: that one is refused.
+    return next((word for word in words if word != "temperature"), words[0] if words else "")
+
+
+def _strings(content: Any, depth: int = 0) -> Iterator[str]:
+    """Yield all strings of an error, without the request that it repeats."""
+    if isinstance(content, str):
+        yield content
+    elif depth < 20 and isinstance(content, dict | list):
+        parts = content.items() if isinstance(content, dict) else enumerate(content)
+        for name, part in parts:
+            if name not in ("input", "ctx", "url"):
+                yield from _strings(part, depth + 1)

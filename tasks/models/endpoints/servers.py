@@ -1,0 +1,320 @@
+"""Requests for replies and distributions to each kind of server.
+
+openai      /v1/chat/completions with turns, /v1/completions with a text; texts, and the likeliest 20 tokens at most
+vllm        /v1/completions with token ids; whole distributions with `logprobs: -1`
+llama.cpp   /completion with token ids; whole distributions with `n_probs`
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeVar
+
+from swaymeter.data.errors import ModelError, ServiceError, shown
+from swaymeter.data.sources.http.answer import MISREAD, TransientError, misread, why
+from swaymeter.tasks.models.endpoints import responses
+from swaymeter.tasks.models.endpoints.client import Client
+from swaymeter.tasks.models.endpoints.endpoint import Api, Decoding, Log, Prompt, Reply
+
+Content = TypeVar("Content")
+
+FEW = 5
+"""Likeliest tokens that every server sends if it sends any."""
+OTHER_NAMES = {"max_tokens": "max_completion_tokens", "seed": "random_seed"}
+"""Names of parameters at servers that refuse the usual name."""
+_REFUSALS = (400, 422)
+_DEFAULTS: Mapping[str, tuple[Any, ...]] = {"temperature": (0.0, 1.0), "top_p": (1.0,), "top_k": (0, -1), "n": (1,)}
+"""The values with which a refused parameter may be left out; other values change replies."""
+_NEUTRAL = {"min_p": 0.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
+_SAMPLERS = ("top_k", "top_p", "temperature")
+
+
+class RefusedParameter(ServiceError):
+    """A server refuses a request for one of its parameters."""
+
+    name = ""
+
+
+@dataclass
+class RequestSettings:
+    """What a probe learnt about the requests that a server takes.
+
+    Attributes:
+        several: The server gives several replies to one request.
+        log_probs: Log-probabilities of the reply's tokens are requested.
+        template_options: Keywords are passed on to the server's chat template.
+        request_options: Options of a prompt that are keys of the request itself.
+        refused: Parameters that are left out, or sent by another name.
+    """
+
+    several: bool = True
+    log_probs: bool = True
+    template_options: bool = False
+    request_options: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+
+
+class Server:
+    """A server with OpenAI's API; the other kinds add to it."""
+
+    name: ClassVar[Api] = "openai"
+    has_distributions: ClassVar[bool] = False
+    takes_tokens: ClassVar[bool] = False
+    takes_template_options: ClassVar[bool] = False
+    is_sequential: ClassVar[bool] = False
+    """True if replies to one prompt are requested one after the other, because parallel ones prefill it again."""
+
+    def __init__(self, client: Client, settings: RequestSettings | None = None) -> None:
+        self.client, self.endpoint = client, client.endpoint
+        self.settings = settings or RequestSettings(template_options=self.takes_template_options)
+
+    def replies(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, fresh: bool = False) -> list[Reply]:
+        """Return `count` replies to a prompt; fresh: a cached response is not used."""
+        if prompt.tokens and not self.takes_tokens:
+            raise ModelError(f"model {self.endpoint.name}: its server takes no tokens; leave out its tokenizer")
+        body: dict[str, Any] = {
+            "model": self.endpoint.model, "max_tokens": decoding.max_tokens, "temperature": decoding.temperature,
+            "top_p": decoding.top_p, "n": count, "seed": decoding.seed, **self._sampling(decoding),
+        }  # fmt: skip
+        if prompt.turns:
+            body |= self._messages(prompt) | ({"logprobs": True} if self.settings.log_probs else {})
+            body |= {"response_format": _enumeration(decoding.choices)} if decoding.choices else {}
+            path, read = "chat/completions", responses.chat_reply
+        else:
+            body |= {"prompt": list(prompt.tokens) or prompt.text}
+            body |= {"logprobs": 1} if self.settings.log_probs else {}
+            path, read = "completions", responses.text_reply
+
+        def read_all(content: Any) -> list[Reply]:
+            if responses.is_filtered(content):
+                return [Reply("", "content_filter")] * count
+            choices = content["choices"]
+            if len(choices) != count:
+                raise ValueError(f"{len(choices)} replies for {count} that were requested")
+            return [read(choice, content, decoding.max_tokens) for choice in choices]
+
+        try:
+            return self._post(self.client.prefix + path, body, read_all, fresh=fresh, may_filter=True)
+        except RefusedParameter as error:
+            if error.name != "response_format":
+                raise
+        self.settings.refused.append("response_format")
+        return self._post(self.client.prefix + path, body, read_all, fresh=fresh, may_filter=True)
+
+    def next_token(self, prompt: Prompt) -> Log:
+        """Return the log-probabilities of all next tokens, (V,) nats, before temperature."""
+        raise ModelError(f"model {self.endpoint.name}: its server gives no whole distributions")
+
+    def likeliest(self, prompt: Prompt, count: int, *, temperature: float = 1.0) -> Mapping[str, float]:
+        """Return the log-probabilities of the likeliest next tokens by their texts, or by `token_id:N`."""
+        body = {
+            "model": self.endpoint.model, "max_tokens": 1, "temperature": temperature, "seed": 0,
+            **self._sampling(Decoding(1)),
+        }  # fmt: skip
+        if prompt.turns:
+            body |= self._messages(prompt) | {"logprobs": True, "top_logprobs": count}
+
+            def of_chat(content: Any) -> Mapping[str, float]:
+                top = content["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
+                return responses.distinct_tokens([(token["token"], token["logprob"]) for token in top])
+
+            return self._post(self.client.prefix + "chat/completions", body, of_chat)
+        body |= {"prompt": list(prompt.tokens) or prompt.text, "logprobs": count}
+
+        def of_text(content: Any) -> Mapping[str, float]:
+            top = content["choices"][0]["logprobs"]["top_logprobs"][0]
+            if len(top) < min(count, FEW):
+                raise ValueError(f"{len(top)} likeliest tokens where {count} were requested: some have the same text")
+            return responses.distinct_tokens([*top.items()])
+
+        return self._post(self.client.prefix + "completions", body, of_text)
+
+    def tokenize(self, text: str) -> tuple[int, ...] | None:
+        """Return the server's own tokens of a text; None if it has no route for that."""
+        return None
+
+    def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
+        """Return the other parameters of sampling; ModelError for one that the API lacks."""
+        if decoding.top_k:
+            raise ModelError(
+                f"model {self.endpoint.name}: its API ({self.name}) has no top_k and ignores it; leave `top_k` at 0"
+            )
+        return {"presence_penalty": 0.0, "frequency_penalty": 0.0}
+
+    def _post(
+        self, path: str, body: Mapping[str, Any], read: Callable[[Any], Content], *, fresh: bool = False,
+        store: bool = True, may_filter: bool = False,
+    ) -> Content:  # fmt: skip
+        """Return what `read` makes of a response, before it is cached; may_filter: a filter's error is a reply.
+
+        RefusedParameter if the server names a parameter that it does not take, ServiceError for another error or form.
+        """
+        sent, results, refused = self._accepted(body), list[Content](), list[str]()
+
+        def problem(content: Any) -> ServiceError | TransientError | None:
+            error = None if may_filter and responses.is_filtered(content) else responses.find_error(content)
+            refused[:] = [responses.refused_parameter(content, sent)] if error else []
+            if error:
+                return error
+            try:
+                results.append(read(content))
+            except (*MISREAD, OverflowError) as lack:
+                return ServiceError(
+                    f"another form than that of {self.name} ({why(lack)}): {shown(content, 100)}; "
+                    "does `api` name the kind of server?"
+                )
+            return None
+
+        try:
+            self.client.post(path, sent, store=store, fresh=fresh, allow=(200, *_REFUSALS), error_of=problem)
+        except ServiceError as error:
+            if not any(refused) or type(error) is not ServiceError:
+                raise
+            refusal = RefusedParameter(str(error))
+            refusal.name = refused[0]
+            raise refusal from None
+        return results[-1]
+
+    def _messages(self, prompt: Prompt) -> dict[str, Any]:
+        own = {name: value for name, value in prompt.options.items() if name in self.settings.request_options}
+        of_template = {name: value for name, value in prompt.options.items() if name not in own}
+        if of_template and not self.settings.template_options:
+            raise ModelError(
+                f"model {self.endpoint.name}: its API ({self.name}) takes no keywords of chat templates; leave "
+                f"{', '.join(of_template)} out"
+            )
+        return {"messages": list(prompt.turns), **own, **({"chat_template_kwargs": of_template} if of_template else {})}
+
+    def check(self, decoding: Decoding) -> None:
+        """Raise ModelError if a refused parameter is needed for this decoding."""
+        self._accepted({"temperature": decoding.temperature, "top_p": decoding.top_p, "top_k": decoding.top_k})
+
+    def _accepted(self, body: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a body without refused parameters; ModelError if replies would be others without them."""
+        sent = {}
+        for usual, value in body.items():
+            name = OTHER_NAMES.get(usual, usual) if usual in self.settings.refused else usual
+            if name not in self.settings.refused:
+                sent[name] = value
+            elif value not in _DEFAULTS.get(usual, (value,)):
+                values = " or ".join(f"{default:g}" for default in _DEFAULTS[usual])
+                raise ModelError(
+                    f"model {self.endpoint.name}: its server refuses `{usual}`, so that it cannot be {value:g}; set it "
+                    f"to {values}"
+                )
+        return sent
+
+
+class Vllm(Server):
+    """vLLM: keys of its own beside OpenAI's."""
+
+    name, has_distributions, takes_tokens, takes_template_options = "vllm", True, True, True
+
+    def _messages(self, prompt: Prompt) -> dict[str, Any]:
+        # Tokens of a chat reply are matched with its text.
+        return {**super()._messages(prompt), "return_tokens_as_token_ids": False}
+
+    def next_token(self, prompt: Prompt) -> Log:
+        """Return the log-probabilities of all next tokens."""
+        body = {
+            "model": self.endpoint.model, "prompt": list(prompt.tokens), "max_tokens": 1, "temperature": 0.0,
+            "logprobs": -1, **self._sampling(Decoding(1)),
+        }  # fmt: skip
+
+        def read(content: Any) -> Log:
+            top = content["choices"][0]["logprobs"]["top_logprobs"][0]
+            ids = [int(token.removeprefix("token_id:")) for token in top]
+            return responses.whole_distribution(ids, list(top.values()))
+
+        return self._post(self.client.prefix + "completions", body, read, store=False)
+
+    def tokenize(self, text: str) -> tuple[int, ...] | None:
+        """Return the server's own tokens of a text."""
+        body = {"model": self.endpoint.model, "prompt": text, "add_special_tokens": False}
+        answer = self.client.post("tokenize", body, store=False, allow=(200, 404))
+        if answer.status != 200:
+            return None
+        if error := misread(_token_ids)(answer.content):
+            raise ServiceError(f"model {self.endpoint.name} ({self.client.root}) answered with {error}")
+        return _token_ids(answer.content)
+
+    def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
+        own = {"return_token_ids": True, "return_tokens_as_token_ids": True}
+        return {**_NEUTRAL, "top_k": decoding.top_k, "repetition_penalty": 1.0, "seed": decoding.seed, **own}
+
+
+class LlamaCpp(Server):
+    """llama.cpp by its own route: its OpenAI route ignores `echo` and sends no token ids."""
+
+    name, has_distributions, takes_tokens, takes_template_options = "llama.cpp", True, True, True
+    is_sequential = True  # a slot's KV cache serves no other slot
+    _letter: int | None = None
+
+    def replies(self, prompt: Prompt, decoding: Decoding, count: int = 1, *, fresh: bool = False) -> list[Reply]:
+        """Return `count` replies to a prompt, one request each."""
+        if not prompt.tokens:
+            return super().replies(prompt, decoding, count, fresh=fresh)
+        return [
+            self._post("completion", self._body(prompt, decoding, number) | {"n_probs": 1}, responses.llama_reply,
+                       fresh=fresh)
+            for number in range(count)
+        ]  # fmt: skip
+
+    def next_token(self, prompt: Prompt) -> Log:
+        """Return the log-probabilities of all next tokens."""
+        body = self._body(prompt, Decoding(1)) | {"n_probs": responses.LARGEST_VOCABULARY, **self._letter_bias()}
+
+        def read(content: Any) -> Log:
+            top = content["completion_probabilities"][0]["top_logprobs"]
+            return responses.whole_distribution([token["id"] for token in top], [token["logprob"] for token in top])
+
+        return self._post("completion", body, read, store=False)
+
+    def likeliest(self, prompt: Prompt, count: int, *, temperature: float = 1.0) -> Mapping[str, float]:
+        """Return the log-probabilities of the likeliest next tokens by `token_id:N`."""
+        if not prompt.tokens:
+            return super().likeliest(prompt, count, temperature=temperature)
+        body = self._body(prompt, Decoding(1, temperature)) | {"n_probs": count, **self._letter_bias()}
+
+        def read(content: Any) -> Mapping[str, float]:
+            top = content["completion_probabilities"][0]["top_logprobs"]
+            return {f"token_id:{token['id']}": responses.log_prob(token["logprob"]) for token in top}
+
+        return self._post("completion", body, read)
+
+    def _letter_bias(self) -> Mapping[str, Any]:
+        """Return a bias to a letter: the server sends no distribution if a token within a character is drawn.
+
+        The distribution that it sends is the one before this bias.
+        """
+        if self._letter is None:
+            (self._letter, *_) = self.tokenize("a") or (0,)
+        return {"logit_bias": [[self._letter, 1e6]]}
+
+    def tokenize(self, text: str) -> tuple[int, ...] | None:
+        """Return the server's own tokens of a text."""
+        body = {"content": text, "add_special": False, "parse_special": False}
+        return self._post("tokenize", body, _token_ids, store=False)
+
+    def _body(self, prompt: Prompt, decoding: Decoding, number: int = 0) -> dict[str, Any]:
+        return {
+            "prompt": list(prompt.tokens), "n_predict": decoding.max_tokens, "return_tokens": True,
+            "cache_prompt": True, **self._sampling(decoding), "temperature": decoding.temperature,
+            "top_p": decoding.top_p, "seed": (decoding.seed + number) % 2**31,
+        }  # fmt: skip
+
+    def _sampling(self, decoding: Decoding) -> Mapping[str, Any]:
+        return {**_NEUTRAL, "top_k": decoding.top_k, "repeat_penalty": 1.0, "samplers": _SAMPLERS}
+
+
+def _enumeration(choices: Sequence[str]) -> Mapping[str, Any]:
+    """Return the format of a reply whose `verdict`, in JSON, is one of these values."""
+    properties = {"verdict": {"type": "string", "enum": list(choices)}}
+    schema = {"type": "object", "properties": properties, "required": ["verdict"], "additionalProperties": False}
+    return {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": schema}}
+
+
+SERVERS: Mapping[Api, type[Server]] = {server.name: server for server in (Server, Vllm, LlamaCpp)}
+
+
+def _token_ids(content: Any) -> tuple[int, ...]:
+    return tuple(map(int, content["tokens"]))
