@@ -146,13 +146,13 @@ def _clients(options: argparse.Namespace, machine: str) -> tuple[Table, dict[str
 
         def ours(of: list[int]) -> NDArray[Any]:
             prompts = [prompt("One", place) for place in of]
-            replies = model.served.client.each(lambda one: model.served.answers(one, Decoding(TOKENS))[0], prompts)
+            replies = model.server.client.each(lambda one: model.server.replies(one, Decoding(TOKENS))[0], prompts)
             return _ones(sum(len(reply.token_ids) for reply in replies), of)
 
         def send(place: int) -> int:
             body = {"prompt": list(prompt("Two", place).tokens), "n_predict": TOKENS, "temperature": 0.0, "n_probs": 1,
                     "return_tokens": True, "samplers": ["top_k", "top_p", "temperature"]}  # fmt: skip
-            reply = http.post(f"{model.served.client.root}/completion", json=body, timeout=600)
+            reply = http.post(f"{model.server.client.root}/completion", json=body, timeout=600)
             reply.raise_for_status()
             return len(reply.content)
 

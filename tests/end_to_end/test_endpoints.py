@@ -1,7 +1,9 @@
 """A study of two servers and a model of this machine: asked once, and without a key in anything that it writes."""
 
 import json
+import re
 import shutil
+import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -10,8 +12,9 @@ from typing import Any
 
 import pytest
 
-from tests.data.sources.servers.faults import Asked, FaultServer, Say, says
+from tests.data.sources.servers.faults import Asked, FaultServer, Say, says, serving
 from tests.end_to_end.tiny_study import Run, TinyStudy
+from tests.tasks.models.endpoints import fake_servers
 from tests.tasks.models.endpoints.made_up import MadeUp, made_up
 from tests.tasks.models.tiny import save_language_model
 
@@ -127,3 +130,14 @@ def test_no_key_anywhere(scene: Scene) -> None:
     named = zip(["said", *files], texts, strict=True)
     assert not [file for file, text in named if any(of.encode() in text for of in escaped)]
     assert b"[key]" in b"".join(texts), "the server did not repeat it"
+
+
+def test_audit_of_a_thinking_model(tmp_path: Path, api: str) -> None:
+    questions = tmp_path / "questions.csv"
+    questions.write_text(fake_servers.QUESTIONS)
+    audit = TinyStudy(questions, tmp_path / "workspace", tmp_path / "prefect", uuid.uuid4().hex, api)
+    with serving(play=fake_servers.Ollama().answer) as server:
+        run = audit.run("audit", "--model", f"qwen3:4b@{server.address.removesuffix('/ask')}/v1")
+    assert run.code == 0, run.said
+    for quantity, count in {"follow.supporting": 2, "follow.conflicting": 2, "refuse.none": 0}.items():
+        assert re.search(rf"{quantity}\W+{count} of 2", run.said), run.said

@@ -311,7 +311,7 @@ def test_the_example_is_the_query_of_middle_susceptibility(html: str, known: dic
 
 
 def test_an_answer_that_was_cut_off_is_marked(known: dict[str, pd.DataFrame]) -> None:
-    cut = known["worked_question"].assign(finished=False)
+    cut = known["worked_question"].assign(state="truncated")
     assert example({**known, "worked_question": cut}, "", "").count("… (unfinished)") == len(cut)
     assert "unfinished" not in example(known, "", "")
 

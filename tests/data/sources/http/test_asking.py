@@ -122,7 +122,7 @@ def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
         session = opened(server)
         assert session.ask({"q": "1"}, allow=(200, 404)).content == {"status": 404}
         missing = session.ask({"q": "2"}, allow=(200, 404))
-        assert (missing.content, missing.status) == (None, 404)
+        assert (missing.content, missing.status) == ("<html>Not found</html>", 404)
         again = session.ask({"q": "2"}, allow=(200, 404))
         assert (again.content, again.status, again.from_cache) == (None, 404, True)
         with pytest.raises(ServiceError, match="404 Not Found"):

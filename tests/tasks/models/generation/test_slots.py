@@ -231,7 +231,7 @@ def test_places_of_an_ended_answer_are_used_again() -> None:
         tree.place()
     ended = tree.live.pop(1)
     assert [node.places.tolist() for node in (*tree.live, ended)] == [[2, 5], [4, 7], [3, 6]]
-    tree.ended[1] = Answer("", (), (), np.zeros(0, dtype=np.float32), finished=True)
+    tree.ended[1] = Answer("", (), (), np.zeros(0, dtype=np.float32), "complete")
     for _ in range(2):
         tree.place()
     assert [node.places.tolist() for node in tree.live] == [[2, 5, 3, 8], [4, 7, 6, 9]]
