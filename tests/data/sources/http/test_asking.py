@@ -124,7 +124,7 @@ def test_a_status_that_is_allowed_is_an_answer(opened: Open) -> None:
         missing = session.ask({"q": "2"}, allow=(200, 404))
         assert (missing.content, missing.status) == ("<html>Not found</html>", 404)
         again = session.ask({"q": "2"}, allow=(200, 404))
-        assert (again.content, again.status, again.from_cache) == (None, 404, True)
+        assert (again.content, again.status, again.from_cache) == ("<html>Not found</html>", 404, True)
         with pytest.raises(ServiceError, match="404 Not Found"):
             session.ask({"q": "2"})
     assert len(server.asked) == 3
