@@ -39,7 +39,7 @@ def test_servers(monkeypatch: pytest.MonkeyPatch) -> None:
     for part in (
         f"openai at {server.address}; the key in A_KEY is accepted; prompts are sent as messages; ",
         "cannot give token_log_probs (log_probs: the server refuses them: ",
-        "noted, seed: the same seed gives another answer",
+        "noted, seed: the same seed gives another reply",
     ):
         assert part in there.detail
     assert not without.works
