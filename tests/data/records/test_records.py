@@ -33,7 +33,7 @@ from swaymeter.data.records.row import table_of
 from swaymeter.data.records.score import Variant
 from swaymeter.data.records.statistics import Reliability
 from swaymeter.data.records.tables import QUESTIONS, RECORD_TABLES
-from swaymeter.data.records.verdicts import CorrectedAnswer, VerdictByHand
+from swaymeter.data.records.verdicts import DecidedAnswer, VerdictByHand
 
 CAPITAL, NORWAY, OSLO = RelationName("capital"), WikidataId("Q20"), WikidataId("Q585")
 QUERY = Query("q1", CAPITAL, "open", 1, "Norway", NORWAY, False, "Oslo", "The capital of Norway is")
@@ -57,7 +57,7 @@ RECORDS = [
     Annotation("w1", "d", "first", "accept", None, None, None, None, None, "sheet.csv", "2026-01-01"),
     Variant("m · cad/float32", "m · cad", "m", None, "cad", None, "float32", None, "{}"),
     VerdictByHand(2, "Where?", "none", "", "greedy", "Oslo", "original", "Ada", ""),
-    CorrectedAnswer("m", "float32", "capital", "q", "none", None, 2, "Ada", "original", None, None),
+    DecidedAnswer("m", "float32", "capital", "q", "none", None, 2, "original", "person", "Ada", None, None),
     Run(
         "capital", "m", "m/float32", "persuasion", 1, "k", "f", 3, "float32", 135, "a CPU", None, 1, "a", "b", 0.5, 7,
         9, "0", "2", "5",
