@@ -42,7 +42,7 @@ def main() -> None:
     counts = [
         {"kind": kind, "split": split, **counted(part)}
         for kind in kinds
-        for split in ("held out", ALL)
+        for split in ("held out", "written after", ALL)
         if (part := [row for row in judged if kind in (row["kind"], ALL) and split in (row["split"], ALL)])
     ]
     notes = [f"{1e3 * seconds:.2f} ms a reply on one core."]
