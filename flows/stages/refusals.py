@@ -58,7 +58,10 @@ def refusals(
         for relation in subjects:
             yield from _too_few_built_contexts(graph, relation, sample)
     yield from refused_models(plan, asked_variants(graph, plan, selected, force=force), offline=offline)
-    if any(node.id.group == JUDGED and (force or node.state != "done") for node in nodes):
+    of_judge = {JUDGED, UNKNOWN_MEASURES}  # the latter before the questions are there
+    if JUDGED in plan.parameters and any(
+        node.id.group in of_judge and (force or node.state != "done") for node in nodes
+    ):
         yield from _refused_judge(plan, offline=offline)
     about_questions = [node.id for node in nodes if _is_about_questions(node.id)]
     yield from _refused_templates(asked_variants(graph, plan, about_questions, force=force))

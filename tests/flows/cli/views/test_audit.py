@@ -300,7 +300,7 @@ def test_a_file_that_is_not_there_ends_with_2(swaymeter: Command, tmp_path: Path
         (["--model", "m@http://127.0.0.1:1/v1"], "model m (http://127.0.0.1:1) cannot be reached: "),
         (
             ["--model", "smollm2-135m-instruct", "--judge", "nosuch"],
-            "--judge: no language model is named 'nosuch'; known: smollm2-135m-instruct",
+            "--judge: no language model is named 'nosuch'; known: gpt2",
         ),
         (
             ["--model", "smollm2-135m-instruct", "--judge", "all-minilm-l6-v2"],
