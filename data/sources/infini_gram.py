@@ -40,7 +40,7 @@ Read = TypeVar("Read")
 
 
 class Place(NamedTuple):
-    """Where tokens stand."""
+    """Positions of tokens in the index."""
 
     part: int
     """Part of the index."""

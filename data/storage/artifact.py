@@ -173,7 +173,7 @@ class TableArtifact:
 
 
 def is_joined(part: Path) -> bool:
-    """Whether the file of a part has outlived its purpose: there is a whole of the same key and columns."""
+    """Return True if a whole of the same key and columns has replaced the part."""
     named = _PART.match(part.name)
     wholes = part.parent.glob(f"{named['name']}-{named['key']}-*.parquet") if named else ()
     try:

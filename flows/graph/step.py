@@ -122,7 +122,7 @@ Function = Callable[[Step, Run], Spent | None]
 
 
 EACH_ITS_OWN = {"scores"}
-"""What stands for a table of each measure."""
+"""Roles that stand for one table of each measure."""
 
 
 @dataclass(frozen=True)

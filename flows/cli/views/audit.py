@@ -80,7 +80,7 @@ class Audited(NamedTuple):
     undecided: pd.DataFrame = pd.DataFrame()
     """Rows of the query undecided_greedy_answers: greedy answers and how many are undecided, by model and condition."""
     judge: str = ""
-    """What a judge decided, and how far it agrees with the rule and with people, as a sentence; "" without a judge."""
+    """A sentence on the judge: its verdicts, and its agreement with the rule and with people; "" without a judge."""
 
     @property
     def few(self) -> bool:
