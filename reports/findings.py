@@ -12,12 +12,12 @@ file are reported in the user's words (right and wrong passages), questions of a
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from swaymeter.data.records.findings import Claim, Findings, Number
+from swaymeter.data.records.findings import Claim, Findings, Number, StudyCard
 from swaymeter.data.records.statistics import FEWEST_FOR_INTERVAL, SHARE
 from swaymeter.reports import variants
 from swaymeter.reports.estimates import (
@@ -48,48 +48,6 @@ LITTLE_MEMORY = 0.25
 """Share of right closed-book replies below which there is little memory to counter."""
 
 Section = Literal["variants", "queries", "questions", "details", "caveats"]
-
-
-@dataclass(frozen=True)
-class NotRun:
-    """A piece of work of the study that has no result, and the reason."""
-
-    relation: str
-    model: str
-    measure: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class StudyCard:
-    """Facts about a study that its database does not hold.
-
-    Attributes:
-        name: Name of the study.
-        seeds: Seed of the study, and further seeds.
-        asked: Question that the study answers, in its author's words.
-        not_run: Work without a result.
-        made_at: Time of the report, ISO 8601.
-        versions: Versions of programs, by program.
-        sources: A line for each source: name, licence and, if known, address.
-        prompt: Texts of the prompt that differ from the default, by name.
-    """
-
-    citation: ClassVar[str] = (
-        "The Swaymeter developers: Swaymeter, how far a context sways a language model away from what it already "
-        "believes. CITATION.cff of the program has the papers whose measures it computes: Du et al. 2024 (Context "
-        "versus Prior Knowledge in Language Models), Liu et al. 2024 (Efficiently Computing Susceptibility to Context "
-        "in Language Models), Marjanović et al. 2024 (DYNAMICQA: Tracing Internal Knowledge Conflicts in Language "
-        "Models)."
-    )
-    name: str
-    seeds: tuple[int, ...]
-    asked: str
-    not_run: tuple[NotRun, ...]
-    made_at: str
-    versions: Mapping[str, str]
-    sources: tuple[str, ...]
-    prompt: Mapping[str, str] = field(default_factory=dict)
 
 
 class Evidence(NamedTuple):

@@ -1,8 +1,10 @@
 """Findings of a report as records: claims with their numbers, and caveats; kept as findings.json beside the page."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from pydantic import TypeAdapter
 
@@ -13,6 +15,48 @@ from swaymeter.data.escaping import json_text
 FINDINGS_FILE = "findings.json"
 """Name of the file in the folder of a report."""
 _MAX_BYTES = 2**24
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """A piece of work of the study that has no result, and the reason."""
+
+    relation: str
+    model: str
+    measure: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class StudyCard:
+    """Facts about a study that its database does not hold.
+
+    Attributes:
+        name: Name of the study.
+        seeds: Seed of the study, and further seeds.
+        asked: Question that the study answers, in its author's words.
+        not_run: Work without a result.
+        made_at: Time of the report, ISO 8601.
+        versions: Versions of programs, by program.
+        sources: A line for each source: name, licence and, if known, address.
+        prompt: Texts of the prompt that differ from the default, by name.
+    """
+
+    citation: ClassVar[str] = (
+        "The Swaymeter developers: Swaymeter, how far a context sways a language model away from what it already "
+        "believes. CITATION.cff of the program has the papers whose measures it computes: Du et al. 2024 (Context "
+        "versus Prior Knowledge in Language Models), Liu et al. 2024 (Efficiently Computing Susceptibility to Context "
+        "in Language Models), Marjanović et al. 2024 (DYNAMICQA: Tracing Internal Knowledge Conflicts in Language "
+        "Models)."
+    )
+    name: str
+    seeds: tuple[int, ...]
+    asked: str
+    not_run: tuple[NotRun, ...]
+    made_at: str
+    versions: Mapping[str, str]
+    sources: tuple[str, ...]
+    prompt: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from swaymeter.data import catalog
 from swaymeter.data.digests import content_key, sha256_of
+from swaymeter.data.records.findings import NotRun
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, queries_digest
 from swaymeter.flows.graph.graph import Graph, Node
 from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.stages.study_graph import REPORT
-from swaymeter.reports.findings import NotRun
 
 PRINTED = ("models.yaml", "papers.yaml", "published.csv")
 """The files of the catalog that reports print: what a model is called, what papers show, and their values."""

@@ -9,13 +9,13 @@ from typing import Any
 from swaymeter.data import catalog
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.records import Fact, Question, of_row
+from swaymeter.data.records.findings import StudyCard
 from swaymeter.data.records.tables import FACTS, QUESTIONS
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.prompt import PromptPart
 from swaymeter.flows.study.study import Study
-from swaymeter.reports.findings import StudyCard
 
 PROGRAMS = (
     "swaymeter", "prefect", "torch", "transformers", "duckdb", "numpy", "pandas", "scipy", "statsmodels", "matplotlib",

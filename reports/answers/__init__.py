@@ -11,9 +11,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from swaymeter.data.digests import integrity
+from swaymeter.data.records.findings import StudyCard
 from swaymeter.reports.answers.blocks import blocks, options
 from swaymeter.reports.estimates import by_hand, limits, thinking
-from swaymeter.reports.findings import StudyCard
 from swaymeter.reports.page import linked
 from swaymeter.reports.page.shell import asset, written
 

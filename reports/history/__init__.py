@@ -16,12 +16,12 @@ from markupsafe import Markup
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.differences import difference
 from swaymeter.data.records import OWN_CONDITIONS, Fact, Question, of_row
+from swaymeter.data.records.findings import StudyCard
 from swaymeter.data.records.row import table_of
 from swaymeter.reports.changes import lines_of, short, told_apart
 from swaymeter.reports.estimates import estimate, number
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
-from swaymeter.reports.findings import StudyCard
 from swaymeter.reports.frames import Frames, records
 from swaymeter.reports.models import HISTORY_PAGE, Model
 from swaymeter.reports.page.shell import cell, heading, numeric, template, written

@@ -16,12 +16,12 @@ from markupsafe import Markup
 
 from swaymeter.data.catalog import paper_items, papers
 from swaymeter.data.digests import integrity
-from swaymeter.data.records.findings import Findings
+from swaymeter.data.records.findings import Findings, StudyCard
 from swaymeter.reports.estimates import EQUIVALENCE, MOST_NAMED, stood_in
 from swaymeter.reports.figures.figure import Drawn
 from swaymeter.reports.figures.rendering import Pictures
 from swaymeter.reports.figures.susceptibility import BY_RELATION
-from swaymeter.reports.findings import FINDINGS, StudyCard, basis
+from swaymeter.reports.findings import FINDINGS, basis
 from swaymeter.reports.frames import Frames, are_own, records
 from swaymeter.reports.models import (
     EVERY_MODEL,

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from swaymeter.data.records.findings import StudyCard
 from swaymeter.data.records.table import Table
-from swaymeter.reports.findings import StudyCard
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from swaymeter.data.digests import integrity
-from swaymeter.reports.findings import StudyCard
+from swaymeter.data.records.findings import StudyCard
 from swaymeter.reports.frames import records
 from swaymeter.reports.models import QUERIES_PAGE, Model, file_slug, models
 from swaymeter.reports.page.shell import asset, cell, written

@@ -110,7 +110,7 @@ def test_a_deployment_fails_and_completes_on_retry(deployed: Deployed, study: Ti
     completed = deployed.ended(run, run_count=2)
     assert (completed["state_name"], completed["name"]) == ("Completed", failed["name"])
     summary = deployed.artifact(run, "summary")
-    assert "Mean susceptibility over 3 relations" in summary
+    assert "Invented entities are swayed significantly more than real ones" in summary
     assert str(study.workspace / "report" / "index.html") in summary.replace("\\", "")
     new = {path for path, when in study.written().items() if others.get(path) != when}
     assert {path.parts[:2] for path in new} == {("scores", "capital")}

@@ -116,4 +116,4 @@ def test_susceptibility_goes_with_counts_as_scipy_says(study: Selected) -> None:
     assert (row["n"], row["spearman"], row["spearman_p"]) == (24, *map(pytest.approx, expected))
     page = (study.workspace.report / "index.html").read_text(encoding="utf-8")
     assert "Are the entities that a corpus names most often the hardest to sway?" in page
-    assert "Susceptibility of real entities against their occurrences in the corpus: open queries" in page
+    assert "Rank correlation of how easily entities are swayed with how often the corpus names them" in page

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from swaymeter.reports.findings import NotRun, StudyCard
+from swaymeter.data.records.findings import NotRun, StudyCard
 from tests.reports.study import CARD, frames, tables
 
 HOSTILE = (

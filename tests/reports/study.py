@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import Passage, QuestionContext, as_row
+from swaymeter.data.records.findings import NotRun, StudyCard
 from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, HISTORY_ITEMS, VERDICTS_BY_HAND
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Units
-from swaymeter.reports.findings import NotRun, StudyCard
 from swaymeter.reports.report import queries
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS

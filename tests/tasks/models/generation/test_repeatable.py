@@ -94,4 +94,4 @@ def test_an_answer_of_special_tokens_alone_is_empty_and_kept() -> None:
     for answer in every([found]):
         assert answer.text == ""
         assert answer.token_ids == (2,) * 5
-        assert not answer.finished  # a model that never stops
+        assert answer.state == "truncated"  # a model that never stops

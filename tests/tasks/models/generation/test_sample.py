@@ -30,9 +30,10 @@ def test_answers_end_at_different_steps_and_say_so(tiny_chat: LanguageModel, ans
     assert len(lengths) > 3
     assert max(lengths) <= 20
     for answer in every(answered):
-        assert answer.finished == (answer.token_ids[-1] in ends)
+        finished = answer.state != "truncated"
+        assert finished == (answer.token_ids[-1] in ends)
         assert not ends & set(answer.token_ids[:-1])
-        assert answer.finished or len(answer.token_ids) == 20
+        assert finished or len(answer.token_ids) == 20
         assert len(answer.token_log_probs) == len(answer.token_ids)
         assert answer.text == answer.text.strip()
 
@@ -84,11 +85,11 @@ def test_form_decides_whether_a_line_ends_an_answer(template: str | None, form: 
     broken = [answer for answer in answers if newline in answer.token_ids]
     assert broken
     assert any(newline in answer.token_ids[:-1] for answer in broken) is (form == "chat")
-    assert form == "chat" or all(answer.finished and "\n" not in answer.text for answer in broken)
+    assert form == "chat" or all(answer.state != "truncated" and "\n" not in answer.text for answer in broken)
 
 
 def test_impossible_parameters_are_refused(tiny: LanguageModel) -> None:
-    for name, value in (("samples", 0), ("max_new_tokens", 0), ("batch_size", 0), ("temperature", 0.0), ("top_k", -1),
+    for name, value in (("samples", -1), ("max_new_tokens", 0), ("batch_size", 0), ("temperature", 0.0), ("top_k", -1),
                         ("temperature", float("nan")), ("top_p", 0.0), ("top_p", 1.1)):  # fmt: skip
         with pytest.raises(UsageError, match=name):
             sample_answers(tiny, [[7]], [("a",)], **{name: value})  # type: ignore[misc, arg-type]
