@@ -143,15 +143,16 @@ def not_answered(unfinished: pd.DataFrame) -> str:
     return f" Not judged: {words}." if words else ""
 
 
-def undecided(answers: pd.DataFrame) -> str:
+def undecided(replies: pd.DataFrame) -> str:
     """Return a sentence with the number of undecided greedy answers of each model; empty if there are none.
 
     Args:
-        answers: Rows of the query undecided_greedy_answers.
+        replies: Rows of the query silent_replies.
     """
-    if answers.empty:
+    if replies.empty:
         return ""
-    counts = answers.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
+    with_verdict = replies.assign(greedy_answers=replies["replies"] - replies["missing"])
+    counts = with_verdict.groupby(["model", "dtype"], sort=False, as_index=False)[["greedy_answers", "undecided"]].sum()
     words = _counted(
         counts, "undecided", lambda rows: f" ({percent(rows['undecided'].sum() / rows['greedy_answers'].sum())})"
     )

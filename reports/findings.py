@@ -569,7 +569,7 @@ def _on_frames(sentence: Callable[..., Claim | str | None], *arguments: Any) -> 
 
 def _undecided(frames: Frames) -> str:
     """Return how many replies are undecided and, if no judge was asked, the option that decides them."""
-    sentence = undecided(frames["undecided_greedy_answers"])
+    sentence = undecided(frames["silent_replies"])
     if not sentence or len(frames["judges_of_answers"]):
         return sentence
     return f"{sentence[:-1]}; `judged_answers: {{judge: NAME}}` under `measures` (audit: --judge NAME) decides them."
@@ -625,7 +625,7 @@ FINDINGS: tuple[Finding, ...] = (
         evidence.frames["unfinished_greedy_answers"])),
     Finding("caveats", ("greedy_answers_of_neither",), lambda evidence: stating_neither(
         evidence.frames["greedy_answers_of_neither"])),
-    Finding("caveats", ("undecided_greedy_answers", *of_judges.QUERIES), _on_frames(_undecided)),
+    Finding("caveats", ("silent_replies", *of_judges.QUERIES), _on_frames(_undecided)),
     Finding("caveats", of_judges.QUERIES, _on_frames(of_judges.sentences), _always),
     Finding("caveats", ("verdicts_to_read", "answers_judged_by_hand"), lambda evidence: " ".join(
         by_hand(evidence.frames["answers_judged_by_hand"], evidence.frames["verdicts_to_read"]))),

@@ -135,14 +135,6 @@ def whose_answer(answer: str, *, context: Sequence[str], original: Sequence[str]
     return decide(answer, context=context, original=original, question=question).verdict
 
 
-def verdict_and_reason(
-    answer: str, *, context: Sequence[str], original: Sequence[str], question: str = ""
-) -> tuple[Verdict, Reason | None]:
-    """Return the verdict of `decide`, and why it is "neither"."""
-    verdict, _, reason = decide(answer, context=context, original=original, question=question)
-    return verdict, reason
-
-
 def outcome(without: str, with_context: str, verdict_without: Verdict, verdict_with: Verdict) -> Outcome:
     """Return what a context did to a reply, from both replies and their verdicts.
 

@@ -77,8 +77,8 @@ class Audited(NamedTuple):
     by_hand: tuple[str, ...] = ()
     not_asked: tuple[str, ...] = ()
     effects: pd.DataFrame = pd.DataFrame()
-    undecided: pd.DataFrame = pd.DataFrame()
-    """Rows of the query undecided_greedy_answers: greedy answers and how many are undecided, by model and condition."""
+    silent: pd.DataFrame = pd.DataFrame()
+    """Rows of the query silent_replies: greedy replies and how many are undecided, by model and condition."""
     judge: str = ""
     """A sentence on the judge: its verdicts, and its agreement with the rule and with people; "" without a judge."""
 
@@ -129,7 +129,7 @@ def about_answers(found: Audited) -> list[str]:
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
         (not_answered(unfinished), "; --thinking with more tokens lets them end"),
-        (undecided_of(found.undecided), "" if found.judge else "; --judge NAME[@URL] decides them"),
+        (undecided_of(found.silent), "" if found.judge else "; --judge NAME[@URL] decides them"),
         (found.judge, ""),
     )
     return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.by_hand]
@@ -343,7 +343,6 @@ def found_in(database: Path) -> Audited:
         rows = warehouse.frame("models_side_by_side")
         differences = warehouse.frame("model_differences")
         unfinished, servers = (warehouse.frame(name) for name in ("unfinished_greedy_answers", "served_models"))
-        undecided = warehouse.frame("undecided_greedy_answers")
         judge = of_judges.sentences({name: warehouse.frame(name) for name in of_judges.QUERIES})
         by_hand = by_hand_of(warehouse.frame("answers_judged_by_hand"), warehouse.frame("verdicts_to_read"))
         spent, rejected = warehouse.frame(variants.SPENT), warehouse.frame("rejected_in_short")
@@ -355,7 +354,7 @@ def found_in(database: Path) -> Audited:
         measured_of(rows, silent), records(known.where(known.notna(), None)), unfinished, servers, rows,
         variants.table(frames) if several else pd.DataFrame(), variants.advice(frames), by_hand,
         tuple(map(_not_asked, records(rejected[rejected["reason"] != ROW_NOT_USABLE]))), effects,
-        undecided,
+        silent,
         judge,
     )  # fmt: skip
 
@@ -473,7 +472,7 @@ def as_json(
         "what_moves_the_answer": records(found.effects.astype(object).where(found.effects.notna(), None)),
         "sets_lacking": dict(read.lacking),
         "unfinished_greedy_answers": records(found.unfinished),
-        "undecided_greedy_answers": records(found.undecided),
+        "silent_replies": records(found.silent),
         "served_models": records(found.servers),
         "checks": checks,
         "compared": [row._asdict() for row in compared],

@@ -1,19 +1,13 @@
-"""The kind of the answers to look for, and replies that give another value of it.
+"""Replies that give another number, date or time than the answers to look for.
 
-yes or no        every answer is yes or no
-number or date   every answer begins with a number, a date or a time, and has no name in it: 12 May 1990, 8 kg
-name or words    all others: Apollo 11, which is a name with a number, and sentences
+An answer is a number or a date if it begins with a number, a date or a time, and has no name in it: 12 May 1990 and
+8 kg are; Apollo 11, which is a name with a number, is not.
 """
 
 import re
 from collections.abc import Sequence
-from typing import Literal
 
 from swaymeter.data.wording.word import FUNCTION_WORDS, MONTHS, Word, word_set
-from swaymeter.data.wording.words import words
-from swaymeter.tasks.scoring.wording import yes_no
-
-AnswerKind = Literal["yes or no", "number or date", "name or words"]
 
 _COUNTING = {*MONTHS, *word_set(
     "monday tuesday wednesday thursday friday saturday sunday montag dienstag mittwoch donnerstag freitag samstag "
@@ -22,14 +16,6 @@ _COUNTING = {*MONTHS, *word_set(
 _NUMERALS = frozenset(("number", "ordinal", "unit", "sign"))
 _SHORT = 25
 _AS_NUMBER = re.compile(r"clock\d+|dial\d+|\d[\d.,:/-]*[ds]?")
-
-
-def kind_of(answers: Sequence[str]) -> AnswerKind:
-    """Return the kind of answers; "name or words" for several kinds and for no answer."""
-    names = [name for name in map(words, answers) if name]
-    if names and all(map(yes_no.named, names)):
-        return "yes or no"
-    return "number or date" if names and all(map(_is_number, names)) else "name or words"
 
 
 def _is_number(name: Sequence[Word]) -> bool:

@@ -13,7 +13,7 @@ from swaymeter.data.errors import InputError
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.wording.words import words
 from swaymeter.tasks.measures import whose_answer as measure
-from swaymeter.tasks.scoring.followed import Reason, Verdict, decide, outcome, verdict_and_reason, whose_answer
+from swaymeter.tasks.scoring.followed import Reason, Verdict, decide, outcome, whose_answer
 
 CASES = Path(__file__).with_name("whose_answer_cases.txt")
 REPORTS = Path(__file__).resolve().parents[2] / "oracle" / "reports"
@@ -84,8 +84,8 @@ def test_reported_replies_to_questions_of_a_file(folder: str) -> None:
     ],
 )
 def test_reason_for_neither(answer: str, sides: dict[str, list[str]], question: str, reason: Reason | None) -> None:
-    verdict, found = verdict_and_reason(answer, **sides, question=question)
-    assert (found, verdict == "neither") == (reason, reason is not None)
+    decision = decide(answer, **sides, question=question)
+    assert (decision.reason, decision.verdict == "neither") == (reason, reason is not None)
 
 
 @pytest.mark.parametrize(

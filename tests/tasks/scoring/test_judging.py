@@ -16,7 +16,6 @@ from swaymeter.tasks.scoring.judging import (
     text_of,
     verdict_in,
 )
-from swaymeter.tasks.scoring.wording.kinds import kind_of
 from tests.tasks.models.alone import log_probs
 from tests.tasks.models.tiny import CHAT, byte_pair_tokenizer, tiny_language_model
 
@@ -106,16 +105,3 @@ def test_a_function_returns_a_verdict(returned: object) -> None:
 def test_a_verdict_that_was_not_offered_is_none(returned: object) -> None:
     expected = JudgeVerdict(None, None, "no offered verdict")
     assert ask_function(lambda **_: returned, "judges.py:mine", [CASES[2]]) == [expected]
-
-
-@pytest.mark.parametrize(
-    ("answers", "kind"),
-    [
-        (["12 May 1990", "9 p.m."], "number or date"), (["8 kg"], "number or date"), (["1990"], "number or date"),
-        (["ten percent", "12 people"], "number or date"), (["March"], "number or date"), (["yes", "No"], "yes or no"),
-        (["Apollo 11"], "name or words"), (["Henry VIII"], "name or words"), (["yes", "Oslo"], "name or words"),
-        (["1990", "Oslo"], "name or words"), (["ja"], "yes or no"), ([], "name or words"), (["♀"], "name or words"),
-    ],
-)  # fmt: skip
-def test_the_kind_of_answer_follows_from_all_of_them(answers: list[str], kind: str) -> None:
-    assert kind_of(answers) == kind
