@@ -36,8 +36,10 @@ def frequency(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
     whole = graph.add(
         kinds.FREQUENCIES, kinds.FREQUENCIES.id(CORPUS), {"frequencies": Output(FREQUENCIES, (CORPUS,), "frequencies")},
         inputs={"counted_pairs": names.output("counted_pairs"), **inputs},
-        parameters={"count": rule.count, "share": rule.share, "window": options.window_words, "corpus": options.called},
-        arguments=(rule, options.window_words, options.called),
+        parameters={
+            "count": rule.count, "share": rule.share, "window": options.window_words, "corpus": options.corpus_name,
+        },
+        arguments=(rule, options.window_words, options.corpus_name),
     )  # fmt: skip
     return [whole.output("frequencies")]
 

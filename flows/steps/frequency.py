@@ -97,7 +97,7 @@ def add_up(step: Step, run: Run) -> None:
             Frequency(
                 entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
                 lower_case_count=small, pair_count=both, entity_counted=KINDS[of_entity], pair_counted=KINDS[of_pair],
-                excluded=limits.excluded(pair.entity_names, capitals, small), **read,
+                excluded=limits.exclusion_reason(pair.entity_names, capitals, small), **read,
             )
             for pair, (entity, capitals, small, both), (of_entity, of_pair) in zip(
                 pairs, totals.T.tolist(), kinds.T.tolist(), strict=True

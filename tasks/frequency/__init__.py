@@ -1,6 +1,6 @@
-"""How often names stand in a corpus: its words, the names that are looked for, and the sources that count them.
+"""Corpus frequency: names of entities and answers, the words of a corpus, and the sources of counts.
 
-This package imports `data`, and of `swaymeter.tasks.models` tokenizers alone.
+The package imports `data`, and only the tokenizers of `swaymeter.tasks.models`.
 """
 
 from swaymeter.data.named import Registry

@@ -1,4 +1,4 @@
-"""Counts in the files of a corpus of one's own, a step a file; the first source of counts."""
+"""Counts in the files of a local corpus, one task a file; the default source of counts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -19,33 +19,35 @@ from swaymeter.tasks.frequency.source import Counted, FrequencyOptions, Frequenc
 from swaymeter.tasks.frequency.words import Names
 
 REMEMBERED = "corpus"
-"""The folder of the downloads that remembers the files' digests."""
+"""The folder of the downloads that stores the digests of the files."""
 
 
 class CorpusOptions(FrequencyOptions):
-    """The files of a corpus, read as a stream."""
+    """Count in the files of a local corpus, which are read as a stream."""
 
     source: Literal["corpus"] = "corpus"
     """The files of a corpus."""
     corpus: tuple[NamedPath, ...] = Field(min_length=1)
-    """Its files, or folders of them: .jsonl, .json (a line each) and .txt, also as .zst or .gz, and .parquet."""
+    """Files, or folders of files: .jsonl, .json (one object a line), .txt, each also as .zst or .gz, and .parquet."""
     column: str = Field(default="text", min_length=1)
-    """The key of the text in a line of JSON, or the column of Parquet."""
+    """The key of the text in a JSON line, or the column of the text in Parquet."""
 
     @property
     def default_title(self) -> str:
-        """The name of the first file or folder."""
+        """Return the name of the first file or folder."""
         return Path(self.corpus[0]).name
 
 
 def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]:
-    """The files; their digests are read again only where size or time have changed."""
+    """Return one part a file; a digest is computed again if size or time of the file changed."""
     files = shards(options.corpus)
     try:
         digests = remembered_digests(list(files.values()), access.downloads / REMEMBERED)
     except OSError as error:
-        why = error.strerror or error
-        raise InputError(f"{KEY}: {error.filename} cannot be read: {why}; correct the path or get the file") from None
+        reason = error.strerror or error
+        raise InputError(
+            f"{KEY}: {error.filename} cannot be read: {reason}; correct the path or get the file"
+        ) from None
     return [
         Part(name, {"digest": digest, "column": options.column}, file)
         for (name, file), digest in zip(files.items(), digests, strict=True)
@@ -55,7 +57,11 @@ def _parts(options: CorpusOptions, access: Access, once: Once) -> Sequence[Part]
 def _count(
     options: CorpusOptions, part: Part, pairs: tuple[CountedPair, ...], access: Access, progress: Progress
 ) -> Counted:
-    """InputError where the file cannot be read to its end, has no text, or is not the one that was to be counted."""
+    """Count pairs in one file.
+
+    Raises:
+        InputError: the file cannot be read to its end, has no text, or changed since its digest was computed.
+    """
     file: Path = part.what
     reading = Reading(file, options.column, progress)
     counts = count(reading.pieces(), _names(pairs), options.window_words)
@@ -67,22 +73,35 @@ def _count(
     columns = (column.tolist() for column in (counts.entities, counts.capitals, counts.lower_case, counts.pairs))
     rows = (
         ShardCount(
-            entity=pair.entity, answer=pair.answer, entity_count=entity, capitals_count=capitals,
-            lower_case_count=small, pair_count=both, entity_counted="words", pair_counted="words",
+            entity=pair.entity,
+            answer=pair.answer,
+            entity_count=entity,
+            capitals_count=capitals,
+            lower_case_count=lower_case,
+            pair_count=pair_count,
+            entity_counted="words",
+            pair_counted="words",
         )
-        for pair, entity, capitals, small, both in zip(pairs, *columns, strict=True)
-    )  # fmt: skip
-    read = Shard(
-        shard=part.name, size=file.stat().st_size, read=reading.read, documents=counts.documents, words=counts.words,
-        tokens=None, unreadable=reading.unreadable, problem=reading.problem, digest=part.key["digest"],
+        for pair, entity, capitals, lower_case, pair_count in zip(pairs, *columns, strict=True)
+    )
+    shard = Shard(
+        shard=part.name,
+        size=file.stat().st_size,
+        read=reading.read,
+        documents=counts.documents,
+        words=counts.words,
+        tokens=None,
+        unreadable=reading.unreadable,
+        problem=reading.problem,
+        digest=part.key["digest"],
         counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )  # fmt: skip
-    return Counted(rows, read)
+    )
+    return Counted(rows, shard)
 
 
 @lru_cache(maxsize=1)
 def _names(pairs: tuple[CountedPair, ...]) -> Names:
-    """The names, made once for the files that a process counts one after the other."""
+    """Return the names; the files of a process share one instance."""
     return Names(pairs)
 
 

@@ -1,15 +1,15 @@
-"""How often names stand in a corpus, and pairs of names within a window, counted in one pass of bounded memory.
+"""Counts of names in a corpus, and of pairs of names within a window, in one pass of bounded memory.
 
     entity count                       occurrences of the entity's names
-    capitals count, lower-case count   occurrences of those of one word that have capitals, or are in small letters
-    pair count                         occurrences of the entity's names with the answer's at most `window` words away,
-                                       on either side, 1 where they stand next to each other; in one document
+    capitals count, lower-case count   occurrences of the entity's names of one word: with capitals, in small letters
+    pair count                         occurrences of the entity's names with an answer at most `window` words away,
+                                       before or after, in the same document; neighbours are 1 word away
 
-An occurrence within a longer one of the same entity counts once, with the longer one; an answer within the entity's own
-occurrence is not beside it; an entity with three answers around it counts once. What stands near the end of a batch of
-text is decided in the next one, which begins with as many words of the last as a window and names can span.
-Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F; rules for what it leaves open are
-ours.
+An occurrence within a longer one of the same entity counts once, with the longer one. An answer within the entity's own
+occurrence is not beside it. An entity with three answers around it counts once. Words near the end of a batch are
+decided with the next batch, which begins with as many words of the last as a window and names can span.
+Source: Du et al. 2024, Context versus Prior Knowledge in Language Models, appendix F. The rules for overlaps, which the
+appendix leaves open, are ours.
 """
 
 from collections.abc import Iterable
@@ -23,16 +23,25 @@ from swaymeter.data.sources.corpus import Piece
 from swaymeter.tasks.frequency.words import Ints, Names, spaced
 
 BATCH = 2 << 20
-"""Bytes of text that are counted at once."""
+"""Bytes of text that are counted in one step."""
 SLICE = 1 << 20
-"""Characters of a document that are taken at once."""
+"""Characters of a document that are encoded in one step."""
 END = b" \xff "
-"""Stands between two documents: a byte that UTF-8 does not have."""
+"""The separator of documents: a byte that never occurs in UTF-8."""
 
 
 @dataclass
 class Counts:
-    """Counts of each pair: its entity, the names of one word by their letters, and both near each other."""
+    """Counts of a part of the corpus.
+
+    Attributes:
+        entities: (n_pairs,), occurrences of each pair's entity.
+        capitals: (n_pairs,), occurrences of the entity's names of one word with capitals.
+        lower_case: (n_pairs,), occurrences of these names in small letters.
+        pairs: (n_pairs,), occurrences of the entity with the answer near it.
+        documents: number of documents.
+        words: number of words.
+    """
 
     entities: Ints
     capitals: Ints
@@ -43,7 +52,13 @@ class Counts:
 
 
 def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
-    """Counts names in a stream of documents; window: how many words an answer may be away from its entity."""
+    """Count names in a stream of documents.
+
+    Args:
+        pieces: the pieces of the documents, in their order.
+        names: the names of entities and answers.
+        window: the largest distance of an answer from its entity, in words.
+    """
     stream = _Stream(names, window)
     for piece in pieces:
         stream.add(piece)
@@ -54,7 +69,7 @@ def count(pieces: Iterable[Piece], names: Names, window: int) -> Counts:
 
 @dataclass
 class _Stream:
-    """A corpus as it is read: what was counted, and what is not decided yet."""
+    """The counts so far, and the text that is not decided yet."""
 
     names: Names
     window: int
@@ -63,7 +78,7 @@ class _Stream:
     buffer: list[bytes] = field(default_factory=list)
     size: int = 0
     first: int = 0
-    """The first word of the buffer that is not decided yet."""
+    """Index of the first undecided word of the buffer."""
 
     def __post_init__(self) -> None:
         self.counts = np.zeros(self.names.count, np.int64)
@@ -84,23 +99,23 @@ class _Stream:
             self.flush(is_end=False)
 
     def flush(self, *, is_end: bool) -> None:
-        """Counts what the buffer decides; the rest begins the next one."""
+        """Count the decided words of the buffer; the rest begins the next buffer."""
         read = spaced(b"".join(self.buffer))
         text = b" " + read.strip(b" ") + b" " if read.strip(b" ") else b" "
         codes = np.frombuffer(text, np.uint8)
         spaces = np.flatnonzero(codes == 32)
         number, tail = len(spaces) - 1, b""
-        if number and not is_end and not read.endswith(b" "):  # the last word may go on
+        if number and not is_end and not read.endswith(b" "):  # the last word may continue in the next piece
             number -= 1
             tail = text[spaces[number] + 1 : -1]
         end = number if is_end else max(self.first, number - self.margin)
         ends = np.searchsorted(spaces, np.flatnonzero(codes == 0xFF)) - 1
         self._count(text, spaces, ends, end)
         self.words += end - self.first - int(((ends >= self.first) & (ends < end)).sum())
-        kept = max(0, end - self.margin)
-        carried = text[spaces[kept] + 1 : spaces[number] + 1]
+        start = max(0, end - self.margin)
+        carried = text[spaces[start] + 1 : spaces[number] + 1]
         tail = tail if len(tail) <= self.names.longest_word else b"x" * (self.names.longest_word + 1)
-        self.buffer, self.size, self.first = [carried, tail], 0, end - kept
+        self.buffer, self.size, self.first = [carried, tail], 0, end - start
 
     def _count(self, text: bytes, spaces: Ints, ends: Ints, end: int) -> None:
         names = self.names
@@ -108,13 +123,13 @@ class _Stream:
         matches = automaton.find_matches_as_indexes(text, overlapping=True) if names.texts else []
         if not matches:
             return
-        # Text, first and last byte of every occurrence of a name.
+        # Each hit: index of the text, first and last byte of the occurrence.
         hits = np.fromiter(chain.from_iterable(matches), np.int64, 3 * len(matches)).reshape(-1, 3)
-        owner, which = names.owners.of_each(hits[:, 0])
+        owner, which = names.owners.gather(hits[:, 0])
         first = np.searchsorted(spaces, hits[which, 1])
         last = first + names.lengths[hits[which, 0]] - 1
-        # Distances over the end of a document are longer than any window. Positions begin behind a window, too, so that
-        # looking back from the first leads to no other name's.
+        # A gap longer than the window separates documents. Positions start behind a gap, too, so that looking back from
+        # the first position never reaches another name.
         gap = self.window * (np.searchsorted(ends, first) + 1)
         span = len(spaces) + self.window * (len(ends) + 3)
         order = np.argsort((owner * span + first) * names.longest - (last - first))
@@ -128,17 +143,17 @@ class _Stream:
         self._count_pairs(owner, first + gap, last + gap, decided, span)
 
     def _count_pairs(self, owner: Ints, first: Ints, last: Ints, decided: Any, span: int) -> None:
-        """Adds the decided occurrences of entities that have their answer near them."""
+        """Count the decided occurrences of entities with an answer near them."""
         answers = self.names.is_answer[owner]
         begins = owner[answers] * span + first[answers]
         ends = np.sort(owner[answers] * span + last[answers])
         if not len(begins):
             return
-        pair, which = self.names.pairs.of_each(owner[decided])
+        pair, which = self.names.pairs.gather(owner[decided])
         answer = self.names.answers[pair] * span
         before, after = answer + first[decided][which], answer + last[decided][which]
-        next_one = np.searchsorted(begins, after, side="right")
-        following = (next_one < len(begins)) & (begins[np.minimum(next_one, len(begins) - 1)] <= after + self.window)
+        successor = np.searchsorted(begins, after, side="right")
+        following = (successor < len(begins)) & (begins[np.minimum(successor, len(begins) - 1)] <= after + self.window)
         previous = np.searchsorted(ends, before, side="left") - 1
         preceding = (previous >= 0) & (ends[np.maximum(previous, 0)] >= before - self.window)
         self.pairs += np.bincount(pair[following | preceding], minlength=len(self.pairs))

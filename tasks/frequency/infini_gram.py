@@ -1,12 +1,13 @@
-"""Counts in an index of infini-gram, by its public API: in tokens, and in words where names are rare.
+"""Counts in an index of infini-gram by its public API: in words for rare names, in tokens for frequent ones.
 
-    words        the entity, or for the pair the rarer of entity and answer, stands at most `fetch` times: the passages
-                 around all of these places are read, and their words counted as those of a corpus
-    tokens       the places where the tokens of the entity's names stand, of a name within another the shorter's alone
-    approximate  both are frequent: how often the rarer one stands near the other, in tokens, as the index estimates it
+    words        the entity, or for a pair the rarer of entity and answer, occurs at most `fetch` times: the passages
+                 around all occurrences are read, and their words counted like those of a corpus
+    tokens       occurrences of the tokens of the entity's names; of a name within another name only the shorter counts
+    approximate  both are frequent: occurrences of the rarer one near the other, in tokens, as the index estimates them
 
-A passage reaches as many words to each side as a window and the longest name can take; where it does not, or where
-there are other places than counted, nothing is read. Passages that overlap are joined, so that a word counts once.
+A passage reaches as many words to each side as a window and the longest name can take. Nothing is read if a passage is
+too short, or if the index lists another number of occurrences than it counts. Overlapping passages are joined, so that
+a word counts once.
 """
 
 from collections.abc import Sequence
@@ -32,25 +33,30 @@ if TYPE_CHECKING:
     from swaymeter.tasks.models.tokenizer import Tokenizer
 
 
-_KEPT = 16
-"""Names of which passages are kept, for further pairs of an entity."""
+_CACHE_SIZE = 16
+"""Names whose passages stay in memory for further pairs of the same entity."""
 _AMPLE = 8
-"""Times as many tokens as words usually have are read to each side."""
+"""Factor on the usual number of tokens a word, for the length of a passage."""
 
 
 class IndexCounts:
-    """Counts in an index; window: how many words an answer may be away from its entity.
+    """Counts in an index.
 
-    fetch: the most places of a name around which passages are read.
+    Args:
+        index: the client of the public API.
+        window: the largest distance of an answer from its entity, in words.
+        fetch: the largest number of occurrences of a name whose passages are read.
     """
 
     def __init__(self, index: InfiniGramApi, window: int, fetch: int) -> None:
         self.index, self.window, self.fetch = index, window, fetch
         self._spellings, self._count = cache(index.spellings), cache(index.count)
-        self._texts = lru_cache(maxsize=_KEPT)(self._read)
+        self._texts = lru_cache(maxsize=_CACHE_SIZE)(self._read)
 
-    def of(self, pairs: Sequence[CountedPair], progress: Progress = lambda done, total: None) -> list[ShardCount]:
-        """The counts of each pair, in their order."""
+    def count_pairs(
+        self, pairs: Sequence[CountedPair], progress: Progress = lambda done, total: None
+    ) -> list[ShardCount]:
+        """Return the counts of every pair, in the order of the pairs."""
         rows, reach = [], self._reach(pairs)
         for done, pair in enumerate(pairs, 1):
             rows.append(self._row(pair, reach))
@@ -59,26 +65,33 @@ class IndexCounts:
 
     def _row(self, pair: CountedPair, reach: int) -> ShardCount:
         entity, answer = self._spelled(pair.entity_names), self._spelled(pair.answer_names)
-        often, answers = (sum(map(self._count, names)) for names in (entity, answer))
+        entity_count, answer_count = (sum(map(self._count, names)) for names in (entity, answer))
         kinds: tuple[CountKind, CountKind] = ("words", "words")
-        if (texts := self._texts(entity, often, reach)) is not None:
+        if (texts := self._texts(entity, entity_count, reach)) is not None:
             counts = self._in_words(pair, texts)
-            often, near = int(counts.entities[0]), int(counts.pairs[0])
-        elif (texts := self._texts(answer, answers, reach)) is not None:
-            near, kinds = int(self._in_words(pair, texts).pairs[0]), ("tokens", "words")
+            entity_count, pair_count = int(counts.entities[0]), int(counts.pairs[0])
+        elif (texts := self._texts(answer, answer_count, reach)) is not None:
+            pair_count, kinds = int(self._in_words(pair, texts).pairs[0]), ("tokens", "words")
         else:
-            by_number = [sorted(names, key=self._count, reverse=True) for names in (entity, answer)]
+            by_frequency = [sorted(names, key=self._count, reverse=True) for names in (entity, answer)]
             tokens = ceil(self.window * self.index.per_word)
-            near = min(often, self.index.near(by_number, tokens)) if often and answers else 0
+            pair_count = (
+                min(entity_count, self.index.near(by_frequency, tokens)) if entity_count and answer_count else 0
+            )
             kinds = ("tokens", "approximate")
-        of_one_word = [name for name in pair.entity_names if len(words(name.encode()).split()) == 1]
-        cased = [name for name in of_one_word if name.lower() != name.upper()]
-        capitals, small = {name for name in cased if name != name.lower()}, {name.lower() for name in cased}
+        single_words = [name for name in pair.entity_names if len(words(name.encode()).split()) == 1]
+        cased = [name for name in single_words if name.lower() != name.upper()]
+        capitals, lower_case = {name for name in cased if name != name.lower()}, {name.lower() for name in cased}
         return ShardCount(
-            entity=pair.entity, answer=pair.answer, entity_count=often, pair_count=near,
-            capitals_count=self._total(capitals), lower_case_count=self._total(small),
-            entity_counted=kinds[0], pair_counted=kinds[1],
-        )  # fmt: skip
+            entity=pair.entity,
+            answer=pair.answer,
+            entity_count=entity_count,
+            pair_count=pair_count,
+            capitals_count=self._total(capitals),
+            lower_case_count=self._total(lower_case),
+            entity_counted=kinds[0],
+            pair_counted=kinds[1],
+        )
 
     def _in_words(self, pair: CountedPair, texts: Sequence[str]) -> Counts:
         return count([Piece(text, begins=True) for text in texts], Names([pair]), self.window)
@@ -87,25 +100,27 @@ class IndexCounts:
         return sum(self._count(ids) for ids in {ids for name in names for ids in self.index.alone(name)})
 
     def _spelled(self, names: Sequence[str]) -> tuple[Ids, ...]:
-        """The tokens of each name that has words, without those within which others of them stand."""
-        known = {ids for name in names if words(name.encode()) for ids in self._spellings(name)}
-        every = sorted(known, key=lambda ids: (len(ids), ids))
-        return tuple(ids for place, ids in enumerate(every) if not any(_within(short, ids) for short in every[:place]))
+        """Return the tokens of every name with words; a spelling that contains another one is dropped."""
+        spellings = {ids for name in names if words(name.encode()) for ids in self._spellings(name)}
+        ordered = sorted(spellings, key=lambda ids: (len(ids), ids))
+        return tuple(
+            ids for index, ids in enumerate(ordered) if not any(_within(short, ids) for short in ordered[:index])
+        )
 
     def _reach(self, pairs: Sequence[CountedPair]) -> int:
-        """How many words a passage has to reach to each side, so that it has what decides about each pair."""
+        """Return how many words a passage must reach to each side, so that every pair can be decided."""
         names = {name for pair in pairs for name in (*pair.entity_names, *pair.answer_names)}
         return self.window + 2 * max((len(words(name.encode()).split()) for name in names), default=0)
 
-    def _read(self, names: tuple[Ids, ...], places: int, reach: int) -> Sequence[str] | None:
-        """The text around all places of names; None where they are too many, or not all of it can be trusted."""
-        if places > self.fetch or not self.index.reads:
+    def _read(self, names: tuple[Ids, ...], count: int, reach: int) -> Sequence[str] | None:
+        """Return the text around all occurrences of names; None if there are too many or a passage is incomplete."""
+        if count > self.fetch or not self.index.reads:
             return None
-        at = {ids: self.index.places(ids) for ids in names}
-        if any(len(of_name) != self._count(ids) for ids, of_name in at.items()):
+        positions = {ids: self.index.places(ids) for ids in names}
+        if any(len(starts) != self._count(ids) for ids, starts in positions.items()):
             return None
-        most = 2 * min(ceil(_AMPLE * reach * self.index.per_word), self.index.longest // 2)
-        passages = [(self.index.passage(place, ids, most), ids) for ids in names for place in at[ids]]
+        limit = 2 * min(ceil(_AMPLE * reach * self.index.per_word), self.index.longest // 2)
+        passages = [(self.index.passage(start, ids, limit), ids) for ids in names for start in positions[ids]]
         if not all(self._reaches(passage, ids, reach) for passage, ids in passages):
             return None
         return [self.index.text(ids) for ids in joined(passage for passage, _ in passages)]
@@ -127,20 +142,20 @@ _INSTEAD = "or count a corpus of your own (`source: corpus`)"
 
 
 class InfiniGramOptions(FrequencyOptions):
-    """An index of infini-gram, by its public API: counts of tokens, and of words where few."""
+    """Count in an index of infini-gram by its public API: in tokens, and in words for rare names."""
 
     source: Literal["infini-gram"]
-    """An index of infini-gram."""
+    """Count in an index of infini-gram by its public API."""
     index: str = Field(pattern=r"^[\w.-]+$", max_length=200)
     """Name of the index, such as v4_piletrain_llama."""
     tokenizer: str | None = None
-    """A model that has the index's tokenizer: an alias, a hub id or a folder. Without it, no document is read."""
+    """A model with the tokenizer of the index: an alias, a hub id or a folder. Without it, only tokens are counted."""
     fetch: int = Field(default=50, ge=0, le=10_000)
-    """The most places of a name around which the text is read, to count words; a request each."""
+    """The largest number of occurrences of a name whose text is read to count words; one request each."""
 
     @property
     def default_title(self) -> str:
-        """The name of the index."""
+        """Return the name of the index."""
         return self.index
 
 
@@ -164,13 +179,21 @@ def _count(
     tokenizer: Tokenizer | None = load_tokenizer(options.tokenizer) if options.tokenizer else None
     with alternative(_INSTEAD):
         index = InfiniGramApi(access.session(SERVICE), options.index, tokenizer)
-        rows = IndexCounts(index, options.window_words, options.fetch).of(pairs, progress)
+        rows = IndexCounts(index, options.window_words, options.fetch).count_pairs(pairs, progress)
         tokens = index.count(())
-    read = Shard(
-        shard=part.name, size=None, read=None, documents=None, words=None, tokens=tokens, unreadable=0, problem=None,
-        digest="", counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
-    )  # fmt: skip
-    return Counted(rows, read)
+    shard = Shard(
+        shard=part.name,
+        size=None,
+        read=None,
+        documents=None,
+        words=None,
+        tokens=tokens,
+        unreadable=0,
+        problem=None,
+        digest="",
+        counted_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    return Counted(rows, shard)
 
 
 INFINI_GRAM = FrequencySource("infini-gram", InfiniGramOptions, _parts, _count)

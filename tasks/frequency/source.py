@@ -1,6 +1,6 @@
-"""What a source of counts declares: its keys in a study file, the parts that are counted, and how one is counted.
+"""The declaration of a source of counts: its keys in a study file, its parts, and the function that counts one part.
 
-A source is one module with one `FrequencySource`, which swaymeter.tasks.frequency names.
+A source is one module with one `FrequencySource`, which swaymeter.tasks.frequency registers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,44 +14,47 @@ from swaymeter.data.records import CountedPair, Shard, ShardCount
 from swaymeter.data.sources.access import Access
 
 Once = Callable[[Callable[[str], Any], str], Any]
-"""Calls a function of a name once in a run, however often the study's steps are listed."""
+"""Calls a function with a name once in a run, even if the tasks of the study are listed again."""
 Progress = Callable[[int, int], None]
-"""(what is done, what there is) -> nothing."""
+"""(units done, units in total) -> None."""
 
 
 class FrequencyOptions(Options):
-    """A corpus in which entities and answers are counted, such as what a model was trained on (docs/frequency.md)."""
+    """Count entities and answers in a corpus, such as the training data of a model (docs/frequency.md)."""
 
     source: str
-    """Where they are counted."""
+    """The source of the counts."""
     title: str = Field(default="", max_length=200)
-    """What the page calls the corpus; empty: the name of its first file or folder, or of the index."""
+    """The name of the corpus on the page. Empty: the name of its first file or folder, or of the index."""
     window_words: int = Field(default=50, ge=1, le=1000)
-    """How many words an answer may be away from its entity, to count as near it."""
+    """The largest distance of an answer from its entity, in words."""
     aliases: NamedPath | None = None
-    """A file with other names of entities and answers, which count as theirs: CSV, TSV, JSONL or Parquet with the
-    columns name and alias."""
+    """A file with further names of entities and answers: CSV, TSV, JSONL or Parquet with the columns name and alias."""
     common_word_count: int = Field(default=50, ge=0)
-    """Names of one word that stand in the corpus more often than this, in capitals or not, may be a common word."""
+    """A name of one word that occurs more often than this, with capitals or without, may be a common word."""
     common_word_share: float = Field(default=0.75, ge=0, le=1)
-    """They are one where more than this share of these is in small letters; then figures leave the entity out."""
+    """It is a common word if more than this share of its occurrences is in small letters. Figures omit its entity."""
 
     @property
-    def called(self) -> str:
-        """What the page calls the corpus."""
+    def corpus_name(self) -> str:
+        """Return the name of the corpus on the page."""
         return self.title or self.default_title
 
     @property
     def default_title(self) -> str:
-        """What it is called where the study gives no title."""
+        """Return the name of a corpus without a title."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Part:
-    """What is counted in one step, a file of a corpus or an index; what: which the counting needs, picklable.
+    """A part of the corpus that one task counts, such as a file or an index.
 
-    key: what its counts depend on beside the names and the window, as JSON values; asks: whether a service is asked.
+    Attributes:
+        name: the name of the part.
+        key: JSON values on which the counts depend, beside the names and the window.
+        what: the argument of the counting function; picklable.
+        asks: True if counting sends requests to a service.
     """
 
     name: str
@@ -62,7 +65,12 @@ class Part:
 
 @dataclass(frozen=True)
 class Counted:
-    """The counts of each pair in a part, in the order of the pairs, and what was read."""
+    """The counts of a part.
+
+    Attributes:
+        rows: the counts of every pair, in the order of the pairs.
+        shard: size, digest and number of documents of the part.
+    """
 
     rows: Iterable[ShardCount]
     shard: Shard
@@ -70,10 +78,15 @@ class Counted:
 
 @dataclass(frozen=True)
 class FrequencySource:
-    """A source of counts by its name in study files, and the model of its section.
+    """A source of counts.
 
-    parts: (options, access, once) -> what is counted, a step each, without asking anybody; count: (options, part,
-    pairs, access, progress) -> the counts of a part. Both raise InputError.
+    Attributes:
+        name: the value of `source` in a study file.
+        options: the model of the section `frequency`.
+        parts: (options, access, once) -> the parts of the corpus, without a request to a service.
+        count: (options, part, pairs, access, progress) -> the counts of one part.
+
+    `parts` and `count` raise InputError.
     """
 
     name: str

@@ -128,7 +128,7 @@ def test_words_are_those_of_python() -> None:
 def test_a_name_mostly_in_small_letters_is_a_word(
     name: str, capitals: int, lower_case: int, reason: str | None
 ) -> None:
-    assert RULE.excluded((name,), capitals, lower_case) == reason
+    assert RULE.exclusion_reason((name,), capitals, lower_case) == reason
 
 
 @pytest.mark.parametrize(
@@ -147,4 +147,4 @@ def test_a_name_mostly_in_small_letters_is_a_word(
 )
 def test_small_letters_are_held_against_names_of_one_word(names: tuple[str, ...], text: str, is_excluded: bool) -> None:
     found = count([Piece(text, begins=True)], Names([CountedPair("entity", "answer", names, ("answer",))]), 5)
-    assert (RULE.excluded(names, int(found.capitals[0]), int(found.lower_case[0])) is not None) == is_excluded
+    assert (RULE.exclusion_reason(names, int(found.capitals[0]), int(found.lower_case[0])) is not None) == is_excluded

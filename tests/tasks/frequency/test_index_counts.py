@@ -73,7 +73,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
 @pytest.mark.parametrize("says_where", [True, False])
 def test_ten_counts_are_those_word_by_word(says_where: bool, opened: Opened) -> None:
     index = opened(says_where)
-    rows = IndexCounts(index, WINDOW, FETCH).of(PAIRS)
+    rows = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS)
     slow = slowly()
     in_words = [row.entity_counted == "words" for row in rows]
     assert in_words == [pair.entity != "It" for pair in PAIRS]
@@ -95,12 +95,12 @@ def frequent(rows: list[ShardCount]) -> list[tuple[str, str]]:
 
 def test_what_is_not_read_is_approximate(opened: Opened) -> None:
     index = opened(True)
-    assert set(frequent(IndexCounts(index, WINDOW, 0).of(PAIRS[:2]))) == {("tokens", "approximate")}
+    assert set(frequent(IndexCounts(index, WINDOW, 0).count_pairs(PAIRS[:2]))) == {("tokens", "approximate")}
     index.reads = False
-    (row,) = IndexCounts(index, WINDOW, FETCH).of(PAIRS[:1])
+    (row,) = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])
     assert (row.entity_counted, row.pair_counted) == ("tokens", "approximate")
     assert 0 < row.pair_count <= row.entity_count
-    (none,) = IndexCounts(index, WINDOW, FETCH).of(PAIRS[-1:])
+    (none,) = IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[-1:])
     assert (none.entity_count, none.pair_count, none.entity_counted) == (0, 0, "tokens")
 
 
@@ -108,10 +108,10 @@ def test_other_places_than_counted_are_not_read(opened: Opened, monkeypatch: pyt
     index = opened(True)
     places = index.places
     monkeypatch.setattr(index, "places", lambda ids: places(ids)[1:])
-    assert frequent(IndexCounts(index, WINDOW, FETCH).of(PAIRS[:1])) == [("tokens", "approximate")]
+    assert frequent(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[:1])) == [("tokens", "approximate")]
 
 
 def test_a_passage_that_is_too_short_is_not_trusted(opened: Opened) -> None:
     index = opened(True)
     index.longest = 20
-    assert ("tokens", "approximate") in frequent(IndexCounts(index, WINDOW, FETCH).of(PAIRS[1:2]))
+    assert ("tokens", "approximate") in frequent(IndexCounts(index, WINDOW, FETCH).count_pairs(PAIRS[1:2]))
