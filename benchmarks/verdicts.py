@@ -6,12 +6,15 @@
     undecided    the rule leaves the reply to a judge
 
 Two made-up judges decide the undecided replies. A perfect judge gives the reader's verdict. A judge that errs in 10%
-gives each of the other four verdicts in 2.5%; its figures are expectations.
+gives each of the other four verdicts in 2.5%; its figures are expectations. `--judge NAME` asks a language model about
+a sample of the replies, undecided or not, and gives the share with the reader's verdict and Cohen's kappa, of the judge
+and of the rule. Intervals have 95% and draw whole questions.
 """
 
 import argparse
 import csv
 import json
+import random
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +22,11 @@ from typing import Any
 
 from benchmarks.machine import this_machine
 from benchmarks.measuring import Table, arguments, publish
+from swaymeter.tasks.models import load_language_model
 from swaymeter.tasks.scoring.followed import Decision, decide
+from swaymeter.tasks.scoring.judging import Case, ask_language_model
+from swaymeter.tasks.statistics.formulas.agreement import cohens_kappa, counts_of
+from swaymeter.tasks.statistics.formulas.intervals import share_interval
 
 JUDGED = Path(__file__).parent / "judged"
 SIDES = ("context", "original", "both")
@@ -27,6 +34,8 @@ COLUMNS = ("replies", "right", "wrong side", "missed", "undecided")
 JUDGES = ("wrong side", "right, perfect judge", "wrong side, 10% judge")
 ALL = "all"
 ERROR = 0.1
+SEED = 0
+AT_ONCE = 64
 Row = dict[str, Any]
 
 
@@ -52,7 +61,11 @@ def main() -> None:
         [_cells(row) for row in counts],
         notes,
     )
-    publish("verdicts", this_machine("cpu"), [table], {"answers": len(rows), "by_kind": counts}, options)
+    tables, content = [table], {"answers": len(rows), "by_kind": counts}
+    if options.judge:
+        content["judge"] = agreements(judged, options)
+        tables.append(_table_of_judge(content["judge"]))
+    publish("verdicts", this_machine(options.device), tables, content, options)
 
 
 def read(place: Path = JUDGED) -> list[Row]:
@@ -71,11 +84,6 @@ def decision(row: Row) -> Decision:
     return decide(row["answer"], **sides, question=row["question"])
 
 
-def verdict(row: Row) -> str:
-    """Return the rule's verdict on a judged reply."""
-    return decision(row).verdict
-
-
 def counted(rows: Sequence[Row]) -> dict[str, Any]:
     """Return how often the rule is right, wrong and undecided, and the shares with both judges."""
     counts: dict[str, Any] = {"replies": len(rows)}
@@ -91,9 +99,56 @@ def counted(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
-def _outcome(judged: str, decision: Decision) -> dict[str, bool]:
+def agreements(rows: Sequence[Row], options: argparse.Namespace) -> dict[str, Any]:
+    """Return how often a judge and the rule give the reader's verdict, on a sample of the replies."""
+    sample = random.Random(SEED).sample(rows, min(options.sample, len(rows)))
+    model = load_language_model(options.judge, dtype=options.dtype, device=options.device)
+    cases = [
+        Case(row["question"], tuple(row["context_answers"]), tuple(row["original_answers"]), row["answer"])
+        for row in sample
+    ]
+    started, verdicts = time.perf_counter(), []
+    for start in range(0, len(cases), AT_ONCE):
+        verdicts += ask_language_model(model, cases[start : start + AT_ONCE])
+    seconds = (time.perf_counter() - started) / len(cases)
+    pairs = [(row | {"judge": one.verdict}) for row, one in zip(sample, verdicts, strict=True) if one.verdict]
+    parts = {ALL: pairs, "undecided": [row for row in pairs if row["undecided"]]}
+    return {
+        "name": model.name, "dtype": model.dtype, "seconds_a_reply": seconds, "unjudged": len(sample) - len(pairs),
+        "agreement": [
+            {"who": who, "replies": part, **_agreement(of_part, who)}
+            for who in ("judge", "verdict") for part, of_part in parts.items() if of_part
+        ],
+    }  # fmt: skip
+
+
+def _agreement(rows: Sequence[Row], who: str) -> dict[str, Any]:
+    clusters = [row["question"] for row in rows]
+    share = share_interval([float(row[who] == row["judged"]) for row in rows], clusters)
+    kappa = cohens_kappa(counts_of([row[who] for row in rows], [row["judged"] for row in rows]))
+    same = sum(row[who] == row["judged"] for row in rows) / len(rows)
+    return {"n": len(rows), "same": same, "interval": [share.low, share.high], "kappa": kappa}
+
+
+def _table_of_judge(judge: Row) -> Table:
+    cells = [
+        [
+            "rule" if row["who"] == "verdict" else row["who"], row["replies"], str(row["n"]), f"{row['same']:.3f}",
+            " to ".join(f"{end:.3f}" for end in row["interval"] if end is not None),
+            "undefined" if row["kappa"] is None else f"{row['kappa']:.3f}",
+        ]
+        for row in judge["agreement"]
+    ]  # fmt: skip
+    seconds, unjudged = judge["seconds_a_reply"], judge["unjudged"]
+    note = f"{judge['name']} in {judge['dtype']}: {seconds:.2g} s a reply; {unjudged} without a verdict."
+    columns = ("who", "replies", "n", "same verdict", "interval", "kappa")
+    return Table("Agreement with the reader", columns, cells, [note])
+
+
+def _outcome(judged: str, decision: Decision) -> Row:
     is_wrong = decision.is_decided and decision.verdict != judged
     return {
+        "verdict": decision.verdict,
         "right": decision.verdict == judged,
         "wrong side": is_wrong and decision.verdict in SIDES,
         "missed": is_wrong and decision.verdict not in SIDES,
@@ -109,6 +164,9 @@ def _cells(row: Row) -> list[str]:
 def _options() -> argparse.Namespace:
     parser = arguments(__doc__)
     parser.add_argument("--judged", type=Path, default=JUDGED, help="another file or folder of judged replies")
+    parser.add_argument("--judge", help="a language model that judges a sample: an alias, a hub id or a folder")
+    parser.add_argument("--sample", type=int, default=200, help="replies that the judge is asked about; by default 200")
+    parser.add_argument("--dtype", default="float32", help="of the judge; by default float32")
     return parser.parse_args()
 
 

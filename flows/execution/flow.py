@@ -222,8 +222,8 @@ def _run(
                 graph = Runner(resolve, selection, submit, progress(), workers, _tell).run(graph)
         finally:
             close_sessions()
-    if "aggregate" in selection.stages and undone_instead_of_scores(graph, whole_only=chosen.whole_only):
-        log.warning("scores are missing: the page and the database of the earlier run stay as they were")
+    if "aggregate" in selection.stages and (warning := _about_missing_scores(graph, whole_only=chosen.whole_only)):
+        log.warning(warning)
     undone = _undone(graph, selection)
     show_outcome(graph, undone)
     if chosen.thresholds and not undone and "aggregate" in selection.stages:
@@ -233,6 +233,18 @@ def _run(
         return _failed(undone, count)
     nothing = f"nothing {'had failed, and nothing ' * failed}was to be done: "
     return Completed(message=f"{nothing * is_done}{count} steps are done")
+
+
+def _about_missing_scores(graph: Graph, *, whole_only: bool) -> str:
+    """Return a warning about the page and the database of a run without all scores; "" if there is none to give."""
+    missing = sorted({node.id.group for node in graph if node.id.stage == "score" and node.state != "done"})
+    warning = f"scores are missing ({', '.join(missing)}): "
+    if undone_instead_of_scores(graph, whole_only=whole_only):
+        return f"{warning}the page and the database of the earlier run stay as they were"
+    if not missing or not whole_only:
+        return ""
+    by_rule = "; verdicts are the rule's, and replies that it leaves undecided stay so" * ("judged_answers" in missing)
+    return f"{warning}the page and the database show the others{by_rule}"
 
 
 def _tell(step: Step, ended: Any) -> None:

@@ -69,11 +69,12 @@ def undone_instead_of_scores(graph: Graph, *, whole_only: bool = False) -> Node 
 
     Args:
         graph: The steps of the study.
-        whole_only: If one such step is enough; otherwise no step has a score.
+        whole_only: If one such step is enough after a complete run; otherwise no step has a score.
     """
     steps = [node for node in graph if node.id.stage == "score"]
     has_scores = any(node.output(role).is_usable for node in steps for role in node.checks)
-    if (has_scores and not whole_only) or not graph.workspace.database.exists():
+    was_complete = bool(graph.workspace.history_artifact({}).written())  # a snapshot of it
+    if (has_scores and not (whole_only and was_complete)) or not graph.workspace.database.exists():
         return None
     return next((node for node in steps if node.state != "done"), None)
 

@@ -1,7 +1,7 @@
 """The steps that score, a pass for each variant and relation, and those that compare the scores of several seeds."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, TypedDict
 
 from swaymeter.data.digests import content_key
@@ -25,19 +25,37 @@ from swaymeter.tasks.measures.run import Pass
 def score(graph: Graph, plan: Plan, built: Built) -> list[Reference]:
     """Adds the steps that score what was built; gives the score tables."""
     scores: list[Reference] = []
+    partitions = sorted({*built.questions, *built.waiting})
+    judging = {name: _sharing_judge(plan, place, len(partitions)) for place, name in enumerate(partitions)}
     for variant in plan.variants:
         model = variant.model
         for relation in built.queries:
             prompts = {"queries": built.queries[relation], "contexts": built.contexts[relation]}
             scores += passes_of(graph, plan, variant, relation, prompts)
         for relation in built.questions:
-            scores += passes_of(graph, plan, variant, relation, {"questions": built.questions[relation]})
+            prompts = {"questions": built.questions[relation]}
+            scores += passes_of(graph, judging[relation], variant, relation, prompts)
         for partition, node in built.waiting.items():
             unknown = SCORES.id(
                 partition, group=UNKNOWN_MEASURES, model=model.name, dtype=model.dtype, way=variant.way
             )
             graph.wait(SCORES, unknown, node)
     return scores
+
+
+def _sharing_judge(plan: Plan, place: int, count: int) -> Plan:
+    """Return the plan with the share of one of `count` partitions in the judge's sample of the whole study."""
+    declaration = plan.declarations.get("judged_answers")
+    if not isinstance(declaration, Mapping):
+        return plan
+    whole = plan.parameters["judged_answers"]
+    share = whole.model_copy(update={"agreement": whole.agreement // count + (place < whole.agreement % count)})
+    declared = {**declaration, "parameters": share.model_dump(mode="json")}
+    return replace(
+        plan,
+        parameters={**plan.parameters, "judged_answers": share},
+        declarations={**plan.declarations, "judged_answers": declared},
+    )
 
 
 def passes_of(

@@ -62,7 +62,8 @@ class JudgedAnswersParameters(Parameters):
     samples: bool = False
     """Whether undecided sampled answers are judged, too, and not the greedy ones alone."""
     agreement: int = Field(default=50, ge=0)
-    """How many greedy answers of each relation that the rule decided are judged, too, for the agreement of both."""
+    """How many greedy answers of each variant that the rule decided are judged, too, for the agreement of both; the
+    relations of a study have equal shares of them."""
 
     @property
     def endpoint(self) -> Endpoint | None:

@@ -38,6 +38,17 @@ def verdicts(audit: TinyStudy) -> dict[str, tuple[str, str | None]]:
     return {row["question"]: (row["verdict"], deciders[row["question"]]) for row in rows}
 
 
+def test_a_judge_failing_first_leaves_a_page(audit: TinyStudy, tmp_path: Path) -> None:
+    first, judge = replace(audit, workspace=tmp_path / "workspace"), tmp_path / "judges.py"
+    judge.write_text(JUDGE.format("raise ValueError('gone')"))
+    options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
+    failed = first.run("audit", *options, "--judge", f"{judge}:decide")
+    assert failed.code == 1, failed.said
+    assert "scores are missing (judged_answers): the page and the database show the others; verdicts are" in failed.said
+    assert "The usual place" in (first.workspace / "report" / "answers.html").read_text()
+    assert verdicts(first)["Where do they meet?"] == ("context", "rule")
+
+
 def test_a_judge_that_fails_leaves_the_verdicts_of_the_rule(audit: TinyStudy, tmp_path: Path) -> None:
     options = ("--model", f"{audit.file.parent / 'model'}:float32", "--samples", "1", "--max-new-tokens", "2")
     without, page = audit.run("audit", *options), audit.workspace / "report" / "index.html"
