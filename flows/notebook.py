@@ -1,8 +1,10 @@
 """Studies from Python: `run`, `audit` and `compare` as the commands of these names, and results as data frames."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -18,6 +20,8 @@ from swaymeter.flows.cli.views import audit as audits
 from swaymeter.flows.cli.views import compare as comparisons
 from swaymeter.flows.server.settings import keep_quiet
 from swaymeter.flows.steps.aggregate import schema
+from swaymeter.flows.study.thresholds import Threshold, judged, thresholds_of_bounds
+from swaymeter.tasks.models.applications import give_function
 
 keep_quiet()  # before anything imports Prefect
 StudyPath = str | PathLike[str]
@@ -127,31 +131,73 @@ def run(study: StudyPath, *, workspace: StudyPath | None = None, force: bool = F
     return _run(Selected.of(str(study), None if workspace is None else str(workspace)), force=force, offline=offline)
 
 
+class Audit(Results):
+    """The results of an audit.
+
+    Attributes:
+        failures: Why each threshold is not met, a sentence each.
+    """
+
+    def __init__(self, database: Path, thresholds: Sequence[Threshold]) -> None:
+        """The results in this database, judged by these thresholds."""
+        super().__init__(database)
+        self._measured = audits.found_in(database).measured
+        self.failures = [why for *_, why in judged(thresholds, self._measured) if why]
+
+    @property
+    def passed(self) -> bool:
+        """True if every threshold is met."""
+        return not self.failures
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each number of the audit and each model, with its 95% interval."""
+        return pd.DataFrame([{"name": row.name, **asdict(row)} for row in self._measured])
+
+
 def audit(
     file: StudyPath,
-    models: Sequence[str],
+    models: Sequence[str] = (),
     *,
+    replies: Sequence[str] = (),
+    answer: Callable[..., Any] | None = None,
+    prompts: Sequence[str] = (),
+    sets: Sequence[str] = (),
+    orders: Sequence[str] = (),
+    thresholds: Mapping[str, str] | None = None,
     workspace: StudyPath | None = None,
     samples: int = 0,
     questions: int | None = None,
     max_new_tokens: int = 32,
+    concurrency: int | None = None,
     columns: Mapping[str, str] | None = None,
+    force: bool = False,
     offline: bool = False,
-) -> Results:
+) -> Audit:
     """Ask models the questions of a file with and without their passages, as `swaymeter audit` does.
 
     Args:
         file: Questions with passages (CSV, JSON or Parquet), or the name of a bundled file.
-        models: As `--model` names them: an alias, a hub id or a folder, perhaps with `:bfloat16`; or `NAME@URL`.
+        models: As `--model` names them: an alias, a hub id or a folder, perhaps with `:bfloat16`; `NAME@URL`; or
+            `FILE.py:FUNCTION`.
+        replies: Columns of the file with recorded replies.
+        answer: A function of this process that replies: `answer(question, passages)`, plain or async.
+        prompts: Prompts of the models, as `--prompt` names them.
+        sets: Sets of passages, such as "supporting+conflicting".
+        orders: Orders of these sets, such as "right_first".
+        thresholds: Such as `{"follow.supporting": ">= 0.9"}`; they decide `passed`.
         workspace: The folder of the audit's files; None: `workspaces/audit-` and the file's name.
         samples: Sampled answers beside the greedy one; only persuasion needs them, 5.
         questions: Only so many, drawn by a fixed seed; None: all.
         max_new_tokens: The limit of tokens at which an answer is cut off.
+        concurrency: Calls of functions at the same time; None: 1, or 8 of an async function.
         columns: The file's own names of columns, by ours, such as `{"question": "query"}`.
+        force: If models and functions are asked anew.
         offline: Whether nothing is fetched from the network.
 
     Returns:
-        The results: `frame("models_side_by_side")` has every share with its interval.
+        The results: `table` has every share with its interval, `page` is the path of the page, and `passed` is True if
+        the thresholds are met.
 
     Raises:
         UsageError: The file is not there, or no row can be used.
@@ -163,13 +209,15 @@ def audit(
         ```
     """
     folder = Path(workspace or f"workspaces/audit-{Path(file).stem}").expanduser().absolute()
+    bounds = thresholds_of_bounds(thresholds or {})
     study = audits.write_study(
-        str(file), models, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
-        columns=columns or {},
+        str(file), [*models, *([give_function(answer)] if answer else ())], folder, samples=samples,
+        questions=questions, max_new_tokens=max_new_tokens, columns=columns or {}, replies=replies,
+        prompts=audits.prompts_of(prompts), passages=audits.passages_of(sets, orders, "plain"), concurrency=concurrency,
     )  # fmt: skip
     selected = Selected.of(str(study))
-    audits.read_rows(selected.study, (), folder)
-    return _run(selected, offline=offline)
+    audits.read_rows(selected.study, bounds, folder)
+    return Audit(_run(selected, force=force, offline=offline).database, bounds)
 
 
 def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:

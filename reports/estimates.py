@@ -133,6 +133,7 @@ def _cut(rows: pd.DataFrame) -> str:
 
 MISSING = {
     "unfinished_thoughts": "whose thoughts did not end", "withheld": "which the content filter of the server withheld",
+    "failed": "with which the application failed", "unrecorded": "which the file lacks",
 }  # fmt: skip
 """Why an answer is none, by the column that says so."""
 
@@ -140,7 +141,9 @@ MISSING = {
 def not_answered(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model are none, and why, as a sentence; empty where all are."""
     words = "; ".join(filter(None, (_counted(unfinished, name, why) for name, why in MISSING.items())))
-    return f" Not judged: {words}." if words else ""
+    errors = unfinished["error"].dropna() if len(unfinished) else ()
+    example = f" An error of the application: {errors.iloc[0]}." if len(errors) else ""
+    return f" Not judged: {words}.{example}" if words else ""
 
 
 def undecided(replies: pd.DataFrame) -> str:

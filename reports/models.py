@@ -15,8 +15,8 @@ from swaymeter.data.storage.workspace import slug
 from swaymeter.reports.frames import Frames, records
 
 SERVED = "served"
-FULL_PRECISION = frozenset({"float32", "float64", SERVED})
-"""Dtypes that are not compared with float32; of a model at a server nobody knows what it would give in another one."""
+FULL_PRECISION = frozenset({"float32", "float64", SERVED, "application", "recorded"})
+"""Dtypes that are not compared with float32; of a served model and of an application none other can be had."""
 RUNS = "runs_in_short"
 """The query that says what a study calls its models."""
 ANSWERS_PAGE, QUERIES_PAGE, HISTORY_PAGE = "answers.html", "queries.html", "history.html"

@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from swaymeter.flows.notebook import Results, audit, compare, open, run
+    from swaymeter.flows.notebook import Audit, Results, audit, compare, open, run
+    from swaymeter.tasks.models.applications import Passage
     from swaymeter.tasks.models.backends import load_language_model as load
     from swaymeter.tasks.scoring.coherent_persuasion import coherent_persuasion
     from swaymeter.tasks.scoring.fisher import fisher_susceptibility
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from swaymeter.tasks.scoring.semantic_entropy import group_answers, semantic_entropy
 
 __all__ = [
+    "Audit",
+    "Passage",
     "Results",
     "audit",
     "coherent_persuasion",
@@ -38,7 +41,8 @@ _PLACES = {
     "coherent_persuasion": ("swaymeter.tasks.scoring.coherent_persuasion", "coherent_persuasion"),
     "group_answers": ("swaymeter.tasks.scoring.semantic_entropy", "group_answers"),
     "whose_answer": ("swaymeter.tasks.scoring.followed", "whose_answer"),
-    **{name: ("swaymeter.flows.notebook", name) for name in ("Results", "audit", "compare", "open", "run")},
+    "Passage": ("swaymeter.tasks.models.applications", "Passage"),
+    **{name: ("swaymeter.flows.notebook", name) for name in ("Audit", "Results", "audit", "compare", "open", "run")},
 }
 
 

@@ -111,7 +111,7 @@ def estimate(graph: Graph, plan: Plan, selection: Selection) -> Iterator[str]:
         tokens = TOKENS_OF_SAMPLE if about == "contexts" and plan.study.contexts.sample else TOKENS[about]
         thoughts, is_sure = _thoughts(plan, node)
         reckoned = thoughts * is_sure
-        size = None if plan.variant(node.id).model.endpoint else parameters_of(node.id.model)
+        size = parameters_of(node.id.model) if plan.variant(node.id).model.is_local else None
         stored += count * BYTES[about] + BYTES_OF_THOUGHT * reckoned
         for name in (plan.called(node.id), ""):
             work = works.setdefault(name, _Work())

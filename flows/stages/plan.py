@@ -12,6 +12,8 @@ from swaymeter.data.errors import InputError, SwaymeterError, UsageError
 from swaymeter.data.records.verdicts import VerdictByHand
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.facts import ContextRow, rows_by_relation
+from swaymeter.data.sources.own.replies import Replies, replies_digest
+from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.sources.source import Group
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.graph import Node, State
@@ -22,6 +24,7 @@ from swaymeter.flows.study.study import Study
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.run import Pass, declaration, passes
 from swaymeter.tasks.models import tokenizer
+from swaymeter.tasks.models.applications import function_revision
 from swaymeter.tasks.models.backends import identify_language_model
 from swaymeter.tasks.models.endpoints.endpoint import SERVED
 from swaymeter.tasks.models.files.identity import ModelIdentity
@@ -50,7 +53,7 @@ class Variant:
     place: in the study file. dtype: that it computes in; as the study has it where that is not known. passes: over its
     prompts; those about queries and contexts are the same in every way, and are of the first one alone. refusal: why it
     cannot be asked. prompt: the name of its prompt, where the study has several. decoding: likewise that of its
-    decoding; contrast: what that is, None for the model's own distribution.
+    decoding; contrast: what that is, None for the model's own distribution. replies: recorded ones, of such a model.
     """
 
     model: ModelPart
@@ -63,6 +66,7 @@ class Variant:
     prompt: str = ""
     decoding: str = ""
     contrast: Any = None
+    replies: Replies | None = None
 
     @property
     def way(self) -> str:
@@ -97,7 +101,7 @@ class Variant:
     def at_hand(self) -> Unloaded | None:
         """The model with its tokenizer alone; None where this is not on this machine, or the model is refused."""
         try:
-            identity = self.identity
+            identity = None if self.model.gives_text_of else self.identity
             if identity and identity.kind == "endpoint":
                 identity = identify_language_model(self.model.tokenizer) if self.model.tokenizer else None
             return tokenizer.at_hand(identity) if identity else None
@@ -191,7 +195,8 @@ def _variants(study: Study, grouped: tuple[Pass, ...], parameters: Mapping[str, 
     """Each model in each way."""
     for place, model in enumerate(study.models):
         first, decodings = _variant(study, place, grouped, parameters), _decodings(study, model)
-        ways = product(tuple(study.prompts or ("",)), decodings)
+        prompts = ("",) if model.gives_text_of else tuple(study.prompts or ("",))
+        ways = product(prompts, decodings)
         passes_of = _passes_of_ways(first.passes, next(iter(decodings)))
         for number, (prompt, decoding) in enumerate(ways):
             yield replace(
@@ -206,6 +211,8 @@ def _decodings(study: Study, model: ModelPart) -> Mapping[str, Any]:
     UsageError for one with wrong parameters.
     """
     if study.decodings is None:
+        return {"": None}
+    if model.gives_text_of:
         return {"": None}
     if model.endpoint is not None:
         return {"greedy": None}
@@ -239,21 +246,36 @@ def _passes_of_ways(passes: tuple[Pass, ...], first: str) -> Callable[[str], tup
 def _variant(study: Study, place: int, grouped: tuple[Pass, ...], parameters: Mapping[str, Any]) -> Variant:
     """A model, asked as the study says of all."""
     model = study.models[place]
-    prompts, identity = study.answer_prompts(model), _or_refusal(_identity, model)
+    replies = _or_refusal(_replies, study, model)
+    prompts = study.answer_prompts(model)
+    identity = replies if isinstance(replies, SwaymeterError) else _or_refusal(_identity, model, replies)
     dtype = _or_refusal(_resolved_dtype, model)
     refusal = next((of for of in (identity, dtype) if isinstance(of, SwaymeterError)), None)
     if isinstance(dtype, SwaymeterError):  # its steps are refused with the reason
         return Variant(model, place, prompts, model.dtype, grouped, refusal=refusal)
     applies = (each for each in grouped if _applies(each, parameters, str(dtype)))
     known = None if isinstance(identity, SwaymeterError) else identity
-    return Variant(model, place, prompts, str(dtype), tuple(applies), known, refusal)
+    recorded = None if isinstance(replies, SwaymeterError) else replies
+    return Variant(model, place, prompts, str(dtype), tuple(applies), known, refusal, replies=recorded)
 
 
-def _identity(model: ModelPart) -> ModelIdentity:
+def _replies(study: Study, model: ModelPart) -> Replies | None:
+    """Return the recorded replies of a model; None of any other."""
+    if model.replies is None:
+        return None
+    assert isinstance(study.questions, OwnQuestions)
+    return read_questions(study.questions).replies[model.replies]
+
+
+def _identity(model: ModelPart, replies: Replies | None) -> ModelIdentity:
     """What a model's name stands for; of a served one what the study says, and the tokenizer that writes its prompts.
 
     Where the server is does not count: the same weights at another address give the same scores.
     """
+    if replies is not None:
+        return ModelIdentity(model.name, replies_digest(replies), "recorded", str(model.replies))
+    if model.function:
+        return ModelIdentity(model.name, function_revision(model.function), "application", model.function)
     if model.endpoint is None:
         return identify_language_model(model.source)
     writes = f" written by {identify_language_model(model.tokenizer).revision[:12]}" if model.tokenizer else ""
@@ -262,6 +284,8 @@ def _identity(model: ModelPart) -> ModelIdentity:
 
 
 def _resolved_dtype(model: ModelPart) -> str:
+    if model.gives_text_of:
+        return model.gives_text_of
     if model.endpoint is not None:
         return SERVED
     if model.dtype != "auto":

@@ -21,6 +21,7 @@ from swaymeter.tasks.contexts.sentences import choose_entities, unknown_names
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.judged_answers import JUDGED_ANSWERS, load_function
 from swaymeter.tasks.measures.measure import PerQuery, check_enough
+from swaymeter.tasks.models.applications import load_function as load_application_function
 from swaymeter.tasks.models.backends import OF_SERVERS, capabilities
 from swaymeter.tasks.models.capabilities import Capability
 from swaymeter.tasks.models.endpoints.endpoint import Endpoint
@@ -91,6 +92,12 @@ def refused_models(plan: Plan, variants: Iterable[Variant], *, offline: bool = F
                 yield from _not_served(plan, variant, served, offline=offline)
             except ServiceError as error:  # a later run may reach it, and the steps of other models go on
                 unreached.append(f"models.{number}: {error}")
+        elif model.gives_text_of:
+            if model.function:
+                try:
+                    load_application_function(model.function, is_in_workspace=model.is_in_workspace)
+                except ModelError as error:
+                    yield f"models.{number}: {error}"
         elif runner == "dask":
             continue  # the devices are those of its workers, which are asked
         elif runner == "processes" and (model.device == BALANCED or ":" in model.device):
@@ -245,7 +252,7 @@ def check_models(study: Study, *, also_asked: bool = True, measures: Collection[
     """
     if also_asked:
         for model in study.models:
-            if name := model.tokenizer if model.endpoint else model.source:
+            if name := model.source if model.is_local else model.tokenizer:
                 _check(name, "language_model")
         judge = study.parameters("clusters").get("entailment") if "clusters" in study.requested() else None
         if judge and (not measures or "clusters" in measures):
@@ -271,6 +278,7 @@ def _check_capabilities(study: Study) -> None:
         for model in study.models
         for name, measure in study.requested().items()
         if measure.capability
+        and not model.gives_text_of  # which the study has refused already
         and measure.capability not in (OF_SERVERS if model.endpoint else capabilities(model.source))
     ]
     if wrong:

@@ -96,7 +96,8 @@ def _add(
         return graph.refuse(SCORES, identity, refusal, inputs=nodes)  # type: ignore[arg-type]
     common: dict[str, Any] = {
         "model": model.name, "revision": variant.identity.revision, "dtype": variant.dtype, "seed": study.seed,
-        "prompt": content_key(variant.prompts.content) if group.leading.about == "questions"
+        "prompt": "" if model.gives_text_of  # which is asked by no prompt
+        else content_key(variant.prompts.content) if group.leading.about == "questions"
         else variant.prompts.start_token,
     }  # fmt: skip
     folders = ("scores", relation, model.name, *filter(None, [part]))
@@ -111,7 +112,7 @@ def _add(
     computed = model.model_copy(update={"dtype": common["dtype"]})  # auto is this machine's, and not a worker's
     arguments = Score(
         group.leading.name, computed, common["revision"], study.seed, plan.parameters, declared, variant.prompts,
-        variant.key, variant.name, per_query, variant.contrast,
+        variant.key, variant.name, per_query, variant.contrast, variant.replies,
     )  # fmt: skip
     return graph.add(
         SCORES, identity, outputs, inputs=inputs, parameters=common, arguments=arguments,
@@ -129,7 +130,7 @@ def _place(group: Pass, parameters: Mapping[str, Any], model: ModelPart) -> _Pla
     names = (group.leading.name, *group.measures)
     asks = any(MEASURES[name].capability for name in names)
     judges = [parameters[name] for name in names if name == "judged_answers"]
-    if (asks and model.endpoint is not None) or any(judge.endpoint for judge in judges):
+    if (asks and not model.is_local) or any(judge.endpoint for judge in judges):
         return {"resource": "server", "device": ""}
     computes = (
         asks

@@ -8,6 +8,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError
 from swaymeter.data.records import Context, Query, Question
+from swaymeter.data.sources.own.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.rerun import number_name
 from swaymeter.flows.graph.step import Run, Step
@@ -15,6 +16,7 @@ from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import INPUTS, Inputs, PerQuery
 from swaymeter.tasks.measures.run import Spent, declaration, measure_relation, rejected_of
+from swaymeter.tasks.models.applications import RecordedReplies, load_application
 from swaymeter.tasks.models.endpoints.endpoint import SERVED, Endpoint
 
 PROMPTS: Mapping[str, type] = {"queries": Query, "contexts": Context, "questions": Question}
@@ -41,6 +43,8 @@ class Score:
     called: str
     per_query: PerQuery | None = None
     decoding: Any = None
+    replies: Replies | None = None
+    """Recorded replies, of a model that has them."""
 
 
 def run_pass(step: Step, run: Run) -> Spent:
@@ -87,6 +91,14 @@ def run_pass(step: Step, run: Run) -> Spent:
             pass
 
     def load() -> Any:
+        if arguments.replies is not None:
+            return RecordedReplies(model.name, arguments.revision, arguments.replies)
+        if model.function:
+            return load_application(
+                model.name, model.function, arguments.revision, Workspace(run.workspace).downloads / "applications",
+                reruns=number_name(step.forced), concurrency=model.concurrency, timeout_s=model.timeout_s,
+                is_in_workspace=model.is_in_workspace,
+            )  # fmt: skip
         if served := model.served:
             return load_served_model(served, arguments.revision)
         return load_language_model(model.source, dtype=model.dtype, device=model.device, revision=arguments.revision)

@@ -2,8 +2,9 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
@@ -30,6 +31,7 @@ from swaymeter.data.options import (
     NamedPath,
     Options,
     Problem,
+    beside_the_study,
     folder_beside_the_study,
     problems,
     refused,
@@ -44,6 +46,7 @@ from swaymeter.tasks.frequency import FREQUENCY_SOURCES
 from swaymeter.tasks.frequency.source import FrequencyOptions
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.measures.measure import Measure, PerQuery
+from swaymeter.tasks.models.applications import FUNCTION
 from swaymeter.tasks.models.endpoints.endpoint import KEY_FROM, Endpoint
 
 
@@ -224,13 +227,44 @@ class ModelPart(Options):
     max_requests: int | None = Field(default=None, ge=1)
     """The most requests of one run, which then ends in good order; null: no limit."""
 
+    replies: str | None = Field(default=None, min_length=1)
+    """The column of the file of questions with this model's replies: nothing is asked then (docs/application.md)."""
+    function: str | None = Field(default=None, pattern=f"^{FUNCTION.pattern}$")
+    """A Python function that replies: FILE.py:FUNCTION or MODULE:FUNCTION (docs/application.md)."""
+    concurrency: int | None = Field(default=None, ge=1, le=1000)
+    """Calls of the function at the same time; null: 1, or 8 of an async function."""
+
     _source: str = PrivateAttr("")
+    _is_in_workspace: bool = PrivateAttr(False)
 
     @model_validator(mode="after")
     def _beside_the_study(self, info: ValidationInfo) -> "ModelPart":
-        if self.endpoint is None and self.name not in catalog.models():
+        if self.is_local and self.name not in catalog.models():
             self._source = folder_beside_the_study(self.name, info)
+        folder = (info.context or {}).get("folder")
+        self._is_in_workspace = folder is not None and (Path(folder) / "workspace.json").exists()
         return self
+
+    @property
+    def is_local(self) -> bool:
+        """True if its weights are on this machine: no endpoint, no function and no recorded replies."""
+        return self.endpoint is None and self.gives_text_of is None
+
+    @property
+    def gives_text_of(self) -> Literal["recorded", "application"] | None:
+        """The kind of a model that gives text alone; None for any other."""
+        return "recorded" if self.replies else "application" if self.function else None
+
+    @property
+    def is_in_workspace(self) -> bool:
+        """True if the study lies in a workspace, so that nothing is imported that it names."""
+        return self._is_in_workspace
+
+    @field_validator("function")
+    @classmethod
+    def _file_beside_the_study(cls, function: str | None, info: ValidationInfo) -> str | None:
+        file, colon, name = (function or "").rpartition(":")
+        return f"{beside_the_study(file, info)}{colon}{name}" if file.endswith(".py") else function
 
     @property
     def source(self) -> str:
@@ -266,10 +300,19 @@ class ModelPart(Options):
     def _here_or_there(self) -> "ModelPart":
         fields = type(self).model_fields
         changed = {name for name in self.model_fields_set if getattr(self, name) != fields[name].default}
-        here, there = {"dtype", "device", "batch_size"}, fields.keys() - _EVERY_MODEL - {"endpoint"}
-        if wrong := sorted(changed & (here if self.endpoint else there)):
-            why = "is the server's own; leave it out" if self.endpoint else "is for a model at an `endpoint`; name one"
-            raise refused([Problem((wrong[0],), why)])
+        kinds = [name for name in _KEYS_OF_KINDS if getattr(self, name)]
+        if len(kinds) > 1:
+            raise refused([Problem((kinds[1],), f"is there beside {kinds[0]}; a model has one of them")])
+        kind = kinds[0] if kinds else ""
+        for key in sorted(changed - _KEYS_OF_ALL - _KEYS_OF_KINDS.get(kind, _KEYS_OF_WEIGHTS) - {kind}):
+            if kind == "endpoint" and key in _KEYS_OF_WEIGHTS:
+                why = "is the server's own; leave it out"
+            elif kind:
+                why = f"is not for a model with `{kind}`; leave it out"
+            else:
+                owner = next(name for name, keys in _KEYS_OF_KINDS.items() if key in keys)
+                why = f"is for a model {'at an' if owner == 'endpoint' else 'with a'} `{owner}`; name one"
+            raise refused([Problem((key,), why)])
         return self
 
     @field_validator("device")
@@ -282,8 +325,17 @@ class ModelPart(Options):
 
 _KEY_NAME = re.compile("key|token|secret|password|^(code|sig)$", re.IGNORECASE)
 """Names of a query's fields that hold keys."""
-_EVERY_MODEL = frozenset({"name", "dtype", "device", "batch_size", "chat_template", "label"})
-"""Keys of models that are computed here; the first, and the last two, also of those at an endpoint."""
+_KEYS_OF_ALL = frozenset({"name", "label"})
+_KEYS_OF_WEIGHTS = frozenset({"dtype", "device", "batch_size", "chat_template"})
+_KEYS_OF_KINDS: Mapping[str, frozenset[str]] = {
+    "endpoint": frozenset({
+        "api", "served_as", "revision", "max_age_hours", "key_from", "tokenizer", "requests_in_flight",
+        "requests_per_minute", "timeout_s", "max_requests", "chat_template",
+    }),
+    "function": frozenset({"concurrency", "timeout_s"}),
+    "replies": frozenset(),
+}  # fmt: skip
+"""The key that makes a model no model of this machine, and the further keys that such a model has."""
 
 
 class ServiceOptions(Options):

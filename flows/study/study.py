@@ -11,6 +11,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.errors import UsageError
 from swaymeter.data.options import NamedPath, Options, Problem, Shown, refused
 from swaymeter.data.sources.access import Access
+from swaymeter.data.sources.own.source import OwnQuestions
 from swaymeter.flows.study.places import RunnerName
 from swaymeter.flows.study.prompt import TEXTS, PromptPart, Prompts
 from swaymeter.flows.study.sections import (
@@ -142,6 +143,7 @@ class Study(Options):
         for place, model in enumerate(self.models):
             if model.label and called[model.label] > 1:
                 raise refused([Problem(("models", place, "label"), "another model is called so; write another label")])
+        self._refuse_for_texts()
         if self.verdicts and "whose_answer" not in self.requested():
             wrong = "takes the place of what whose_answer says; name it under `measures`, or leave this out"
             raise refused([Problem(("verdicts",), wrong)])
@@ -159,6 +161,25 @@ class Study(Options):
                 wrong = "needs every context before every query; leave it out, or `per_query` under `contexts`"
                 raise refused([Problem(("measures", name), wrong)])
         return self
+
+    def _refuse_for_texts(self) -> None:
+        """Refuse what recorded replies and functions cannot give, and recorded replies without a file."""
+        recorded = [model.replies for model in self.models if model.replies]
+        if recorded:
+            if not isinstance(self.questions, OwnQuestions):
+                place = next(place for place, model in enumerate(self.models) if model.replies)
+                wrong = "is a column of a file of questions; name the file under `questions` with source: file"
+                raise refused([Problem(("models", place, "replies"), wrong)])
+            self.questions.read_replies(recorded)
+        for model in (model for model in self.models if model.gives_text_of):
+            what = "its recorded replies" if model.replies else "a function"
+            for name, measure in self.requested().items():
+                if measure.capability and name != "answers":
+                    wrong = f"needs {measure.capability}, and {what} give text alone ({model.name}); leave it out"
+                    raise refused([Problem(("measures", name), wrong)])
+            if "answers" in self.requested() and (samples := self.parameters("answers")["samples"]):
+                wrong = f"is {samples}, and {what} give one reply to each prompt ({model.name}); ask for 0"
+                raise refused([Problem(("measures", "answers", "samples"), wrong)])
 
     @property
     def further_seeds(self) -> tuple[int, ...]:

@@ -41,6 +41,9 @@ _SCORES = (
 _MISSING = {
     "unfinished_thoughts": "its thoughts did not end",
     "withheld": "the content filter of the server withheld it",
+    "failed": "the application failed",
+    "unrecorded": "the row has no reply",
+    "not_asked": "the file has no such row",
 }
 """Why there is no answer, by the state of the reply."""
 _MEASURED = {"entropy": "semantic_entropy", "persuasion": "coherent_persuasion"}
@@ -209,7 +212,7 @@ def _answers_of(rows: pd.DataFrame) -> dict[str, dict[str, dict[str, Any]]]:
     """
     by_question: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for row in records(rows):
-        lost = _MISSING.get(row["state"], "")
+        lost = _MISSING.get(row["state"], "") if pd.isna(row["error"]) else row["error"]
         is_known = not lost and not pd.isna(row["log_probability"])
         log_probability = round(row["log_probability"], 2) if is_known else None
         answer = (row["text"], log_probability, row["state"] != "truncated", row["thoughts"], lost)

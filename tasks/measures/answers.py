@@ -29,8 +29,9 @@ class Answer(QuestionScore):
     token_log_probs: Annotated[tuple[float, ...], Meaning("log-probabilities of the tokens at temperature 1", "nats")]
     state: Annotated[ReplyState, Meaning(
         "how it ended: complete; truncated at the limit of tokens; empty; tool_call, a call of a tool in place of a "
-        "text; withheld, by a server's content filter; unfinished_thoughts, within its thoughts. No other score counts "
-        "the last two"
+        "text; withheld, by a server's content filter; unfinished_thoughts, within its thoughts; failed, with an error "
+        "of an application; unrecorded, a row of recorded replies lacks it; not_asked, recorded replies have no such "
+        "row. No other score counts the last five"
     )]
     context_cut: Annotated[int, Meaning(
         "tokens of the context's end that did not fit the model's window and were left out; 0 where all of it was "
@@ -44,9 +45,10 @@ class Answer(QuestionScore):
         "how the model was asked to think, such as enable_thinking=false; NULL where its chat template knows of no "
         "thoughts"
     )]
+    error: Annotated[str | None, Meaning("the error of an application; NULL unless the state is failed")]
 
 
-_STORED = ("text", "token_ids", "token_log_probs", "state", "thoughts", "thought_ids")
+_STORED = ("text", "token_ids", "token_log_probs", "state", "thoughts", "thought_ids", "error")
 """What is stored of an answer as it is."""
 
 
@@ -62,7 +64,8 @@ def compute_chunks(inputs: Inputs, model: Samples, chunks: Sequence[Sequence[Que
 def _rows(case: Sampled) -> Iterator[Row]:
     for number, answer in (*enumerate(case.answers.samples), (None, case.answers.greedy)):
         stored = {name: getattr(answer, name) for name in _STORED}
-        own = {"sample": number, "context_cut": case.prompt.context_cut, "thinking": case.thinking}
+        cut = case.prompt.context_cut if case.prompt else 0
+        own = {"sample": number, "context_cut": cut, "thinking": case.thinking}
         yield {**case.columns, **own, **stored}
 
 

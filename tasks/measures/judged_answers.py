@@ -22,7 +22,7 @@ from swaymeter.data.options import ModelName, beside_the_study
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import Question
 from swaymeter.data.records.row import Meaning, table
-from swaymeter.data.storage.stored_verdicts import StoredVerdicts
+from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.tasks.measures.measure import Chunk, Computed, Inputs, Measure, Parameters, Row, cut_questions
 from swaymeter.tasks.measures.rows import QuestionScore, of_cases, of_questions
 from swaymeter.tasks.measures.whose_answer import sides
@@ -138,7 +138,7 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
     prompt = content_key(asdict(judge_prompt()))
     about = {"name": judge.name, "revision": judge.revision, "dtype": parameters.dtype, "prompt": prompt}
     # A server's replies are stored already, by what it was sent.
-    stored = None if parameters.endpoint else StoredVerdicts(inputs.verdicts, about)
+    stored = None if parameters.endpoint else StoredResults(inputs.verdicts, about)
     sample = _sample(inputs, parameters.agreement)
     for questions in chunks:
         yield {"judged_answers": [*_rows(inputs, judge, stored, questions, sample)]}
@@ -147,7 +147,7 @@ def _judged_answers(inputs: Inputs, model: None, chunks: Sequence[Chunk]) -> Com
 def _rows(
     inputs: Inputs,
     judge: Judge,
-    stored: StoredVerdicts | None,
+    stored: StoredResults | None,
     questions: Sequence[Question],
     sample: Collection[tuple[str, str]],
 ) -> Iterator[Row]:
@@ -193,7 +193,7 @@ def _sample(inputs: Inputs, size: int) -> set[tuple[str, str]]:
     return {decided[place] for place in places}
 
 
-def _verdicts(judge: Judge, stored: StoredVerdicts | None, cases: Sequence[Case]) -> list[JudgeVerdict]:
+def _verdicts(judge: Judge, stored: StoredResults | None, cases: Sequence[Case]) -> list[JudgeVerdict]:
     """Return the verdicts on cases; ask the judge only about those that are not stored."""
     if stored is None:
         return judge.ask(cases)

@@ -12,10 +12,11 @@ from swaymeter.data.errors import ScoreError
 from swaymeter.data.records import ALONE, Question, QuestionContext
 from swaymeter.tasks.measures.measure import Inputs, Parameters, Row
 from swaymeter.tasks.measures.rows import QuestionKey, of_case
-from swaymeter.tasks.models.capabilities import Model, Samples
+from swaymeter.tasks.models.applications import TextModel
+from swaymeter.tasks.models.capabilities import Model, SampledAnswers, Samples
 
 if TYPE_CHECKING:
-    from swaymeter.tasks.models.capabilities import Answer, SampledAnswers
+    from swaymeter.tasks.models.capabilities import Answer
     from swaymeter.tasks.models.prompts.answer_prompts import AnswerPrompt
 
 
@@ -50,13 +51,14 @@ class AnswersParameters(Parameters):
 class Sampled:
     """The answers to a question in one of its cases, with the distributions along them.
 
-    prompt: what the model read; thinking: how it was asked to think, None where its template knows of no thoughts.
+    prompt: what the model read, None of an application, which writes its own; thinking: how it was asked to think,
+    None where its template knows of no thoughts.
     """
 
     question: Question
     case: QuestionContext
-    prompt: "AnswerPrompt"
-    answers: "SampledAnswers"
+    prompt: "AnswerPrompt | None"
+    answers: SampledAnswers
     engine: str
     thinking: str | None
 
@@ -84,6 +86,8 @@ def page_of(prompts: AnswerPrompts, question: Question, case: QuestionContext) -
 
 def too_long(inputs: Inputs, model: Model, question: Question) -> str | None:
     """Why a question does not fit the model's window with its answer, even without its context; None where it does."""
+    if isinstance(model, TextModel):
+        return None
     reserved_tokens, texts, _ = _thinking(inputs, model)
     return unfit(model, texts, question, reserved_tokens=reserved_tokens)
 
@@ -116,6 +120,9 @@ def unfit(model: Model, prompts: AnswerPrompts, question: Question, *, reserved_
 
 def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> list[Sampled]:
     """The answers to every question in each of its cases; the same ones whenever it is called with the same inputs."""
+    if isinstance(model, TextModel):
+        return _texts(model, questions)
+
     from swaymeter.tasks.models.prompts.answer_prompts import answer_header, answer_prompt, thinking_words
     from swaymeter.tasks.models.prompts.template_options import prompt_form
 
@@ -150,7 +157,16 @@ def sample(inputs: Inputs, model: Samples, questions: Sequence[Question]) -> lis
     ]
 
 
-def _with_distributions(model: Samples, prompt: Sequence[int], answers: "SampledAnswers") -> "SampledAnswers":
+def _texts(model: TextModel, questions: Sequence[Question]) -> list[Sampled]:
+    """Return the replies of an application, which writes its own prompts."""
+    cases = [(question, case) for question in questions for case in question.cases]
+    return [
+        Sampled(question, case, None, SampledAnswers((), answer), model.engine_name, None)
+        for (question, case), answer in zip(cases, model.replies(cases), strict=True)
+    ]
+
+
+def _with_distributions(model: Samples, prompt: Sequence[int], answers: SampledAnswers) -> SampledAnswers:
     """The answers with the distributions along them, which a server gives where it is asked for them alone."""
 
     @functools.cache

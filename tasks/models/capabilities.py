@@ -28,15 +28,19 @@ Capability = Literal[
     "distributions", "sampling",
 ]  # fmt: skip
 """The protocols below; for samples also log-probabilities, distributions along them, and samples that differ."""
-ReplyState = Literal["complete", "truncated", "empty", "tool_call", "withheld", "unfinished_thoughts"]
+ReplyState = Literal[
+    "complete", "truncated", "empty", "tool_call", "withheld", "unfinished_thoughts", "failed", "unrecorded",
+    "not_asked",
+]  # fmt: skip
 """How a reply ended: by itself with a text, at the limit of tokens, by itself without a text, with a call of a tool in
-place of a text, by a server's content filter, or within its thoughts."""
+place of a text, by a server's content filter, within its thoughts, with an error of an application; a row of
+recorded replies lacks it; or recorded replies have no such row."""
 Tokens = Sequence[int]
 Prompts = Sequence[Sequence[Tokens]]
 """[context][query] tokens."""
 
 
-MISSING_STATES: tuple[ReplyState, ...] = ("withheld", "unfinished_thoughts")
+MISSING_STATES: tuple[ReplyState, ...] = ("withheld", "unfinished_thoughts", "failed", "unrecorded", "not_asked")
 """States without an answer of the model: no score counts them."""
 
 
@@ -46,7 +50,8 @@ class Answer:
 
     token_log_probs: one per token, nats; mean_distribution: (V,), the mean over its steps. All of these are of the
     answer behind its thoughts. state: how it ended; within its thoughts it has no text, no tokens and no distribution.
-    thoughts: their text, "" where there are none; thought_ids: their tokens, marks included.
+    thoughts: their text, "" where there are none; thought_ids: their tokens, marks included. error: why an application
+    gave none.
     """
 
     text: str
@@ -56,6 +61,7 @@ class Answer:
     state: ReplyState
     thoughts: str = ""
     thought_ids: tuple[int, ...] = ()
+    error: str | None = None
 
     @property
     def is_missing(self) -> bool:

@@ -52,7 +52,8 @@ def make_answers(scores: pd.DataFrame) -> pd.DataFrame:
         number, cluster = int(keys["question_id"][1:]), None if sample is None else CLUSTERS[sample]
         text = f"A town {cluster} of subject {number}, {keys['dtype']}" if cluster else WORDS[keys["condition"]]
         state = "truncated" if sample == 6 and number % 3 == 0 else "complete"
-        answer = {"text": "" if sample == 8 and number % 5 == 0 else text, "state": state, "thoughts": ""}
+        said = "" if sample == 8 and number % 5 == 0 else text
+        answer = {"text": said, "state": state, "thoughts": "", "error": None}
         rows.append({**keys, "sample": sample, "answer_group": cluster, **answer, "log_probability": -len(text) / 4})
         rows[-1]["log_probability"] -= sample == 6
     return pd.DataFrame(rows).astype({"sample": "Int64", "answer_group": "Int64"})
@@ -96,7 +97,7 @@ def frames_of_answers(
     asked = make_questions(scores)
     unfinished = {"model": MODEL, "dtype": "float32", "greedy_answers": 18, "unfinished": 2, "tokens": 20,
                   "empty": 0, "tool_calls": 0, "unfinished_thoughts": 3, "withheld": 0,
-                  "thinking": "enable_thinking=true"}  # fmt: skip
+                  "failed": 0, "unrecorded": 0, "error": None, "thinking": "enable_thinking=true"}  # fmt: skip
     return {
         "answers_of_questions": scores,
         "answers_to_read": make_answers(scores),

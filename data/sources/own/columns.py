@@ -109,6 +109,11 @@ def check_columns(file: Path, content: FileRows, columns: Mapping[str, str]) -> 
         )
 
 
+def has_column(column: str, content: FileRows) -> bool:
+    """Return if a file has a column, a key in the objects of its lists, or a path of this name."""
+    return column in content.columns or _exists(column, content, _lists(content.rows))
+
+
 def _lists(rows: Iterable[FileRow]) -> dict[str, dict[str, Any]]:
     """Return the columns of lists in the first rows, each with the keys and values of the objects in its lists."""
     lists: dict[str, dict[str, Any]] = {}

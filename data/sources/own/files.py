@@ -65,10 +65,11 @@ class FileRow(NamedTuple):
 
 
 class FileRows(NamedTuple):
-    """The columns of a file, as it names them, and its rows."""
+    """The columns of a file, as it names them, and its rows; is_csv: an empty cell and a missing one are the same."""
 
     columns: Sequence[str]
     rows: list[FileRow]
+    is_csv: bool = False
 
 
 def read_file(file: Path, needed: str) -> list[FileRow]:
@@ -159,7 +160,7 @@ def _csv_rows(text: str, file: Path, known: Collection[str]) -> FileRows:
         raise InputError(f"{file}, line {begin + 1}: has the column {doubled} twice; rename one")
     rows = list(islice(_csv_lines(lines, begin + 1, header, separator, file), MOST_ROWS + 1))
     _refuse_more(len(rows), MOST_ROWS, "rows", file)
-    return FileRows([name for name in header if name], rows)
+    return FileRows([name for name in header if name], rows, is_csv=True)
 
 
 def _separator(first: str, known: Collection[str]) -> str:

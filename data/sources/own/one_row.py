@@ -190,6 +190,19 @@ class OwnRow(BaseModel):
         return self
 
 
+class ClosedBookRow(OwnRow):
+    """A row without a context: the question alone, with a recorded reply."""
+
+    contexts: tuple[OwnContext, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_context(cls, content: Any) -> Any:
+        if not isinstance(content, dict):
+            return content
+        return _with_alternatives({name: value for name, value in content.items() if name not in {*FLAT, "contexts"}})
+
+
 def row_of(model: type[Row], named: Mapping[str, Any]) -> Row:
     """Return the cells of a row as its model; InputError names every column that is wrong."""
     present = {name: value for name, value in named.items() if none_where_empty(value) is not None}

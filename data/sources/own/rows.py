@@ -26,7 +26,8 @@ from swaymeter.data.sources.own.columns import COLUMNS, FLAT, TRUTHS, plain
 from swaymeter.data.sources.own.files import FileRow, named
 from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
 from swaymeter.data.sources.own.named_file import RESERVED, Origin
-from swaymeter.data.sources.own.one_row import FORM, OwnContext, OwnRow, row_of
+from swaymeter.data.sources.own.one_row import FORM, ClosedBookRow, OwnContext, OwnRow, row_of
+from swaymeter.data.sources.own.replies import Recorded, Replies, recorded_in_row
 from swaymeter.data.wording.word import texts_of
 from swaymeter.data.wording.words import words
 
@@ -40,6 +41,13 @@ class AskedQuestion:
     contexts: list[OwnContext] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
     others: dict[str, Any] = field(default_factory=dict)
+    replies: dict[str, dict[tuple[str, ...], str | None]] = field(default_factory=dict)
+    """Recorded replies, by column and by the texts of the passages before the question."""
+
+    @property
+    def question_id(self) -> str:
+        """The id of the question."""
+        return self.row.id or identity("own", self.row.question, self.row.answer)
 
     @property
     def forms(self) -> tuple[str, ...]:
@@ -102,6 +110,7 @@ class ReadQuestions(NamedTuple):
         rows: Rows of the file.
         unusable: Kinds of contexts none of whose rows can be used.
         layout: The recognised layout of the file; empty if it has none.
+        replies: The recorded replies of each requested column.
     """
 
     questions: list[Question]
@@ -112,6 +121,7 @@ class ReadQuestions(NamedTuple):
     rows: int = 0
     unusable: UnusableKinds = UnusableKinds()
     layout: str = ""
+    replies: Mapping[str, Replies] = {}
 
     def about_sets(self) -> str:
         """Return the sets for which passages are too few, with counts; empty if every question has enough."""
@@ -135,8 +145,9 @@ class ReadQuestions(NamedTuple):
 
 
 def questions_of(
-    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str], *, skip_repeated: bool = False
-) -> ReadQuestions:
+    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str], *, skip_repeated: bool = False,
+    replies: Sequence[str] = (),
+) -> ReadQuestions:  # fmt: skip
     """Return the questions of a file's rows.
 
     Args:
@@ -144,11 +155,16 @@ def questions_of(
         origin: The source and licence of the file.
         columns: The file's own names of columns, or paths, by ours.
         skip_repeated: Skip contexts that their question has already in place of refusing their row.
+        replies: Columns of recorded replies; a row without a context is the question alone then.
     """
     all_rows = [*rows]
-    questions, rejected = asked_questions(all_rows, origin, columns, skip_repeated=skip_repeated)
+    questions, rejected = asked_questions(all_rows, origin, columns, skip_repeated=skip_repeated, replies=replies)
     groups = _names(question.row.group for question in questions)
-    read, derived = ReadQuestions([], rejected, rows=len(all_rows)), Counter[OwnKind]()
+    recorded: dict[str, Replies] = {
+        column: {(of.question_id, texts): reply for of in questions for texts, reply in of.replies[column].items()}
+        for column in replies
+    }
+    read, derived = ReadQuestions([], rejected, rows=len(all_rows), replies=recorded), Counter[OwnKind]()
     for question in questions:
         kinds = question.kinds
         derived.update(kind for context, kind in zip(question.contexts, kinds, strict=True) if not context.kind)
@@ -160,8 +176,9 @@ def questions_of(
 
 
 def asked_questions(
-    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str], *, skip_repeated: bool = False
-) -> tuple[list[AskedQuestion], list[Rejected]]:
+    rows: Iterable[FileRow], origin: Origin, columns: Mapping[str, str], *, skip_repeated: bool = False,
+    replies: Sequence[str] = (),
+) -> tuple[list[AskedQuestion], list[Rejected]]:  # fmt: skip
     """Return the questions as the rows have them, each with all of its contexts, and the rows that cannot be used."""
     questions: dict[tuple[str, ...], AskedQuestion] = {}
     rejected: list[Rejected] = []
@@ -173,9 +190,19 @@ def asked_questions(
             ours = Counter(_our_name(str(name), columns) for name in cells)
             if twice := [name for name, count in ours.items() if count > 1]:
                 raise InputError(f"{twice[0]}: stands there twice, in other letters; rename one")
-            _join(questions, place, row_of(OwnRow, mapped), skip_repeated=skip_repeated)
+            is_closed_book = bool(replies) and all(
+                none_where_empty(mapped.get(name)) in (None, []) for name in ("context", "contexts")
+            )
+            row = row_of(ClosedBookRow if is_closed_book else OwnRow, mapped)
+            recorded = {column: recorded_in_row(column, cells, row) for column in replies}
+            _join(questions, place, row, recorded, skip_repeated=skip_repeated)
         except InputError as error:
             rejected.append(_rejected(place, mapped, error, origin))
+    for key, question in [*questions.items()]:
+        if not question.contexts:
+            error = InputError("context: no row of this question has one; write one, or leave the question out")
+            rejected.append(_rejected(question.place, question.row.model_dump(), error, origin))
+            del questions[key]
     return list(questions.values()), rejected
 
 
@@ -298,7 +325,10 @@ def _our_name(name: str, columns: Mapping[str, str]) -> str:
     return f"{name} of the file" if ours in columns else ours
 
 
-def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow, *, skip_repeated: bool) -> None:
+def _join(
+    questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnRow, recorded: Mapping[str, Recorded], *,
+    skip_repeated: bool,
+) -> None:  # fmt: skip
     """Add a row to the questions: a new question, or further contexts of one that is there."""
     key = (row.id,) if row.id else (row.question, row.answer)
     joined = questions.get(key) or AskedQuestion(place, row)
@@ -320,10 +350,17 @@ def _join(questions: dict[tuple[str, ...], AskedQuestion], place: str, row: OwnR
             raise InputError(f"context_id: {context.id} is there already with this question; give each its own")
         places[context.kind, context.text] = f"as context {number}"
         ids.add(context.id or "")
+    for column, of_row in recorded.items():
+        of_question = joined.replies.setdefault(column, {})
+        if any(texts in of_question for texts in of_row):
+            raise InputError(f"{column}: the question has a reply to the same passages {begun}; leave one out")
+        of_question |= of_row
     joined.contexts += row.contexts
     joined.aliases += row.aliases
     for extra in (row.model_extra, *(context.model_extra for context in row.contexts)):
         for name, value in _others(extra or {}).items():
+            if name in recorded:
+                continue
             before = joined.others.setdefault(name, value)
             if value != before and as_text(value) not in as_text(before).split(" | "):
                 joined.others[name] = f"{as_text(before)} | {as_text(value)}"
@@ -376,7 +413,7 @@ def _question(
             derived.append(name)
     others = question.others | ({DERIVED: " | ".join(derived)} if derived else {})
     return Question(
-        question_id=row.id or identity("own", row.question, row.answer), relation=groups[row.group],
+        question_id=question.question_id, relation=groups[row.group],
         partition=row.group, subject="", subject_id=None, property_id=None, object=row.answer, object_id=None,
         answers=forms, replacement="", question=row.question, contexts=tuple(contexts),
         edits=None, subject_popularity=None, object_popularity=None, id_source=None, source=origin.source,

@@ -1,22 +1,24 @@
 """The source `file`: questions, answers and contexts of one's own; and what every source of such questions has."""
 
+import functools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple
 
-from pydantic import Field, field_validator
+from pydantic import Field, PrivateAttr, field_validator
 
 from swaymeter.data import reasons
 from swaymeter.data.digests import file_digest
-from swaymeter.data.errors import InputError
+from swaymeter.data.errors import InputError, nearest
 from swaymeter.data.records import Condition, Partition, Passage, Question, QuestionContext, Rejected
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, own_rows, recognised
-from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map
-from swaymeter.data.sources.own.files import FileRow, read_rows
-from swaymeter.data.sources.own.named_file import OwnFile, rows_not_usable, wrong_rows
+from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map, has_column
+from swaymeter.data.sources.own.files import FileRow, FileRows, read_rows
+from swaymeter.data.sources.own.lists import none_where_empty
+from swaymeter.data.sources.own.named_file import Origin, OwnFile, rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, in_sets, in_some_set
 from swaymeter.data.sources.own.rows import ReadQuestions, questions_of
 from swaymeter.data.sources.source import FetchedQuestions, QuestionsOptions, QuestionSource
@@ -107,17 +109,27 @@ class OwnQuestions(AskedFile):
     columns: dict[str, str] = Field(default_factory=dict)
     """The names of columns in the file, or paths of nested cells, that differ from docs/own-data.md, such as
     `answer: gold` and `answer: answers[*].text`."""
+    _replies: tuple[str, ...] = PrivateAttr(())
 
     @field_validator("columns")
     @classmethod
     def _known_columns(cls, columns: dict[str, str]) -> dict[str, str]:
         return checked_map(columns.items())
 
+    @property
+    def replies(self) -> tuple[str, ...]:
+        """Columns of recorded replies, as the models of the study name them."""
+        return self._replies
+
+    def read_replies(self, columns: Iterable[str]) -> None:
+        """Have columns of recorded replies read with the questions."""
+        self._replies = tuple(dict.fromkeys(columns))
+
 
 def _key(options: OwnQuestions, partition: Partition, access: Access) -> Mapping[str, Any]:
     return {
         "source": "file", "version": VERSION, "digest": file_digest(options.path, "questions.file"),
-        "columns": options.columns, **options.depends_on,
+        "columns": options.columns, **options.depends_on, **({"replies": options.replies} if options.replies else {}),
     }  # fmt: skip
 
 
@@ -143,8 +155,26 @@ def fetched(path: Path, read: ReadQuestions) -> FetchedQuestions:
 
 def read_questions(options: OwnQuestions) -> ReadQuestions:
     """Return the questions of the file; InputError if it cannot be read, has no rows, or lacks a column."""
-    rows, layout = question_rows(options.path, options.columns)
-    return questions_of(rows, options.origin, options.columns)._replace(layout=layout)
+    try:
+        status = options.path.stat()
+    except OSError:
+        version = 0, 0  # reading names the reason
+    else:
+        version = status.st_mtime_ns, status.st_size
+    return _read_questions(options.path, version, tuple(options.columns.items()), options.origin, options.replies)
+
+
+@functools.lru_cache(maxsize=2)
+def _read_questions(
+    path: Path, version: tuple[int, int], columns: tuple[tuple[str, str], ...], origin: Origin, replies: tuple[str, ...]
+) -> ReadQuestions:
+    """Read a file of questions once, as long as it stays the same: a check, the key and the fetch all need it."""
+    rows, layout = question_rows(path, dict(columns), replies)
+    read = questions_of(rows, origin, dict(columns), replies=replies)._replace(layout=layout)
+    for column, recorded in read.replies.items():
+        if recorded and all(reply is None for reply in recorded.values()):
+            raise InputError(f"{path} has no reply in the column {column}; name the column that has them")
+    return read
 
 
 def _in_some_set(read: ReadQuestions, passages: PassagesPart) -> ReadQuestions:
@@ -176,22 +206,54 @@ class OwnRows(NamedTuple):
     layout: str = ""
 
 
-def question_rows(file: Path, columns: Mapping[str, str]) -> OwnRows:
+def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str] = ()) -> OwnRows:
     """Return the rows of a file of questions; columns: its own names of columns, or paths, by ours.
 
-    Without `columns`, a nested layout is recognised, such as that of HotpotQA.
+    replies: columns of recorded replies, which have to be there. Without `columns`, a nested layout is recognised, such
+    as that of HotpotQA.
 
     Raises:
         InputError: If the file cannot be read, has no rows, or lacks a column.
     """
     content = read_rows(file, {*QUESTIONS, *ROWS_OF_LAYOUTS, columns.get("question", "question").lower()})
+    for column in replies:
+        if not has_column(column, content):
+            raise InputError(f"{file} has no column {column} of replies; {nearest(column, content.columns)}")
+    content = _with_missing_replies(content, replies)
     if not columns and (match := recognised(content)):
-        return OwnRows(own_rows(match.form, content.rows), f"{match.layout.title}, {match.form.name}")
+        layout, rows = f"{match.layout.title}, {match.form.name}", own_rows(match.form, content.rows)
+        if replies and match.form.rows:
+            raise InputError(
+                f"{file} has the layout of {layout}, whose rows have several questions; write a row for each question"
+            )
+        return OwnRows(_with_replies(rows, content.rows, replies), layout)
     if content.columns:
         check_columns(file, content, columns)
     if not content.rows:
         raise InputError(f"{file} has no rows; write questions below the header")
     return OwnRows(content.rows)
+
+
+def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows:
+    """Return the rows with None for an empty cell of CSV, which knows no other sign of a missing reply."""
+    if not (content.is_csv and replies):
+        return content
+
+    def marked(row: FileRow) -> FileRow:
+        cells = {name: none_where_empty(cell) if name in replies else cell for name, cell in row.cells.items()}
+        return row._replace(cells=cells)
+
+    return content._replace(rows=[marked(row) for row in content.rows])
+
+
+def _with_replies(rows: Sequence[FileRow], original: Sequence[FileRow], replies: Sequence[str]) -> list[FileRow]:
+    """Return the rows of a layout with the replies of the rows that they were read from, one from each."""
+    if not replies:
+        return [*rows]
+    return [
+        row._replace(cells={**row.cells, **{name: before.cells[name] for name in replies if name in before.cells}})
+        for row, before in zip(rows, original, strict=True)
+    ]
 
 
 def not_usable(file: Path, read: ReadQuestions) -> str:

@@ -35,7 +35,7 @@ said AS (
         count(*) FILTER (WHERE state = 'unfinished_thoughts') AS unfinished_thoughts,
         count(*) FILTER (WHERE state = 'withheld') AS withheld,
         bool_or(state = 'truncated') FILTER (WHERE sample IS NULL) AS greedy_unfinished
-    FROM (SELECT *, state IN ('unfinished_thoughts', 'withheld') AS missing FROM answers) AS answers
+    FROM (SELECT *, state IN ('withheld', 'unfinished_thoughts', 'failed', 'unrecorded', 'not_asked') AS missing FROM answers) AS answers
     GROUP BY model, dtype, relation, question_id, context_id
 ),
 stated AS (

@@ -17,12 +17,26 @@ Map = Annotated[
     list[str] | None, typer.Option("--map", help="What a column is called: question=query; may be repeated.")
 ]
 Model = Annotated[
-    list[str],
+    list[str] | None,
     typer.Option(
         "--model",
-        help="An alias, hub id or folder, perhaps with :bfloat16 or another dtype; or NAME@URL of a model server, such "
-        "as smol@http://127.0.0.1:8000/v1; may be repeated.",
+        help="An alias, hub id or folder, perhaps with :bfloat16 or another dtype; NAME@URL of a model server, such "
+        "as smol@http://127.0.0.1:8000/v1; or your application, FILE.py:FUNCTION or MODULE:FUNCTION; may be repeated.",
     ),
+]
+Replies = Annotated[
+    list[str] | None,
+    typer.Option("--replies", metavar="COLUMN", help="A column of recorded replies in FILE; may be repeated."),
+]
+Concurrency = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency", min=1, max=1000, help="Calls of a function at once; default: 1, async 8."
+    ),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option("--timeout", min=0.001, max=36_000, help="Seconds for a reply of a function or server; default: 600."),
 ]
 Under = Annotated[
     list[str] | None,
@@ -144,7 +158,8 @@ JUnit = Annotated[Path | None, typer.Option("--junit", help="Write the threshold
 @audits.command()
 def audit(
     file: OwnFile,
-    model: Model,
+    model: Model = None,
+    replies: Replies = None,
     workspace: Workspace = None,
     fail_under: Under = None,
     fail_over: Over = None,
@@ -165,6 +180,8 @@ def audit(
     key_from: KeyFrom = "",
     revision: Revision = "",
     max_age: MaxAge = None,
+    concurrency: Concurrency = None,
+    timeout: Timeout = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
     junit: JUnit = None,
@@ -194,11 +211,12 @@ def audit(
     log_to(console, verbose=traceback)
     with leaving_nothing(folder):
         study = view.write_study(
-            file, model, folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
+            file, model or (), folder, samples=samples, questions=questions, max_new_tokens=max_new_tokens,
             columns=view.columns_of(map_ or ()), thinking=thinking, neutral=neutral, judge=judge,
             key_from=key_from, revision=revision, max_age=oldest, verdicts=verdicts,
             prompts=view.prompts_of(prompt or ()), decodings=decoding or (),
-            passages=view.passages_of(set_ or (), order or (), passages_as),
+            passages=view.passages_of(set_ or (), order or (), passages_as), replies=replies or (),
+            concurrency=concurrency, timeout_s=timeout,
         )  # fmt: skip
         selected = Selected.of(str(study))
         before = earlier.baseline(baseline, selected.workspace.database) if baseline else None

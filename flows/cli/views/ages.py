@@ -64,7 +64,7 @@ def _stale_models(selected: Selected, max_age: timedelta) -> list[str]:
     names = dict[str, None]()
     for node in selected.graph:
         check = node.checks.get("answers") if node.id.stage == "score" else None
-        if check is None or check.state != "done" or not selected.plan.variant(node.id).model.endpoint:
+        if check is None or check.state != "done" or selected.plan.variant(node.id).model.is_local:
             continue
         finished = datetime.fromisoformat(str((check.about or {})["finished_at"]))
         if datetime.now(UTC) - finished > max_age:

@@ -24,7 +24,7 @@ from swaymeter.data.sources.own.columns import checked_map
 from swaymeter.data.sources.own.named_file import wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart
 from swaymeter.data.sources.own.rows import ReadQuestions
-from swaymeter.data.sources.own.source import not_usable, read_questions
+from swaymeter.data.sources.own.source import OwnQuestions, not_usable, read_questions
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
@@ -48,6 +48,7 @@ from swaymeter.reports.models import Model, in_short
 from swaymeter.reports.tables import of_judges
 from swaymeter.reports.tables.of_passages import SAID
 from swaymeter.reports.words import OWN_QUANTITIES as IN_WORDS
+from swaymeter.tasks.models.applications import FUNCTION, name_function
 from swaymeter.tasks.statistics.models import CHOSEN_BY
 
 NOT_USED = "rows-not-used.txt"
@@ -128,11 +129,16 @@ def about_answers(found: Audited) -> list[str]:
         (served_beside(found.servers, found.means), ""),
         (how_they_think(unfinished), ""),
         (cut_off(unfinished), "; --max-new-tokens raises it"),
-        (not_answered(unfinished), "; --thinking with more tokens lets them end"),
+        (not_answered(unfinished), "; --thinking with more tokens lets them end" if _thought(unfinished) else ""),
         (undecided_of(found.silent), "" if found.judge else "; --judge NAME[@URL] decides them"),
         (found.judge, ""),
     )
     return [*(f"{sentence.strip()[:-1]}{remedy}." for sentence, remedy in sentences if sentence), *found.by_hand]
+
+
+def _thought(unfinished: pd.DataFrame) -> bool:
+    """Return if thoughts of any model did not end."""
+    return bool(len(unfinished)) and bool(unfinished["unfinished_thoughts"].any())
 
 
 def columns_of(maps: Iterable[str]) -> dict[str, str]:
@@ -216,6 +222,9 @@ def write_study(
     decodings: Sequence[str] = (),
     passages: Mapping[str, Any] | None = None,
     verdicts: str | None = None,
+    replies: Sequence[str] = (),
+    concurrency: int | None = None,
+    timeout_s: float | None = None,
 ) -> Path:
     """Write the study of an audit into its workspace, and return its path.
 
@@ -237,6 +246,9 @@ def write_study(
         decodings: The names of decodings.
         passages: How contexts are made of several passages.
         verdicts: The file of verdicts by hand.
+        replies: Columns of recorded replies.
+        concurrency: Upper bound on concurrent calls of functions; None for their default.
+        timeout_s: Seconds that a function or a server may take for a reply; None for the default.
 
     Raises:
         UsageError: The file is missing, the workspace holds something else, or an option has another value.
@@ -244,6 +256,10 @@ def write_study(
     if thinking not in ("off", "on") and not (thinking.isdecimal() and int(thinking)):
         raise UsageError(f"--thinking {thinking}: write off, on, or the most tokens of thoughts, such as 4096")
     path = questions_file(file)
+    if not (models or replies):
+        raise UsageError("nothing replies: add --model NAME for a model, or --replies COLUMN for recorded replies")
+    if replies and not passages:
+        passages = _all_together(path, columns, replies)
     name = re.sub("[^a-z0-9]+", "-", path.stem.lower()).strip("-")[:58] or "audit"
     _refuse_another(folder, path, name)
     if revision and not any(re.search("@https?://", model, re.IGNORECASE) for model in models):
@@ -259,7 +275,13 @@ def write_study(
         "prompts": dict(prompts) or None,
         "decodings": [*decodings] or None,
         "verdicts": str(Path(verdicts).expanduser().absolute()) if verdicts else None,
-        "models": [model | _of_server(model, revision, max_age) for model in _models(models, key_from)],
+        "models": [
+            *(
+                model | _of_server(model, revision, max_age) | _of_calls(model, concurrency, timeout_s)
+                for model in _models(models, key_from)
+            ),
+            *({"name": column, "replies": column} for column in dict.fromkeys(replies)),
+        ],
         "whole_only": True,
         "measures": {
             "answers": {
@@ -310,6 +332,25 @@ def _of_server(model: Mapping[str, str], revision: str, max_age: timedelta | Non
     return ({"revision": revision} if revision else {}) | hours
 
 
+def _all_together(file: Path, columns: Mapping[str, str], replies: Sequence[str]) -> dict[str, Any] | None:
+    """Return the set of all passages if a recorded reply is about several of them; None otherwise."""
+    options = OwnQuestions(file=str(file.absolute()), columns=dict(columns))
+    options.read_replies(replies)
+    try:
+        recorded = read_questions(options).replies.values()
+    except InputError as error:
+        raise UsageError(str(error)) from None
+    several = any(len(texts) > 1 for of_column in recorded for _, texts in of_column)
+    return {"sets": ["all"]} if several else None
+
+
+def _of_calls(model: Mapping[str, str], concurrency: int | None, timeout_s: float | None) -> dict[str, Any]:
+    """Return the limits of calls of a function, and the time-out of a server."""
+    limits: dict[str, Any] = {"concurrency": concurrency} if "function" in model else {}
+    limits |= {"timeout_s": timeout_s} if {"function", "endpoint"} & {*model} else {}
+    return {name: value for name, value in limits.items() if value is not None}
+
+
 def _models(names: Sequence[str], key_from: str) -> list[dict[str, str]]:
     """The models; of one name at several servers, each has a number behind it."""
     models = [_model(name, key_from) for name in names]
@@ -329,7 +370,19 @@ def _model(name: str, key_from: str) -> dict[str, str]:
     if re.search(r"@[^/@]+:\d+(/|$)", name):
         raise UsageError(f"--model {name}: a server's address begins with http:// or https://, behind the @; add it")
     before, colon, dtype = name.rpartition(":")
-    return {"name": before, "dtype": dtype} if colon and dtype in DTYPES else {"name": name}
+    if colon and dtype in DTYPES:
+        return {"name": before, "dtype": dtype}
+    if function := FUNCTION.fullmatch(name):
+        return _function(function["module"], function["function"])
+    return {"name": name}
+
+
+def _function(module: str, function: str) -> dict[str, str]:
+    """Return the keys of a function, which its user names here."""
+    path = Path(module).expanduser().absolute() if module.endswith(".py") else None
+    reference = f"{path or module}:{function}"
+    name_function(reference)
+    return {"name": f"{path.name if path else module}:{function}", "function": reference}
 
 
 def results_of(selected: Selected) -> Audited:

@@ -43,7 +43,7 @@ def why_not_held(models: Sequence[ModelPart]) -> list[str | None]:
     from swaymeter.tasks.models.size import why_not_here
 
     return [
-        None if model.endpoint else why_not_here(model.source, model.dtype, model.device) for model in models
+        why_not_here(model.source, model.dtype, model.device) if model.is_local else None for model in models
     ]
 
 

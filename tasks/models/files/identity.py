@@ -54,11 +54,18 @@ _OFFLINE: dict[ModelKind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelIdentity:
-    """What a model's name stands for; location: the embedded file, the folder, the id on the hub, or an address."""
+    """The model that a name stands for.
+
+    Attributes:
+        name: The name.
+        revision: The revision of the weights, of the function, or of the replies.
+        kind: Where it comes from.
+        location: The embedded file, the folder, the id on the hub, an address, a function, or a column of replies.
+    """
 
     name: str
     revision: str
-    kind: Literal["embedded", "folder", "hub", "endpoint"]
+    kind: Literal["embedded", "folder", "hub", "endpoint", "recorded", "application"]
     location: str
 
 

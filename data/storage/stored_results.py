@@ -1,7 +1,7 @@
-"""Verdicts of a judge on this machine, stored so that the judge is not asked twice.
+"""Verdicts of a judge and replies of an application, stored so that neither is asked twice.
 
-A file of JSON lines for each judge and prompt, whatever rule chose the replies. Each line has its own checksum: of a
-line that was cut or changed, the judge is asked again.
+A file of JSON lines for each judge with its prompt, and for each application. Each line has its own checksum: of a line
+that was cut or changed, the question is asked again.
 """
 
 import json
@@ -15,16 +15,16 @@ from swaymeter.data.errors import WorkspaceError
 from swaymeter.data.storage.notes import sealed, unsealed
 
 
-class StoredVerdicts:
-    """The stored verdicts of one judge, by the case that was judged.
+class StoredResults:
+    """The stored results of one judge or application, by the case that it was asked about.
 
     Args:
         folder: The folder of the files; None to store nothing.
-        judge: What the verdicts depend on: name, revision and dtype of the judge, and its prompt.
+        source: The key of all results, such as name, revision and dtype of a judge, and its prompt.
     """
 
-    def __init__(self, folder: Path | None, judge: Mapping[str, Any]) -> None:
-        self._file = folder / f"{content_key(judge)[:32]}.jsonl" if folder else None
+    def __init__(self, folder: Path | None, source: Mapping[str, Any]) -> None:
+        self._file = folder / f"{content_key(source)[:32]}.jsonl" if folder else None
         self._by_case: dict[str, dict[str, Any]] = {}
         if self._file and self._file.is_file():
             for line in self._file.read_bytes().splitlines():
@@ -35,21 +35,21 @@ class StoredVerdicts:
                     continue
 
     def get(self, case: object) -> Mapping[str, Any] | None:
-        """Return the stored verdict on a case; None if there is none."""
+        """Return the stored result of a case; None if there is none."""
         return self._by_case.get(content_key({"case": case}))
 
-    def add(self, verdicts: Mapping[Any, Mapping[str, Any]]) -> None:
-        """Store verdicts by their cases; on return they are on the disk.
+    def add(self, results: Mapping[Any, Mapping[str, Any]]) -> None:
+        """Store results by their cases; on return they are on the disk.
 
         Raises:
             WorkspaceError: The file cannot be written.
         """
-        new = {content_key({"case": case}): dict(verdict) for case, verdict in verdicts.items()}
+        new = {content_key({"case": case}): dict(result) for case, result in results.items()}
         self._by_case |= new
         if not self._file or not new:
             return
         # The first line end closes a line that a killed run left open.
-        lines = (json.dumps(json.loads(sealed({"case": case, **verdict}))) for case, verdict in new.items())
+        lines = (json.dumps(json.loads(sealed({"case": case, **result}))) for case, result in new.items())
         text = "\n" + "\n".join(lines) + "\n"
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)

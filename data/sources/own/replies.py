@@ -1,0 +1,77 @@
+"""Recorded replies: columns of an own file with the replies of an application to the questions of its rows.
+
+A reply belongs to the passages of its row, in their order: one passage in a row with `context`, all of them in a row
+with a list of `contexts`, none in a row without a context (closed-book). A reply within an object of `contexts` belongs
+to this passage alone. Replies are looked up by these texts, whatever set and order a study makes of the passages.
+"""
+
+from collections.abc import Mapping
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any
+
+from swaymeter.data.digests import content_key
+from swaymeter.data.errors import InputError, is_text
+from swaymeter.data.records import Question, QuestionContext
+from swaymeter.data.sources.layouts.paths import exists_at, value_at
+
+if TYPE_CHECKING:
+    from swaymeter.data.sources.own.one_row import OwnRow
+
+Recorded = Mapping[tuple[str, ...], str | None]
+"""Replies by the texts of the passages before the question; None for a missing reply, "" for an empty one."""
+Replies = Mapping[tuple[str, tuple[str, ...]], str | None]
+"""Replies by the id of the question and the texts of the passages."""
+LONGEST = 1_000_000
+
+
+def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> Recorded:
+    """Return the replies of a row in a column.
+
+    Args:
+        column: The file's own name of the column, or a path into nested cells.
+        cells: The cells of the row, as the file has them.
+        row: The row as it was read.
+
+    Raises:
+        InputError: A reply is no text.
+    """
+    recorded: dict[tuple[str, ...], str | None] = {}
+    for context in row.contexts:
+        if _has(context.model_extra or {}, column):
+            recorded[(context.text,)] = _reply(column, _value(context.model_extra or {}, column))
+    if _has(cells, column) or not recorded:
+        recorded[tuple(context.text for context in row.contexts)] = _reply(column, _value(cells, column))
+    return recorded
+
+
+def key_of(question: Question, case: QuestionContext) -> tuple[str, tuple[str, ...]]:
+    """Return the key of the reply to a question with a context."""
+    return question.question_id, tuple(passage.text for passage in case.passages)
+
+
+def replies_digest(replies: Replies) -> str:
+    """Return the digest (hex) of recorded replies."""
+    items = sorted(replies.items(), key=itemgetter(0))
+    return content_key({"replies": [[question, [*texts], reply] for (question, texts), reply in items]})
+
+
+def _has(cells: Mapping[str, Any], column: str) -> bool:
+    return column in cells or exists_at(cells, column)
+
+
+def _value(cells: Mapping[str, Any], column: str) -> Any:
+    return cells[column] if column in cells else value_at(cells, column)
+
+
+def _reply(column: str, value: Any) -> str | None:
+    if value is None or value != value:  # NaN
+        return None
+    if isinstance(value, bool | int | float):
+        return str(value)
+    if not isinstance(value, str):
+        raise InputError(
+            f"{column}: is no text but a {type(value).__name__}; name the path of its text, such as {column}.text"
+        )
+    if len(value) > LONGEST or not is_text(value):
+        raise InputError(f"{column}: the reply is longer than {LONGEST:,} characters, or is no Unicode; shorten it")
+    return value

@@ -1,0 +1,407 @@
+"""Applications: a function of the user's own, and recorded replies. Both write their own prompts and give text alone.
+
+A function `answer(question: str, passages: list[Passage]) -> str`, plain or async, runs in the user's process. It is
+named as FILE.py:FUNCTION or as MODULE:FUNCTION. Its revision is the digest of the file, with VERSION of the file before
+it; whatever else the function reads does not count, so that a new index needs another VERSION. The file is parsed for
+the revision, and imported only to ask. Transient errors are tried again; any other error, and a reply that is no text,
+is a failed reply with its reason.
+"""
+
+import ast
+import asyncio
+import functools
+import importlib
+import inspect
+import queue
+import re
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+
+from swaymeter.data.digests import content_key, file_digest
+from swaymeter.data.errors import ModelError, first_line, nearest, printable
+from swaymeter.data.records import Question, QuestionContext
+from swaymeter.data.sources.own.replies import Replies, key_of
+from swaymeter.data.storage.stored_results import StoredResults
+from swaymeter.tasks.models.capabilities import Answer, ReplyState
+
+RECORDED, APPLICATION = "recorded", "application"
+"""Dtypes of recorded replies and of a function."""
+FUNCTION = re.compile(r"(?P<module>.+\.py|[A-Za-z_]\w*(?:\.\w+)*):(?P<function>[A-Za-z_]\w*)")
+"""FILE.py:FUNCTION or MODULE:FUNCTION."""
+GIVEN = "python"
+"""The module of functions that were given to `swaymeter.audit` as objects."""
+TRIES = 3
+_CONCURRENT_ASYNC = 8
+_TRANSIENT_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
+_TRANSIENT_NAMES = re.compile("Timeout|Connect|RateLimit|Overloaded|Unavailable|NetworkError|ProtocolError")
+_NO_DISTRIBUTION = np.zeros(0, np.float32)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A passage, as an application receives it: without its kind and without the answers that it states.
+
+    Attributes:
+        text: The text.
+        id: Its number among the passages of the question, from "1" on.
+        title: The title; empty if the file has none.
+        source: Where it comes from; empty if the file does not say.
+        date: When it was written, as the file has it; empty if it does not say.
+    """
+
+    text: str
+    id: str = "1"
+    title: str = ""
+    source: str = ""
+    date: str = ""
+
+
+Case = tuple[Question, QuestionContext]
+
+
+class TextModel:
+    """A model that gives one text for a question and its passages, and nothing else."""
+
+    device = "cpu"
+    parameters: int | None = None
+    reading: str | None = None
+    context_window: int | None = None
+    engine_name = "text"
+
+    def __init__(self, name: str, revision: str, dtype: str, hardware: str) -> None:
+        self.name, self.revision, self.dtype, self.hardware = name, revision, dtype, hardware
+        self.forward_passes = 0
+
+    @property
+    def placement(self) -> str:
+        """The placement of the model in the database."""
+        return self.dtype
+
+    def replies(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the reply to each question with its context."""
+        raise NotImplementedError
+
+
+class RecordedReplies(TextModel):
+    """Replies that a file has.
+
+    Args:
+        name: The model's name in the study.
+        revision: The digest of the replies.
+        replies: The replies.
+    """
+
+    engine_name = "recorded replies"
+
+    def __init__(self, name: str, revision: str, replies: Replies) -> None:
+        super().__init__(name, revision, RECORDED, "recorded replies")
+        self._replies = replies
+
+    def replies(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the recorded replies."""
+        keys = [key_of(*case) for case in cases]
+        return [_answer(self._replies[key]) if key in self._replies else _without_text("not_asked") for key in keys]
+
+
+class Application(TextModel):
+    """A function of the user's own.
+
+    Args:
+        name: The model's name in the study.
+        revision: The revision of the function.
+        reference: FILE.py:FUNCTION or MODULE:FUNCTION, for messages.
+        function: The function.
+        stored: Replies of earlier runs.
+        concurrency: Upper bound on concurrent calls; None: 1, or 8 for an async function.
+        timeout_s: Seconds that a call may take.
+    """
+
+    engine_name = "application"
+
+    def __init__(
+        self, name: str, revision: str, reference: str, function: Callable[..., Any], stored: StoredResults, *,
+        concurrency: int | None = None, timeout_s: float = 600.0,
+    ) -> None:  # fmt: skip
+        super().__init__(name, revision, APPLICATION, f"function {reference}")
+        self._reference, self._function, self._stored, self._timeout_s = reference, function, stored, timeout_s
+        self._is_async = inspect.iscoroutinefunction(inspect.unwrap(function))
+        self._concurrency = concurrency or (_CONCURRENT_ASYNC if self._is_async else 1)
+        self._lock = threading.Lock()
+
+    def replies(self, cases: Sequence[Case]) -> list[Answer]:
+        """Return the replies; those of earlier runs are not asked for again.
+
+        Raises:
+            ModelError: Every call failed.
+        """
+        pool = ThreadPoolExecutor(self._concurrency, thread_name_prefix="application")
+        try:
+            answers = [*pool.map(self._reply, cases)]
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C: calls that wait are not begun
+        if answers and all(answer.state == "failed" for answer in answers):
+            raise ModelError(f"all {len(answers)} replies failed, the first: {answers[0].error}")
+        return answers
+
+    def _reply(self, case: Case) -> Answer:
+        question, context = case
+        passages = [
+            Passage(passage.text, str(number), passage.title or "", passage.source or "", passage.date or "")
+            for number, passage in enumerate(context.passages, 1)
+        ]
+        key = (question.question, *((of.text, of.title, of.source, of.date) for of in passages))
+        with self._lock:
+            stored = self._stored.get(key)
+        if stored is not None:
+            return _answer(stored["text"])
+        where = f"for the question {printable(question.question)!r}"
+        try:
+            text = self._tried(question.question, passages)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {printable(first_line(error), 300)}"
+            return _without_text("failed", f"{self._reference} failed {where}: {reason}")
+        if not isinstance(text, str):
+            reason = f"{self._reference} returned {type(text).__name__} in place of a text {where}"
+            return _without_text("failed", reason)
+        with self._lock:
+            self._stored.add({key: {"text": text}})
+        return _answer(text)
+
+    def _tried(self, question: str, passages: list[Passage]) -> Any:
+        """Return what the function returns, after retries of transient errors."""
+        for attempt in Retrying(
+            stop=stop_after_attempt(TRIES), wait=wait_exponential_jitter(multiplier=0.5, max=20), reraise=True,
+            retry=retry_if_exception(is_transient),
+        ):  # fmt: skip
+            with attempt:
+                with self._lock:
+                    self.forward_passes += 1
+                return self._call(question, passages)
+        raise AssertionError
+
+    def _call(self, question: str, passages: list[Passage]) -> Any:
+        if self._is_async:
+            future = asyncio.run_coroutine_threadsafe(self._function(question, passages), _loop())
+            try:
+                return future.result(self._timeout_s)
+            except TimeoutError:
+                future.cancel()
+                raise TimeoutError(f"no reply within {self._timeout_s:g} s") from None
+        results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+
+        def call() -> None:
+            try:
+                results.put((self._function(question, passages), None))
+            except BaseException as error:
+                results.put((None, error))
+
+        threading.Thread(target=call, daemon=True).start()  # a call that hangs does not hold the process
+        try:
+            value, error = results.get(timeout=self._timeout_s)
+        except queue.Empty:
+            raise TimeoutError(f"no reply within {self._timeout_s:g} s") from None
+        if error is not None:
+            raise error if isinstance(error, Exception) else RuntimeError(f"{type(error).__name__}: {error}")
+        return value
+
+
+def _answer(text: str | None) -> Answer:
+    """Return a reply as an answer; None for a reply that a row lacks."""
+    if text is None or not text.strip():
+        return _without_text("unrecorded" if text is None else "empty")
+    return Answer(text.strip(), (), (), _NO_DISTRIBUTION, "complete")
+
+
+def _without_text(state: ReplyState, error: str | None = None) -> Answer:
+    return Answer("", (), (), _NO_DISTRIBUTION, state, error=error)
+
+
+def is_transient(error: BaseException) -> bool:
+    """Return if an error may pass: a time-out, a connection, or a status such as 429, of whichever HTTP library."""
+    status = getattr(error, "status_code", None) or getattr(getattr(error, "response", None), "status_code", None)
+    if isinstance(status, int):
+        return status in _TRANSIENT_STATUSES
+    names = (base.__name__ for base in type(error).__mro__)
+    return isinstance(error, TimeoutError | ConnectionError) or any(map(_TRANSIENT_NAMES.search, names))
+
+
+@functools.cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return the event loop of all async functions, which runs in a thread of its own: clients belong to one loop."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="applications", daemon=True).start()
+    return loop
+
+
+# ---- functions by their names
+
+_given: dict[str, Callable[..., Any]] = {}
+_named: set[str] = set()
+
+
+def name_function(reference: str) -> None:
+    """Allow a function that a person names on the command line, also if the study that names it lies in a workspace."""
+    _named.add(reference)
+
+
+def give_function(function: Callable[..., Any]) -> str:
+    """Keep a function of this process for `load_function`, and return its reference."""
+    name = re.sub(r"\W", "_", getattr(function, "__name__", "") or type(function).__name__).lstrip("0123456789")
+    reference = f"{GIVEN}:{name or 'function'}"
+    _given[reference] = function
+    name_function(reference)
+    return reference
+
+
+def function_revision(reference: str) -> str:
+    """Return the revision of a function without importing it: VERSION of its file, if any, and the file's digest.
+
+    Raises:
+        ModelError: The file is not there, is no Python, or lacks the function.
+    """
+    if reference in _given:
+        function = _given[reference]
+        version = str(getattr(inspect.unwrap(function), "__globals__", {}).get("VERSION", ""))
+        try:
+            source = inspect.getsource(inspect.unwrap(function))
+        except (OSError, TypeError):
+            source = ""
+        if not (version or source):
+            raise ModelError(
+                f"function {reference}: its source cannot be read; set VERSION beside it, such as VERSION = '1'"
+            )
+        return _revision(version, content_key({"source": source}))
+    file, _ = _file_of(reference)
+    digest = file_digest(file, f"function {reference}")
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        raise ModelError(f"function {reference}: {file} is no Python: {first_line(error)}; correct it") from None
+    version = ""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(isinstance(of, ast.Name) and of.id == "VERSION" for of in node.targets):
+            with suppress(ValueError):
+                version = str(ast.literal_eval(node.value))
+    return _revision(version, digest)
+
+
+def _revision(version: str, digest: str) -> str:
+    return f"{printable(version, 40)} {digest}".strip()
+
+
+def _file_of(reference: str) -> tuple[Path, str]:
+    """Return the file and the name of a function, without importing any package."""
+    match = FUNCTION.fullmatch(reference)
+    if match is None:
+        raise ModelError(f"function {reference}: write FILE.py:FUNCTION or MODULE:FUNCTION, such as my_app.py:answer")
+    module, name = match["module"], match["function"]
+    if module.endswith(".py"):
+        return Path(module), name
+    if module == GIVEN:
+        raise ModelError(f"function {reference}: it was given to swaymeter.audit in another process; give it again")
+    path: Sequence[str] | None = [str(Path.cwd()), *sys.path]
+    spec = None
+    for part in module.split("."):
+        spec = PathFinder.find_spec(part, path) if path is not None else None
+        if spec is None:
+            raise ModelError(f"function {reference}: there is no module {module}; run from the folder that has it")
+        path = spec.submodule_search_locations
+    if spec is None or not spec.origin or not spec.origin.endswith(".py"):
+        raise ModelError(f"function {reference}: the module {module} is no Python file; name one that is")
+    return Path(spec.origin), name
+
+
+def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[..., Any]:
+    """Import a function and check its signature.
+
+    Args:
+        reference: FILE.py:FUNCTION, or MODULE:FUNCTION.
+        is_in_workspace: If the study that names it lies in a workspace, which may come from somebody else.
+
+    Raises:
+        ModelError: The function cannot be imported, or does not take a question and passages.
+    """
+    if is_in_workspace and reference not in _named:
+        raise ModelError(
+            f"function {reference}: nothing is imported that a workspace names; name it again with --model {reference}"
+        )
+    function = _given.get(reference) or _imported(reference)
+    try:
+        inspect.signature(function).bind("", [])
+    except TypeError as error:
+        raise ModelError(
+            f"function {reference}: it does not take a question and passages ({error}); write it as "
+            "def answer(question: str, passages: list[Passage]) -> str"
+        ) from None
+    except ValueError:
+        pass  # a built-in has no signature
+    return function
+
+
+@functools.cache
+def _imported(reference: str) -> Callable[..., Any]:
+    file, name = _file_of(reference)
+    module_name = reference.rpartition(":")[0]
+    folder = str(file.parent.absolute()) if module_name.endswith(".py") else str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)  # modules beside the file are imported as by `python FILE.py`
+    try:
+        if module_name.endswith(".py"):
+            key = f"swaymeter_application_{content_key({'file': str(file.absolute())})[:16]}"
+            spec = spec_from_file_location(key, file)
+            if spec is None or spec.loader is None:
+                raise ImportError("it is no Python file")
+            module = module_from_spec(spec)
+            sys.modules[key] = module  # dataclasses look their module up
+            spec.loader.exec_module(module)
+        else:
+            module = importlib.import_module(module_name)
+    except Exception as error:
+        raise ModelError(
+            f"function {reference}: it cannot be imported: {type(error).__name__}: {first_line(error)}; correct it"
+        ) from error
+    function = getattr(module, name, None)
+    if not callable(function):
+        functions = [of for of, value in vars(module).items() if inspect.isfunction(value) and not of.startswith("_")]
+        raise ModelError(f"function {reference}: {file} has no function {name}; {nearest(name, functions)}")
+    checked: Callable[..., Any] = function
+    return checked
+
+
+def load_application(
+    name: str, reference: str, revision: str, folder: Path | None, *, reruns: frozenset[str] = frozenset(),
+    concurrency: int | None = None, timeout_s: float = 600.0, is_in_workspace: bool = False,
+) -> Application:  # fmt: skip
+    """Load an application with the replies of earlier runs.
+
+    Args:
+        name: The model's name in the study.
+        reference: FILE.py:FUNCTION, or MODULE:FUNCTION.
+        revision: The revision that the run was planned with.
+        folder: The folder of stored replies; None to store nothing.
+        reruns: Names of reruns, whose replies are asked for anew.
+        concurrency: Upper bound on concurrent calls; None: 1, or 8 for an async function.
+        timeout_s: Seconds that a call may take.
+        is_in_workspace: If the study that names it lies in a workspace.
+
+    Raises:
+        ModelError: The function cannot be imported, or has changed since the run was planned.
+    """
+    if function_revision(reference) != revision:
+        raise ModelError(f"function {reference}: its file has changed since the run began; run it again")
+    function = load_function(reference, is_in_workspace=is_in_workspace)
+    stored = StoredResults(
+        folder, {"function": revision, "name": reference.rpartition(":")[2], "reruns": sorted(reruns)}
+    )
+    return Application(name, revision, reference, function, stored, concurrency=concurrency, timeout_s=timeout_s)

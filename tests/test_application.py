@@ -1,0 +1,67 @@
+"""The page docs/application.md as it stands: its log, its assistant, and both audited from Python."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+import swaymeter
+from swaymeter.tasks.models.applications import Passage
+from tests.flows.conftest import Command
+
+PAGE = (Path(__file__).resolve().parents[1] / "docs/application.md").read_text(encoding="utf-8")
+
+
+def block(language: str, number: int = 0) -> str:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[number]
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the page's files as the current one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "log.csv").write_text(block("csv"))
+    (tmp_path / "my_app.py").write_text(block("python"))
+    return tmp_path
+
+
+def shares(table: Any, model: str) -> Mapping[str, float]:
+    return {row.name: row.mean for row in table[table["model"].str.startswith(model)].itertuples(index=False)}
+
+
+def test_the_page_audits_a_log_and_a_function(place: Path) -> None:
+    names: dict[str, Any] = {"__name__": "notebook", "Passage": Passage}
+    exec(compile(block("python"), "my_app.py", "exec"), names)
+    (place / "questions.csv").write_text(block("csv"))
+    exec(compile(block("python", 1), "application.md", "exec"), names)
+    audit: swaymeter.Audit = names["audit"]
+    assert audit.passed, audit.failures
+    assert audit.page.is_file()
+    log, function = shares(audit.table, "response"), shares(audit.table, "python:answer")
+    assert log["follow.supporting"] == function["follow.supporting"] == 1
+    assert log["follow.conflicting"] == function["follow.conflicting"] == 1
+
+
+def test_the_command_judges_a_log(place: Path, swaymeter: Command) -> None:
+    gate = ("audit", "log.csv", "--replies", "response", "--junit", "a.xml")
+    assert swaymeter(*gate, "--fail-under", "follow.supporting=0.9").code == 0
+    ended = swaymeter(*gate, "--fail-under", "resist_wrong.all=0.9")
+    assert (ended.code, "resist_wrong.all of response (recorded) is 0" in ended.error) == (1, True)
+    assert ElementTree.parse(place / "a.xml").getroot().get("failures") == "1"
+    wrong = swaymeter("audit", "log.csv", "--replies", "respons", "--workspace", "other")
+    assert (wrong.code, wrong.error.endswith("did you mean 'response'?")) == (2, True)
+    assert swaymeter("audit", "log.csv").error.startswith("nothing replies")
+    assert "samples" in swaymeter("audit", "log.csv", "--replies", "response", "--samples", "5").error
+
+
+def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command) -> None:
+    application = place / "my_app.py"
+    application.write_text(application.read_text() + "\n\ndef fails(question, passages):\n    return passages[0].text\n")
+    gate = ("audit", "log.csv", "--model", "my_app.py:fails", "--fail-over", "refuse.none=0.5")
+    ended = swaymeter(*gate)
+    assert ended.code == 1
+    assert "1 of 3 greedy answers of my_app.py:fails (application), with which the application failed" in ended.out
+    assert "my_app.py:fails failed for the question 'When does the library close?': IndexError" in ended.out
