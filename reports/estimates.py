@@ -133,7 +133,7 @@ def _cut(rows: pd.DataFrame) -> str:
 
 MISSING = {
     "unfinished_thoughts": "whose thoughts did not end", "withheld": "which the content filter of the server withheld",
-    "failed": "with which the application failed", "unrecorded": "which the file lacks",
+    "failed": "for which the application failed", "unrecorded": "which the file lacks",
 }  # fmt: skip
 """Why an answer is none, by the column that says so."""
 

@@ -58,10 +58,9 @@ def test_the_command_judges_a_log(place: Path, swaymeter: Command) -> None:
 
 
 def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command) -> None:
-    application = place / "my_app.py"
-    application.write_text(application.read_text() + "\n\ndef fails(question, passages):\n    return passages[0].text\n")
+    (place / "my_app.py").write_text("def fails(question, passages): return passages[0].text")
     gate = ("audit", "log.csv", "--model", "my_app.py:fails", "--fail-over", "refuse.none=0.5")
     ended = swaymeter(*gate)
     assert ended.code == 1
-    assert "1 of 3 greedy answers of my_app.py:fails (application), with which the application failed" in ended.out
+    assert "1 of 3 greedy answers of my_app.py:fails (application), for which the application failed" in ended.out
     assert "my_app.py:fails failed for the question 'When does the library close?': IndexError" in ended.out

@@ -404,4 +404,5 @@ def load_application(
     stored = StoredResults(
         folder, {"function": revision, "name": reference.rpartition(":")[2], "reruns": sorted(reruns)}
     )
-    return Application(name, revision, reference, function, stored, concurrency=concurrency, timeout_s=timeout_s)
+    shown = re.sub(r"^.*[/\\]", "", reference)
+    return Application(name, revision, shown, function, stored, concurrency=concurrency, timeout_s=timeout_s)

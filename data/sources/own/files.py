@@ -65,11 +65,10 @@ class FileRow(NamedTuple):
 
 
 class FileRows(NamedTuple):
-    """The columns of a file, as it names them, and its rows; is_csv: an empty cell and a missing one are the same."""
+    """The columns of a file, as it names them, and its rows."""
 
     columns: Sequence[str]
     rows: list[FileRow]
-    is_csv: bool = False
 
 
 def read_file(file: Path, needed: str) -> list[FileRow]:
@@ -78,6 +77,14 @@ def read_file(file: Path, needed: str) -> list[FileRow]:
     if columns and needed.lower() not in (name.strip().lower() for name in columns):
         raise InputError(f"{file} has no column {needed}; it has {named(columns)}")
     return rows
+
+
+def is_csv(file: Path) -> bool:
+    """Return if a file that can be read is CSV, which writes an empty text and a missing value alike."""
+    with file.open("rb") as opened:
+        begin = opened.read(1 << 16)
+    text = begin.decode(json.detect_encoding(begin), errors="ignore").lstrip("\ufeff \t\r\n")
+    return not begin.startswith(b"PAR1") and text[:1] not in ("[", "{")
 
 
 def named(columns: Sequence[str]) -> str:
@@ -160,7 +167,7 @@ def _csv_rows(text: str, file: Path, known: Collection[str]) -> FileRows:
         raise InputError(f"{file}, line {begin + 1}: has the column {doubled} twice; rename one")
     rows = list(islice(_csv_lines(lines, begin + 1, header, separator, file), MOST_ROWS + 1))
     _refuse_more(len(rows), MOST_ROWS, "rows", file)
-    return FileRows([name for name in header if name], rows, is_csv=True)
+    return FileRows([name for name in header if name], rows)
 
 
 def _separator(first: str, known: Collection[str]) -> str:

@@ -16,7 +16,7 @@ from swaymeter.data.records import Condition, Partition, Passage, Question, Ques
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.layouts.reader import ROWS_OF_LAYOUTS, own_rows, recognised
 from swaymeter.data.sources.own.columns import QUESTIONS, check_columns, checked_map, has_column
-from swaymeter.data.sources.own.files import FileRow, FileRows, read_rows
+from swaymeter.data.sources.own.files import FileRow, FileRows, is_csv, read_rows
 from swaymeter.data.sources.own.lists import none_where_empty
 from swaymeter.data.sources.own.named_file import Origin, OwnFile, rows_not_usable, wrong_rows
 from swaymeter.data.sources.own.passages import PassagesPart, conditions_in, in_sets, in_some_set
@@ -219,7 +219,8 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
     for column in replies:
         if not has_column(column, content):
             raise InputError(f"{file} has no column {column} of replies; {nearest(column, content.columns)}")
-    content = _with_missing_replies(content, replies)
+    if replies and is_csv(file):
+        content = _with_missing_replies(content, replies)
     if not columns and (match := recognised(content)):
         layout, rows = f"{match.layout.title}, {match.form.name}", own_rows(match.form, content.rows)
         if replies and match.form.rows:
@@ -236,9 +237,6 @@ def question_rows(file: Path, columns: Mapping[str, str], replies: Sequence[str]
 
 def _with_missing_replies(content: FileRows, replies: Sequence[str]) -> FileRows:
     """Return the rows with None for an empty cell of CSV, which knows no other sign of a missing reply."""
-    if not (content.is_csv and replies):
-        return content
-
     def marked(row: FileRow) -> FileRow:
         cells = {name: none_where_empty(cell) if name in replies else cell for name, cell in row.cells.items()}
         return row._replace(cells=cells)
