@@ -141,8 +141,8 @@ MISSING = {
 def not_answered(unfinished: pd.DataFrame) -> str:
     """How many greedy answers of each model are none, and why, as a sentence; empty where all are."""
     words = "; ".join(filter(None, (_counted(unfinished, name, why) for name, why in MISSING.items())))
-    errors = unfinished["error"].dropna() if len(unfinished) else ()
-    example = f" An error of the application: {errors.iloc[0]}." if len(errors) else ""
+    errors = [*unfinished["error"].dropna()] if len(unfinished) else []
+    example = f" An error of the application: {errors[0]}." if errors else ""
     return f" Not judged: {words}.{example}" if words else ""
 
 

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 ELSEWHERE = {
-    "application.md": "tests/test_application.py", "own-data.md": "tests/test_own_data.py",
+    "application.md": "tests/flows/test_application.py", "own-data.md": "tests/test_own_data.py",
     "extending.md": "tests/test_extending.py",
 }  # fmt: skip
 """Pages whose code belongs together, and the test that runs it."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from swaymeter.data.catalog import AnswerPrompts, Relation
 from swaymeter.data.errors import InputError, SwaymeterError, UsageError
+from swaymeter.data.records.replies import Replies, replies_digest
 from swaymeter.data.records.verdicts import VerdictByHand
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.own.facts import ContextRow, rows_by_relation
-from swaymeter.data.sources.own.replies import Replies, replies_digest
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 from swaymeter.data.sources.source import Group
 from swaymeter.data.storage.workspace import Workspace

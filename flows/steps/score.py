@@ -8,7 +8,7 @@ from swaymeter.data.catalog import AnswerPrompts
 from swaymeter.data.digests import content_key
 from swaymeter.data.errors import ModelError
 from swaymeter.data.records import Context, Query, Question
-from swaymeter.data.sources.own.replies import Replies
+from swaymeter.data.records.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
 from swaymeter.flows.graph.rerun import number_name
 from swaymeter.flows.graph.step import Run, Step

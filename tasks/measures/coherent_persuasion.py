@@ -57,9 +57,10 @@ def _along_stored(model: Samples, case: Sampled, stored: Sequence[Row]) -> "list
     """The mean distribution along each stored answer: as sampled again, or as read where rounding gave another one."""
     known = {(answer.thought_ids, answer.token_ids): answer.mean_distribution for answer in case.finished.values()}
     keys = [(tuple(row["thought_ids"]), tuple(row["token_ids"])) for row in stored]
+    prompt = case.prompt.tokens if case.prompt else ()
     for thoughts, tokens in keys:
         if (thoughts, tokens) not in known:
-            known[thoughts, tokens] = model.mean_distribution((*case.prompt.tokens, *thoughts), tokens)
+            known[thoughts, tokens] = model.mean_distribution((*prompt, *thoughts), tokens)
     return [known[key] for key in keys]
 
 

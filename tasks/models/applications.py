@@ -31,7 +31,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_expo
 from swaymeter.data.digests import content_key, file_digest
 from swaymeter.data.errors import ModelError, first_line, nearest, printable
 from swaymeter.data.records import Question, QuestionContext
-from swaymeter.data.sources.own.replies import Replies, key_of
+from swaymeter.data.records.replies import Replies, key_of
 from swaymeter.data.storage.stored_results import StoredResults
 from swaymeter.tasks.models.capabilities import Answer, ReplyState
 
@@ -320,6 +320,14 @@ def _file_of(reference: str) -> tuple[Path, str]:
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
         raise ModelError(f"function {reference}: the module {module} is no Python file; name one that is")
     return Path(spec.origin), name
+
+
+def is_function(reference: str) -> bool:
+    """Return if a name is FILE.py:FUNCTION, or MODULE:FUNCTION of a module that exists."""
+    try:
+        return reference in _given or _file_of(reference)[0].suffix == ".py"
+    except ModelError:
+        return False
 
 
 def load_function(reference: str, *, is_in_workspace: bool = False) -> Callable[..., Any]:

@@ -283,7 +283,7 @@ def _of_questions(of: Row, questions: list[Row]) -> Iterator[tuple[str, Row]]:
         for sample in (None, 0, 1, 2, 3, 4):
             text = "Oslo" if draw[0] < 0.5 or sample == 1 else "Bergen"
             yield "answers", {**about, **stand_in, "sample": sample, "text": text, "context_cut": 0,
-                              "state": "complete", "token_log_probs": [-0.5, -draw[1]],
+                              "state": "complete", "error": None, "token_log_probs": [-0.5, -draw[1]],
                               "thoughts": "Hm." if sample == 1 else "", "thinking": "enable_thinking=true"}  # fmt: skip
             if sample is not None:
                 yield "clusters", {**about, **stand_in, "sample": sample, "cluster": int(text == "Oslo")}

@@ -6,12 +6,9 @@ to this passage alone. Replies are looked up by these texts, whatever set and or
 """
 
 from collections.abc import Mapping
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from swaymeter.data.digests import content_key
 from swaymeter.data.errors import InputError, is_text
-from swaymeter.data.records import Question, QuestionContext
 from swaymeter.data.sources.layouts.paths import exists_at, value_at
 
 if TYPE_CHECKING:
@@ -19,8 +16,6 @@ if TYPE_CHECKING:
 
 Recorded = Mapping[tuple[str, ...], str | None]
 """Replies by the texts of the passages before the question; None for a missing reply, "" for an empty one."""
-Replies = Mapping[tuple[str, tuple[str, ...]], str | None]
-"""Replies by the id of the question and the texts of the passages."""
 LONGEST = 1_000_000
 
 
@@ -42,17 +37,6 @@ def recorded_in_row(column: str, cells: Mapping[str, Any], row: "OwnRow") -> Rec
     if _has(cells, column) or not recorded:
         recorded[tuple(context.text for context in row.contexts)] = _reply(column, _value(cells, column))
     return recorded
-
-
-def key_of(question: Question, case: QuestionContext) -> tuple[str, tuple[str, ...]]:
-    """Return the key of the reply to a question with a context."""
-    return question.question_id, tuple(passage.text for passage in case.passages)
-
-
-def replies_digest(replies: Replies) -> str:
-    """Return the digest (hex) of recorded replies."""
-    items = sorted(replies.items(), key=itemgetter(0))
-    return content_key({"replies": [[question, [*texts], reply] for (question, texts), reply in items]})
 
 
 def _has(cells: Mapping[str, Any], column: str) -> bool:

@@ -21,13 +21,14 @@ from swaymeter.data.records import (
     RelationName,
     identity,
 )
+from swaymeter.data.records.replies import Replies
 from swaymeter.data.sources.layouts.paths import value_at
 from swaymeter.data.sources.own.columns import COLUMNS, FLAT, TRUTHS, plain
 from swaymeter.data.sources.own.files import FileRow, named
 from swaymeter.data.sources.own.lists import as_text, list_in, none_where_empty
 from swaymeter.data.sources.own.named_file import RESERVED, Origin
 from swaymeter.data.sources.own.one_row import FORM, ClosedBookRow, OwnContext, OwnRow, row_of
-from swaymeter.data.sources.own.replies import Recorded, Replies, recorded_in_row
+from swaymeter.data.sources.own.replies import Recorded, recorded_in_row
 from swaymeter.data.wording.word import texts_of
 from swaymeter.data.wording.words import words
 
@@ -200,8 +201,8 @@ def asked_questions(
             rejected.append(_rejected(place, mapped, error, origin))
     for key, question in [*questions.items()]:
         if not question.contexts:
-            error = InputError("context: no row of this question has one; write one, or leave the question out")
-            rejected.append(_rejected(question.place, question.row.model_dump(), error, origin))
+            lacking = InputError("context: no row of this question has one; write one, or leave the question out")
+            rejected.append(_rejected(question.place, question.row.model_dump(), lacking, origin))
             del questions[key]
     return list(questions.values()), rejected
 

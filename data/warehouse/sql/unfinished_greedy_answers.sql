@@ -11,7 +11,7 @@ SELECT
     count(*) FILTER (WHERE state = 'withheld') AS withheld,
     count(*) FILTER (WHERE state = 'failed') AS failed,
     count(*) FILTER (WHERE state = 'unrecorded') AS unrecorded,
-    any_value(error) AS error,
+    any_value(answers.error) AS error,
     string_agg(DISTINCT thinking, '; ' ORDER BY thinking) AS thinking
 FROM answers
 WHERE sample IS NULL AND state <> 'not_asked'

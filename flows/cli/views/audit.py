@@ -48,7 +48,7 @@ from swaymeter.reports.models import Model, in_short
 from swaymeter.reports.tables import of_judges
 from swaymeter.reports.tables.of_passages import SAID
 from swaymeter.reports.words import OWN_QUANTITIES as IN_WORDS
-from swaymeter.tasks.models.applications import FUNCTION, name_function
+from swaymeter.tasks.models.applications import FUNCTION, is_function, name_function
 from swaymeter.tasks.statistics.models import CHOSEN_BY
 
 NOT_USED = "rows-not-used.txt"
@@ -372,7 +372,7 @@ def _model(name: str, key_from: str) -> dict[str, str]:
     before, colon, dtype = name.rpartition(":")
     if colon and dtype in DTYPES:
         return {"name": before, "dtype": dtype}
-    if function := FUNCTION.fullmatch(name):
+    if (function := FUNCTION.fullmatch(name)) and is_function(name):
         return _function(function["module"], function["function"])
     return {"name": name}
 

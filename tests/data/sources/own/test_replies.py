@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from swaymeter.data.errors import InputError
-from swaymeter.data.sources.own.replies import replies_digest
+from swaymeter.data.records.replies import replies_digest
 from swaymeter.data.sources.own.rows import ReadQuestions
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
 

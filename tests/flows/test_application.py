@@ -9,10 +9,9 @@ from xml.etree import ElementTree
 import pytest
 
 import swaymeter
-from swaymeter.tasks.models.applications import Passage
 from tests.flows.conftest import Command
 
-PAGE = (Path(__file__).resolve().parents[1] / "docs/application.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs/application.md").read_text(encoding="utf-8")
 
 
 def block(language: str, number: int = 0) -> str:
@@ -33,7 +32,7 @@ def shares(table: Any, model: str) -> Mapping[str, float]:
 
 
 def test_the_page_audits_a_log_and_a_function(place: Path) -> None:
-    names: dict[str, Any] = {"__name__": "notebook", "Passage": Passage}
+    names: dict[str, Any] = {"__name__": "notebook"}
     exec(compile(block("python"), "my_app.py", "exec"), names)
     (place / "questions.csv").write_text(block("csv"))
     exec(compile(block("python", 1), "application.md", "exec"), names)
@@ -51,16 +50,28 @@ def test_the_command_judges_a_log(place: Path, swaymeter: Command) -> None:
     ended = swaymeter(*gate, "--fail-under", "resist_wrong.all=0.9")
     assert (ended.code, "resist_wrong.all of response (recorded) is 0" in ended.error) == (1, True)
     assert ElementTree.parse(place / "a.xml").getroot().get("failures") == "1"
-    wrong = swaymeter("audit", "log.csv", "--replies", "respons", "--workspace", "other")
+    wrong = swaymeter("audit", "log.csv", "--replies", "responce", "--workspace", "other")
     assert (wrong.code, wrong.error.endswith("did you mean 'response'?")) == (2, True)
     assert swaymeter("audit", "log.csv").error.startswith("nothing replies")
     assert "samples" in swaymeter("audit", "log.csv", "--replies", "response", "--samples", "5").error
 
 
+FAILS = """
+def fails(question, passages):
+    if not passages:
+        return "I do not know."
+    return {"When does it open?": passages[0].text}[question]
+"""
+OPENS = """question,answer,context,kind
+When does it open?,9 a.m.,It opens at 9 a.m.,supporting
+Where is it?,Bergen,It is in Bergen.,supporting
+"""
+
+
 def test_failed_replies_do_not_meet_a_threshold(place: Path, swaymeter: Command) -> None:
-    (place / "my_app.py").write_text("def fails(question, passages): return passages[0].text")
-    gate = ("audit", "log.csv", "--model", "my_app.py:fails", "--fail-over", "refuse.none=0.5")
-    ended = swaymeter(*gate)
-    assert ended.code == 1
-    assert "1 of 3 greedy answers of my_app.py:fails (application), for which the application failed" in ended.out
-    assert "my_app.py:fails failed for the question 'When does the library close?': IndexError" in ended.out
+    (place / "my_app.py").write_text(FAILS)
+    (place / "opens.csv").write_text(OPENS)
+    ended = swaymeter("audit", "opens.csv", "--model", "my_app.py:fails", "--fail-under", "follow.supporting=0.9")
+    assert (ended.code, "only because replies state nothing (1 missing)" in ended.error) == (1, True)
+    assert "1 of 4 greedy answers of my_app.py:fails (application), for which the application failed" in ended.out
+    assert "my_app.py:fails failed for the question 'Where is it?': KeyError" in ended.out
