@@ -17,7 +17,7 @@ from swaymeter.flows.cli.console import err
 from swaymeter.flows.cli.pipeline import Selected
 from swaymeter.flows.cli.terminal import TerminalProgress
 from swaymeter.flows.cli.views import audit as audits
-from swaymeter.flows.cli.views import compare as comparisons
+from swaymeter.flows.cli.views import comparison as comparisons
 from swaymeter.flows.server.settings import keep_quiet
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.thresholds import Threshold, judged, thresholds_of_bounds
@@ -229,8 +229,8 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
 
     Returns:
         A row for each quantity, group and two models: both means, their difference with its interval, p and verdict;
-        the column `unit` has the unit. `attrs["not_the_same"]` says what both were asked with that differs, and
-        `attrs["left_out"]` what only one of them has.
+        the column `unit` has the unit. `attrs["changes"]` has lines on the settings, facts, questions and replies that
+        differ, `attrs["rejected"]` on the items that only one run has.
 
     Raises:
         UsageError: A run has no database, or both have no question or query in common.
@@ -240,10 +240,12 @@ def compare(a: StudyPath, b: StudyPath) -> pd.DataFrame:
         swaymeter.compare("workspaces/float32", "workspaces/bfloat16")
         ```
     """
-    databases = comparisons.database_of(str(a)), comparisons.database_of(str(b))
-    rows, left_out = comparisons.compared(*databases)
-    frame = pd.DataFrame(rows)
-    frame.attrs |= {"not_the_same": comparisons.lines_of(comparisons.settings_apart(*databases)), "left_out": left_out}
+    comparison = comparisons.compare(*(comparisons.database_of(str(run)) for run in (a, b)))
+    frame = pd.DataFrame(comparison.numbers)
+    frame.attrs |= {
+        "changes": comparisons.lines_of(comparison),
+        "rejected": comparisons.rejected_lines(comparison),
+    }
     return frame
 
 

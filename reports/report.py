@@ -15,13 +15,13 @@ from swaymeter.data.records.findings import StudyCard, write_findings
 from swaymeter.data.storage.artifact import write_manifest
 from swaymeter.data.storage.writing import replaced
 from swaymeter.reports.answers import ANSWERS_QUERIES, write_answers
+from swaymeter.reports.comparison import HISTORY_QUERIES, section, write_history
 from swaymeter.reports.figures import FIGURES
 from swaymeter.reports.figures.figure import draw_all
 from swaymeter.reports.figures.over_time import OVER_TIME
 from swaymeter.reports.figures.rendering import rendered, with_limits
 from swaymeter.reports.findings import BASIS_QUERIES, FINDINGS, findings
 from swaymeter.reports.frames import Frames, with_empty
-from swaymeter.reports.history import HISTORY_QUERIES, section, write_history
 from swaymeter.reports.models import RUNS, labelled
 from swaymeter.reports.page import EXAMPLE_QUERIES, example, page
 from swaymeter.reports.queries import READ_QUERIES, write_queries

@@ -1,53 +1,41 @@
-"""What a study was, run by run: headline numbers, and what was asked, with what, and answered, where it changed."""
+"""A study over time: the items of each completed run that changed, and its headline numbers."""
 
 from typing import Annotated, Literal
 
 from swaymeter.data.records.row import Meaning, table
 
-ItemKind = Literal["run", "setting", "fact", "question", "answer", "query"]
-"""What an item of a run is."""
+ItemKind = Literal["run", "setting", "fact", "question", "reply", "query", "number"]
+"""Kinds of the items of a snapshot."""
 
 
-@table("history", "a headline number of a completed run, and how far it moved since the run before", key=(
-    "run", "model", "dtype", "quantity", "group",
-))  # fmt: skip
-class HeadlineNumber:
-    """A headline number of a run: a row of `models_side_by_side` as it was then, and its paired change."""
-
-    run: Annotated[int, Meaning("which completed run of the study it is of, from 1 on")]
-    completed_at: Annotated[str, Meaning("when the run was completed (UTC, ISO 8601)")]
-    model: Annotated[str, Meaning("the model's label, or its name where it has none")]
-    dtype: Annotated[str, Meaning("the precision that the model computed in")]
-    quantity: Annotated[str, Meaning("what the mean is of, as in tasks/statistics/models.py")]
-    group: Annotated[str, Meaning("the condition of the answers, or the type of the queries; all for every one")]
-    unit: Annotated[str, Meaning("the unit of the means and of the change")]
-    n: Annotated[int, Meaning("answers, or queries")]
-    clusters: Annotated[int | None, Meaning("subjects, questions or entities that these are of")]
-    mean: Annotated[float | None, Meaning("mean of the values; NULL where there is none")]
-    low: Annotated[float | None, Meaning("lower end of the mean's 95% interval")]
-    high: Annotated[float | None, Meaning("upper end of the mean's 95% interval")]
-    same: Annotated[int | None, Meaning("answers, or queries, that the run before has, too; NULL of the first run")]
-    mean_before: Annotated[float | None, Meaning("mean of these in the run before")]
-    change: Annotated[float | None, Meaning("mean of these now, minus that before")]
-    change_low: Annotated[float | None, Meaning("lower end of the change's 95% interval, paired, over clusters")]
-    change_high: Annotated[float | None, Meaning("upper end of that interval")]
-    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")]
-    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all numbers of the run")]
-    verdict: Annotated[str | None, Meaning("larger, smaller, equal or undecided, as in model_differences")]
-
-
-@table("history_items", "an item of a completed run that was not so in the run before", key=(
+@table("history", "an item of a completed run that changed since the run before, or a headline number of the run", key=(
     "run", "kind", "model", "dtype", "item",
 ))  # fmt: skip
-class HistoryItem:
-    """What a run asked, was told, or asked with: a row for the first run that has it so; NULL once it is gone."""
+class HistoryRow:
+    """An item of a completed run in the first run that has it so, or a headline number with its paired change."""
 
-    run: Annotated[int, Meaning("which completed run of the study it is of, from 1 on")]
+    run: Annotated[int, Meaning("number of the completed run, from 1 on")]
     kind: Annotated[ItemKind, Meaning(
-        "run: the run itself; setting: what was asked with; fact, question: what was asked; answer: a greedy answer; "
-        "query: a susceptibility"
+        "run: the run itself; setting: a setting or version; fact, question: from a source; reply: a greedy reply; "
+        "query: a susceptibility; number: a headline number"
     )]  # fmt: skip
-    model: Annotated[str, Meaning("the model's label or name; empty where it is about none")]
-    dtype: Annotated[str, Meaning("the precision that the model computed in; empty where it is about none")]
-    item: Annotated[str, Meaning("what tells it from others")]
-    state: Annotated[str | None, Meaning("what it says in this run, as JSON; NULL where the run has it no more")]
+    model: Annotated[str, Meaning("the model's label, or its name without a label; empty of an item without a model")]
+    dtype: Annotated[str, Meaning("the precision that the model computed in; empty of an item without a model")]
+    item: Annotated[str, Meaning("the item's key")]
+    state: Annotated[str | None, Meaning("the item in this run, as JSON; NULL once it is gone, and of a number")]
+    quantity: Annotated[str | None, Meaning("quantity of a number, as in tasks/statistics/models.py")] = None
+    group: Annotated[str | None, Meaning("condition of the replies, or type of the queries; all: every one")] = None
+    unit: Annotated[str | None, Meaning("unit of the means and of the change")] = None
+    n: Annotated[int | None, Meaning("replies, or queries")] = None
+    clusters: Annotated[int | None, Meaning("subjects, questions or entities of the replies or queries")] = None
+    mean: Annotated[float | None, Meaning("mean of the values; NULL without a value")] = None
+    low: Annotated[float | None, Meaning("lower end of the mean's 95% interval")] = None
+    high: Annotated[float | None, Meaning("upper end of the mean's 95% interval")] = None
+    same: Annotated[int | None, Meaning("replies, or queries, that the run before has, too; NULL without any")] = None
+    mean_before: Annotated[float | None, Meaning("mean of these in the run before")] = None
+    change: Annotated[float | None, Meaning("mean of these now, minus that before")] = None
+    change_low: Annotated[float | None, Meaning("lower end of the change's 95% interval, paired, over clusters")] = None
+    change_high: Annotated[float | None, Meaning("upper end of that interval")] = None
+    p: Annotated[float | None, Meaning("two-sided, signs of clusters turned; NULL where untestable")] = None
+    p_adjusted: Annotated[float | None, Meaning("after Benjamini-Hochberg over all numbers of the run")] = None
+    verdict: Annotated[str | None, Meaning("larger, smaller, equal or undecided, as in model_differences")] = None

@@ -23,11 +23,10 @@ COUNTED_PAIRS = table_of(facts.CountedPair)
 SHARDS = table_of(facts.Shard)
 SHARD_COUNTS = table_of(facts.ShardCount)
 FREQUENCIES = table_of(facts.Frequency)
-HISTORY = table_of(history.HeadlineNumber)
-HISTORY_ITEMS = table_of(history.HistoryItem)
+HISTORY = table_of(history.HistoryRow)
 
 RECORD_TABLES: tuple[Table, ...] = (
     FACTS, INVENTED, TRIPLES, PAGES, DISPUTES, REJECTED, ANNOTATIONS, QUERIES, CONTEXTS, QUESTIONS,
-    VARIANTS, RUNS, VERDICTS_BY_HAND, DECIDED_ANSWERS, RELIABILITY, SHARDS, FREQUENCIES, HISTORY, HISTORY_ITEMS,
+    VARIANTS, RUNS, VERDICTS_BY_HAND, DECIDED_ANSWERS, RELIABILITY, SHARDS, FREQUENCIES, HISTORY,
 )  # fmt: skip
 """What every study's database has, whatever it measures."""

@@ -131,6 +131,11 @@ class Warehouse:
                 return self._limits.rows(self._connection, query.sql)
             return self._connection.sql(query.sql).to_arrow_table()
 
+    def table(self, table: Table) -> pa.Table:
+        """Return the rows of a table."""
+        columns = ", ".join(quoted(column.name) for column in table.columns)
+        return self.rows(NamedQuery(table.name, f"SELECT {columns} FROM {quoted(table.name)}"))
+
     def export(self, table: Table, path: Path) -> int:
         """Writes a table's rows to a Parquet file, and gives how many there are; none writes no file.
 

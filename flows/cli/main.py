@@ -18,8 +18,8 @@ from swaymeter.flows.cli.commands.annotate import annotate
 from swaymeter.flows.cli.commands.audits import audits
 from swaymeter.flows.cli.commands.catalog import catalog
 from swaymeter.flows.cli.commands.cluster import cluster
+from swaymeter.flows.cli.commands.comparisons import comparisons
 from swaymeter.flows.cli.commands.datasets import datasets
-from swaymeter.flows.cli.commands.over_time import over_time
 from swaymeter.flows.cli.commands.stages import stages
 from swaymeter.flows.cli.console import err, out, print_line
 from swaymeter.flows.execution.interrupt import GO_ON, STOPPED, end_when_interrupted
@@ -39,7 +39,7 @@ app = typer.Typer(
     epilog="Example: [bold]swaymeter run quickstart[/bold], then [bold]swaymeter status quickstart[/bold]. "
     "A study of your own begins with [bold]swaymeter init[/bold].",
 )
-for _group in (stages, audits, over_time, datasets, catalog):
+for _group in (stages, audits, comparisons, datasets, catalog):
     app.add_typer(_group)
 app.add_typer(annotate, name="annotate")
 app.add_typer(cluster, name="cluster")

@@ -18,7 +18,7 @@ from swaymeter.flows.stages.build import Built
 from swaymeter.flows.stages.fetch import Fetched
 from swaymeter.flows.stages.plan import Plan
 from swaymeter.flows.steps.aggregate import Aggregation, schema
-from swaymeter.flows.steps.history import Snapshot
+from swaymeter.flows.steps.history import Completion
 from swaymeter.tasks.contexts.annotation.judging import imported
 from swaymeter.tasks.statistics import statistics_of
 from swaymeter.tasks.statistics.statistic import Statistic
@@ -46,7 +46,7 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
     }  # fmt: skip
     is_complete = all(node.state == "done" for node in graph)
     statistics = {statistic.name: _key_of(statistic) for statistic in statistics_of(study.entropy_classes).values()}
-    snapshot = Snapshot(is_complete, tuple(variants.values()), study.seed)
+    completion = Completion(is_complete, tuple(variants.values()), study.seed)
     return graph.add(
         kinds.DATABASE, kinds.DATABASE.id("study"),
         {"files": graph.workspace.database_artifact, "history": graph.workspace.history_artifact},
@@ -60,7 +60,8 @@ def aggregate(graph: Graph, plan: Plan, fetched: Fetched, built: Built, scores: 
             "variants": [*variants.values()],
             "verdicts": [asdict(verdict) for verdict in plan.verdicts],
         },
-        arguments=Aggregation(snapshot, study.entropy_classes, annotations, plan.verdicts), after=built.chosen.values(),
+        arguments=Aggregation(completion, study.entropy_classes, annotations, plan.verdicts),
+        after=built.chosen.values(),
     )  # fmt: skip
 
 

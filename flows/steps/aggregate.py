@@ -7,12 +7,12 @@ from typing import Any
 
 from swaymeter.data.errors import ScoreError, SwaymeterError
 from swaymeter.data.records.table import Table
-from swaymeter.data.records.tables import RECORD_TABLES, RUNS, VARIANTS, VERDICTS_BY_HAND
+from swaymeter.data.records.tables import HISTORY, RECORD_TABLES, RUNS, VARIANTS, VERDICTS_BY_HAND
 from swaymeter.data.records.verdicts import VerdictByHand
 from swaymeter.data.storage.artifact import Check, TableArtifact, write_manifest
 from swaymeter.data.storage.workspace import DATABASE
 from swaymeter.flows.graph.step import Run, Step, in_way
-from swaymeter.flows.steps.history import Snapshot, keep_history
+from swaymeter.flows.steps.history import Completion, keep_history
 from swaymeter.tasks.measures import MEASURES
 from swaymeter.tasks.statistics import STATISTICS, statistics_of
 from swaymeter.tasks.statistics.entropy_classes import EntropyClasses
@@ -27,13 +27,13 @@ class Aggregation:
     """What the database is made from beside its inputs.
 
     Attributes:
-        snapshot: Snapshot of the run; its seed is that of statistics, too.
+        completion: Settings of the run's snapshot; its seed is that of statistics, too.
         classes: Entropy classes of the study.
         annotations: Imports of annotations.
         verdicts: Verdicts of persons.
     """
 
-    snapshot: Snapshot = field(default_factory=Snapshot)
+    completion: Completion = field(default_factory=Completion)
     classes: EntropyClasses = field(default_factory=EntropyClasses)
     annotations: tuple[TableArtifact, ...] = ()
     verdicts: tuple[VerdictByHand, ...] = ()
@@ -60,11 +60,11 @@ def make_database(step: Step, run: Run) -> None:
 
     def derive(building: Building) -> None:
         compute_statistics(building, aggregation)
-        building.load(keep_history(step, aggregation.snapshot, building.warehouse, runs))
+        building.load({HISTORY: keep_history(step, aggregation.completion, building.warehouse, runs)})
 
     path, runs = artifact.folder / DATABASE, runs_of(tables, run)
     computed = {
-        VARIANTS: aggregation.snapshot.variants,
+        VARIANTS: aggregation.completion.variants,
         RUNS: runs,
         VERDICTS_BY_HAND: [asdict(verdict) for verdict in aggregation.verdicts],
     }
@@ -85,7 +85,7 @@ def compute_statistics(building: Any, aggregation: Aggregation) -> None:
             for name in statistic.queries:
                 if name not in frames:
                     frames[name] = categorical(building.warehouse.frame(name))
-            rows = statistic.rows({name: frames[name] for name in statistic.queries}, aggregation.snapshot.seed)
+            rows = statistic.rows({name: frames[name] for name in statistic.queries}, aggregation.completion.seed)
             building.insert(statistic.table, statistic.table.of(rows))
         except (SwaymeterError, KeyError, TypeError, ValueError) as error:  # the message names all that fail
             reason = str(error) if isinstance(error, SwaymeterError) else repr(error)

@@ -186,11 +186,11 @@ def _flipped(changes: pd.DataFrame) -> dict[tuple[str, str], tuple[str, str]]:
     By the ids of question and context: the greedy answer then, and whose it was.
     """
     found = {}
-    for row in records(changes[changes["kind"] == "answer"] if len(changes) else changes):
+    for row in records(changes[changes["kind"] == "reply"] if len(changes) else changes):
         if not (isinstance(row["state_before"], str) and isinstance(row["state"], str)):
             continue
         before, now = json.loads(row["state_before"]), json.loads(row["state"])
-        if before["asked"] == now["asked"] and before.get("verdict") and before["verdict"] != now.get("verdict"):
+        if before["texts"] == now["texts"] and before.get("verdict") and before["verdict"] != now.get("verdict"):
             question, context = row["item"].split(_BETWEEN_IDS)
             found[question, context] = (before.get("answer", ""), before["verdict"])
     return found

@@ -48,6 +48,7 @@ from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
+from swaymeter.data.dataset.comparison import BETWEEN, QUERIES, REPLIES
 from swaymeter.data.records import CONFLICTING, OWN_CONDITIONS, SUPPORTING
 from swaymeter.data.records.statistics import ALPHA, EQUAL, SHARE, UNDECIDED, ModelDifference, Summary
 from swaymeter.tasks.statistics.formulas.groups import adjust
@@ -56,7 +57,7 @@ from swaymeter.tasks.statistics.frames import ALL, WITH, WITHOUT, by, check_scor
 from swaymeter.tasks.statistics.statistic import Frame, Frames, Row, Statistic
 from swaymeter.tasks.statistics.summary import MODEL, Mean
 
-MODEL_QUERIES = ("answers_of_questions", "susceptibility_of_queries")
+MODEL_QUERIES = (REPLIES, QUERIES)
 """What the statistics of models read."""
 CHOSEN_BY = ("follows_right", "resists_wrong", "abstains")
 """What says which variant to take; over all conditions."""
@@ -71,8 +72,6 @@ UNITS = {
 GROUP = ("condition", "query_type")
 UNCHANGED = "coherent_persuasion_unchanged"
 """What another quantity is where nothing changes, on the same items: no models are compared by it."""
-BETWEEN = "\x1f"
-"""Between the ids of a question and a context, which have spaces and no control characters, in the name of an item."""
 MARGIN, MARGIN_OF_MEAN = 0.05, 0.1
 """Within how much two models are equal: of shares and other numbers without unit; of nats, as a part of their mean."""
 STAYED, UNRELATED = ("stubborn", "agreed"), ("irrelevant", "neutral", "unknown")

@@ -82,10 +82,12 @@ def test_an_unmet_threshold_ends_with_1(scene: Scene) -> None:
 
 def test_a_changed_model_is_named_with_its_flips(scene: Scene) -> None:
     found = changes(scene.study)
-    assert [name for name, *_ in found["settings"]] == ["revision of mine (float32)"]
-    assert found["sources"] == {}
-    assert {(flip["before"], flip["now"]) for flip in found["flips"]} == {(RIGHT.strip(), WRONG.strip())}
-    assert any(row["quantity"] == "follows" for row in found["moved"])
+    assert [change["name"] for change in found["settings"]] == ["revision of mine (float32)"]
+    assert not any(relation["changed"] for relation in found["questions"]["relations"].values())
+    assert {(flip["reply_before"], flip["reply"]) for flip in found["flipped_replies"]} == {
+        (RIGHT.strip(), WRONG.strip())
+    }
+    assert any((row["quantity"], row["verdict"]) == ("follows", "smaller") for row in found["numbers"])
 
 
 @pytest.mark.parametrize(("model", "code"), [("model", 1), ("before", 0)])
@@ -118,6 +120,6 @@ def test_a_backfill_leaves_a_run_for_each_value(scene: Scene, tmp_path: Path) ->
     arguments = [str(script), str(study.file), str(study.workspace), "earlier", "other"]
     with started(arguments, study.environment, program=preloaded.script) as running:
         assert "Completed" in running.ended().said
-    settings = {name: (before, now) for name, before, now in changes(study)["settings"]}
+    settings = {change["name"]: (change["before"], change["after"]) for change in changes(study)["settings"]}
     assert settings.keys() == {"model called mine (float32)", "revision of mine (float32)"}
     assert settings["model called mine (float32)"] == ("earlier", "other")

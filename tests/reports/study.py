@@ -15,7 +15,7 @@ import pyarrow as pa
 from swaymeter.data.randomness import generator
 from swaymeter.data.records import Passage, QuestionContext, as_row
 from swaymeter.data.records.findings import NotRun, StudyCard
-from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, HISTORY_ITEMS, VERDICTS_BY_HAND
+from swaymeter.data.records.tables import DECIDED_ANSWERS, HISTORY, VERDICTS_BY_HAND
 from swaymeter.data.warehouse.queries import NAMED_QUERIES, NamedQuery
 from swaymeter.data.warehouse.warehouse import Units
 from swaymeter.reports.report import queries
@@ -86,10 +86,9 @@ def frames(rows: dict[str, list[Row]] | None = None, seed: int = 7) -> dict[str,
             _stored(connection, name, some)
         for table in (VERDICTS_BY_HAND, DECIDED_ANSWERS):
             _stored(connection, table.name, table.of([]))
+        _stored(connection, HISTORY.name, HISTORY.of(known.get(HISTORY.name, [])))
         for name in MEASURES.keys() - full.keys():
             _stored(connection, name, MEASURES[name].table.of(known.get(name, [])))
-        for table in (HISTORY, HISTORY_ITEMS):
-            _stored(connection, table.name, table.of(known.get(table.name, [])))
         waiting = [query for query in NAMED_QUERIES.values() if query.view]
         while waiting:  # a view may read another one
             left = [query for query in waiting if not _viewed(connection, query)]

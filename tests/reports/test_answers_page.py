@@ -161,12 +161,12 @@ def test_what_has_flipped_since_the_last_run_is_there(tmp_path: Path) -> None:
     frames = frames_of_answers()
 
     def change(question: str, before: dict[str, str], now: dict[str, str]) -> dict[str, Any]:
-        of = {"run": 2, "kind": "answer", "model": MODEL, "dtype": "float32", "item": f"{question}\x1foriginal"}
+        of = {"run": 2, "kind": "reply", "model": MODEL, "dtype": "float32", "item": f"{question}\x1foriginal"}
         return {**of, "state_before": json.dumps(before) if before else None, "state": json.dumps(now)}
 
-    then, now = {"asked": "a", "verdict": "refusal", "answer": "No <b>idea"}, {"asked": "a", "verdict": "neither"}
+    then, now = {"texts": "a", "verdict": "refusal", "answer": "No <b>idea"}, {"texts": "a", "verdict": "neither"}
     frames["changes_since_last_run"] = pd.DataFrame([
-        change("q1", then, now), change("q2", {**then, "asked": "b"}, now), change("q3", {**then, **now}, now),
+        change("q1", then, now), change("q2", {**then, "texts": "b"}, now), change("q3", {**then, **now}, now),
         change("q4", {}, now),
     ])  # fmt: skip
     page = written(frames, tmp_path)

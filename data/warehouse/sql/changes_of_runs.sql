@@ -1,12 +1,13 @@
--- What a completed run asked, with what, and was answered that was not so in the run before: its state in both, as JSON.
+-- The items of each completed run that changed since the run before: the state in both runs, as JSON.
 -- view
--- A setting, a fact or an answer that is new has none before, one that is gone none in the run.
+-- An item that is new has no state before, an item that is gone no state in the run.
 SELECT *
 FROM (
     SELECT
         run, kind, model, dtype, item,
         lag(state) OVER (PARTITION BY kind, model, dtype, item ORDER BY run) AS state_before, state
-    FROM history_items
+    FROM history
+    WHERE kind <> 'number'
 )
-WHERE run > (SELECT min(run) FROM history_items)
+WHERE run > (SELECT min(run) FROM history)
 ORDER BY run, kind, model, dtype, item

@@ -1,5 +1,5 @@
--- What the last completed run asked, with what, and was answered that was not so in the run before.
+-- The items of the last completed run that changed since the run before: the state in both runs, as JSON.
 SELECT *
 FROM changes_of_runs
-WHERE run = (SELECT max(run) FROM history_items)
+WHERE run = (SELECT max(run) FROM history)
 ORDER BY kind, model, dtype, item

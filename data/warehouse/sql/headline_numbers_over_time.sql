@@ -1,6 +1,9 @@
--- Every headline number of every completed run, and how far it moved since the run before, on the same items.
+-- Every headline number of every completed run, and its paired change since the run before.
 SELECT
-    run, completed_at, model, dtype, quantity, "group", unit, n, clusters, mean, low, high,
-    same, mean_before, change, change_low, change_high, p, p_adjusted, verdict
-FROM history
-ORDER BY model, dtype, quantity, "group", run
+    n.run, json_extract_string(r.state, '$.completed_at') AS completed_at,
+    n.model, n.dtype, n.quantity, n."group", n.unit, n.n, n.clusters, n.mean, n.low, n.high,
+    n.same, n.mean_before, n.change, n.change_low, n.change_high, n.p, n.p_adjusted, n.verdict
+FROM history AS n
+JOIN history AS r ON r.run = n.run AND r.kind = 'run'
+WHERE n.kind = 'number'
+ORDER BY n.model, n.dtype, n.quantity, n."group", n.run

@@ -1,4 +1,4 @@
-"""The commands `audit`, does a model follow the passages of a file, `label`, which kinds are they, and `compare`."""
+"""The commands `audit`, does a model follow the passages of a file, and `label`, which kinds are they."""
 
 import shlex
 import time
@@ -227,7 +227,7 @@ def audit(
     graph, message = ages.execute(selected, progress, oldest, force=force, offline=offline, wait=wait)
     summary(console, selected.description(graph), progress, time.monotonic() - began, selected.outputs(), err)
     outcome: checks.Judged = []
-    compared = earlier.Comparison()
+    compared = earlier.Gate()
     notes: list[str] = []
     error: SwaymeterError | None = WorkFailed(message) if message else None
     if not error:
@@ -281,32 +281,3 @@ def label(
     view.ask(work, print_line, input)
     for line in view.summary(work):
         print_line(line)
-
-
-@audits.command()
-def compare(
-    a: options.Results,
-    b: options.Results,
-    page: Annotated[Path | None, typer.Option("--page", help="The page; default: in the workspace of B.")] = None,
-    as_json: options.AsJson = False,
-    traceback: options.Traceback = False,
-) -> None:
-    """Compare the models of two runs on the questions and queries that both were asked, on a page: what changed sides.
-
-    Example: [bold]swaymeter compare float32.yaml bfloat16.yaml[/bold]
-    """
-    from swaymeter.flows.cli.views import compare as view
-
-    databases = view.database_of(a), view.database_of(b)
-    (rows, left_out), apart = view.compared(*databases), view.settings_apart(*databases)
-    flips = view.sides(*databases)
-    if page or not as_json:
-        page = view.write_page(page, databases, rows, apart, left_out, flips)
-    if as_json:
-        print_product(view.as_json(rows, apart, left_out, flips))
-        return
-    for name, database in zip("AB", databases, strict=True):
-        print_line(f"{name}: {database}")
-    view.show(out, rows, apart, left_out)
-    where = f"the page: {page}" if page else "no page: the workspace of B cannot be written; name a --page"
-    print_line(f"greedy answers that changed sides: {len(flips)}; {where}")

@@ -1,40 +1,14 @@
-"""The commands about what was fetched: what changed, what to pass on, what a graph holds."""
+"""The commands about what was fetched: what to pass on, what a graph holds."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from swaymeter.flows.cli.console import out, print_line, print_product, print_table, warn
-from swaymeter.flows.cli.options import AsJson, Folder, Offline, Relations, StudyFile, Traceback
+from swaymeter.flows.cli.console import print_line, print_table, warn
+from swaymeter.flows.cli.options import Folder, Offline, Relations, StudyFile, Traceback
 
-_A_DATASET = "A workspace with fetched facts or questions, a folder of DynamicQA's CSV files, or a yago_qec.json."
 datasets = typer.Typer()
-
-
-@datasets.command()
-def diff(
-    a: Annotated[str, typer.Argument(metavar="A", help=_A_DATASET)],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another one, such as that of a later fetch.")],
-    limit: Annotated[int, typer.Option("--limit", min=0, help="Single changes that are shown of each relation.")] = 20,
-    as_json: AsJson = False,
-    traceback: Traceback = False,
-) -> None:
-    """List the facts and questions that were added, gone or changed from A to B; exit code 1 where any were, else 0.
-
-    Example: [bold]swaymeter diff workspaces/march workspaces/april[/bold]
-    """
-    from swaymeter.flows.cli.views import diff as view
-
-    difference = view.compare(a, b)
-    for warning in (*difference.old.warnings, *difference.new.warnings):
-        warn(warning)
-    if as_json:
-        print_product(view.as_json(difference))
-    else:
-        view.show(out, difference, limit=limit)
-    if difference.differs:
-        raise typer.Exit(1)
 
 
 @datasets.command()

@@ -30,9 +30,8 @@ from swaymeter.data.storage.writing import write_file
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.console import print_line, print_table
 from swaymeter.flows.cli.pipeline import Selected
-from swaymeter.flows.cli.views import compare
 from swaymeter.flows.cli.views.baseline import Compared, last_audit
-from swaymeter.flows.cli.views.compare import Row
+from swaymeter.flows.cli.views.comparison import show_numbers
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study.places import AUDIT, STUDIES
 from swaymeter.flows.study.sections import ModelPart
@@ -50,6 +49,7 @@ from swaymeter.reports.tables.of_passages import SAID
 from swaymeter.reports.words import OWN_QUANTITIES as IN_WORDS
 from swaymeter.tasks.models.applications import FUNCTION, is_function, name_function
 from swaymeter.tasks.statistics.models import CHOSEN_BY
+from swaymeter.tasks.statistics.statistic import Row
 
 NOT_USED = "rows-not-used.txt"
 """The file of the workspace that lists the rows that cannot be used."""
@@ -421,7 +421,7 @@ def show_found(console: Console, found: Audited) -> None:
     """What makes it follow and what moves the answer; of few variants what each does and how they differ, too."""
     if found.few or not len(found.variants):
         show(console, found.measured)
-        compare.show(console, told_differences(found))
+        show_numbers(console, told_differences(found))
     show_variants(console, found)
     for line in (*(() if found.few else _how_many_differ(found)), *moved(found)):
         print_line(line, console)

@@ -1,6 +1,5 @@
-"""Whether a run is worse than an earlier one: its headline numbers, paired on the items of both."""
+"""The gate `audit --baseline`: headline numbers that are worse than in an earlier run, on the items of both."""
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
@@ -8,28 +7,23 @@ from typing import Any, NamedTuple
 
 from yaml import YAMLError
 
+from swaymeter.data.dataset.comparison import DOWN, UP, Comparison, Snapshot
 from swaymeter.data.errors import UsageError
 from swaymeter.data.records.statistics import UNDECIDED
 from swaymeter.data.untrusted import text_of, untrusted_yaml
 from swaymeter.data.warehouse.warehouse import opened
-from swaymeter.flows.cli.views.compare import database_of
+from swaymeter.flows.cli.views.comparison import database_of, lines_of
 from swaymeter.flows.steps.aggregate import schema
-from swaymeter.flows.steps.history import with_change
 from swaymeter.flows.study.places import AUDIT
 from swaymeter.flows.study.thresholds import Case, name_of
-from swaymeter.reports.changes import told_apart
+from swaymeter.reports.comparison import sentence
 from swaymeter.reports.estimates import estimate, number, plural, verdict
-from swaymeter.reports.frames import where
-from swaymeter.reports.history import sentence
-from swaymeter.reports.history.side_by_side import Apart
 from swaymeter.reports.models import Model
 from swaymeter.reports.words import OWN_QUANTITIES
+from swaymeter.tasks.statistics.comparison import compare
 from swaymeter.tasks.statistics.formulas.paired import FEWEST_TO_TEST, smallest_shown_fall
-from swaymeter.tasks.statistics.history import frames_of, models_of, moved
-from swaymeter.tasks.statistics.models import over_what
-from swaymeter.tasks.statistics.statistic import Frames
+from swaymeter.tasks.statistics.models import MODEL_QUERIES, over_what
 
-UP, DOWN = "larger", "smaller"
 BETTER: Mapping[tuple[str, str], str] = {
     ("follows_right", "all"): UP, ("resists_wrong", "all"): UP, ("abstains", "all"): UP, ("correct", "none"): UP,
     ("follows", "supporting"): UP, ("follows", "conflicting"): DOWN, ("prefers_right", "mixed"): UP,
@@ -67,8 +61,15 @@ class Compared(NamedTuple):
         return f"{self.name} of {self.model} {self.before} → {self.now} ({self.verdict})"
 
 
-class Comparison(NamedTuple):
-    """A run beside its baseline: each number, lines to print and to warn of, and why it fails; empty where not."""
+class Gate(NamedTuple):
+    """The result of the comparison with a baseline.
+
+    Attributes:
+        numbers: The numbers that can be better or worse.
+        lines: Lines to print.
+        warnings: Lines to warn of.
+        failure: Reason why the audit fails; empty if it passes.
+    """
 
     numbers: Sequence[Compared] = ()
     lines: Sequence[str] = ()
@@ -84,20 +85,22 @@ class Comparison(NamedTuple):
 
 
 class LastRun(NamedTuple):
-    """The last completed run: its name, its answers and queries, what it was asked with, as JSON, and what was cut off.
+    """The last completed run of a study.
 
-    unfinished: how many of its greedy answers ended at the limit of tokens.
+    Attributes:
+        name: Name of the run for messages.
+        snapshot: Its items.
+        unfinished: Number of its greedy replies that ended at the limit of tokens.
     """
 
     name: str
-    frames: Frames
-    settings: Mapping[str, str]
+    snapshot: Snapshot
     unfinished: int
 
     @property
     def cut_off(self) -> str:
-        """How many of how many."""
-        return f"{self.unfinished} of {len(self.frames['answers_of_questions'])}"
+        """The number of replies that were cut off, of all."""
+        return f"{self.unfinished} of {len(self.snapshot.frames[MODEL_QUERIES[0]])}"
 
 
 def baseline(run: str, database: Path) -> LastRun:
@@ -114,32 +117,26 @@ def baseline(run: str, database: Path) -> LastRun:
     return _last_run(before, run)
 
 
-def against(before: LastRun, database: Path) -> Comparison:
-    """The headline numbers of the last run of a database, each compared with before.
+def against(before: LastRun, database: Path) -> Gate:
+    """Compare the last run of a database with an earlier run.
 
-    It fails where one is worse, and where none could be tested. The lines: settings and versions that are not the
-    same; and, where it does not fail, how many were compared.
+    The gate fails if a number is worse, and if none could be tested. The lines are those of the comparison and, if the
+    gate passes, how many numbers were compared.
     """
     now = _last_run(database, str(database))
-    numbers = compared(before.frames, now.frames)
-    apart = settings_apart(before.settings, now.settings)
-    lines = [f"not the same: {name}: {first} before, {second} now" for name, first, second in apart]
+    comparison = compare(before.snapshot, now.snapshot, over_time=True)
+    numbers = compared(comparison)
+    lines = lines_of(comparison)
     cut_off = f"{now.cut_off} greedy answers were cut off at the limit of tokens; before {before.cut_off}"
     worse = [row.worse for row in numbers if row.worse]
     tested = any(row.p is not None for row in numbers)
     if worse or not tested:
         why = [*worse, *also_worse(numbers)] if worse else [nothing_tested(before.name, numbers)]
         failure = "; ".join(why + [cut_off] * (now.unfinished > before.unfinished))
-        return Comparison(numbers, lines, not_compared(now.frames, numbers), failure)
+        return Gate(numbers, lines, not_compared(now.snapshot, numbers), failure)
     lines += [not_worse(before.name, numbers), power(numbers)]
-    warnings = [*not_tested(numbers), *not_compared(now.frames, numbers)]
-    return Comparison(numbers, lines, warnings)
-
-
-def settings_apart(before: Mapping[str, str], now: Mapping[str, str]) -> list[Apart]:
-    """The settings of two runs that are not the same, by name."""
-    differ = sorted(name for name in before.keys() & now.keys() if before[name] != now[name])
-    return [(name, *told_apart(*(str(json.loads(of[name])) for of in (before, now)))) for name in differ]
+    warnings = [*not_tested(numbers), *not_compared(now.snapshot, numbers)]
+    return Gate(numbers, lines, warnings)
 
 
 def not_worse(run: str, numbers: Sequence[Compared]) -> str:
@@ -179,9 +176,9 @@ def not_tested(numbers: Sequence[Compared]) -> list[str]:
     return [f"changed for the worse, on {few}: {named}"] if rows else []
 
 
-def not_compared(now: Frames, numbers: Sequence[Compared]) -> list[str]:
+def not_compared(now: Snapshot, numbers: Sequence[Compared]) -> list[str]:
     """That models have no number of which the earlier run has the same; empty where all have one."""
-    others = sorted({str(Model(*model)) for model in models_of(now)} - {row.model for row in numbers})
+    others = sorted({str(Model(*model)) for model in now.models} - {row.model for row in numbers})
     return [f"not compared, as the earlier run has nothing of a model of that name: {', '.join(others)}"] * bool(others)
 
 
@@ -208,39 +205,37 @@ def forgotten_verdicts(folder: Path, verdicts: str | None) -> str:
     return f"the last run counted the verdicts by hand of {last}, and this one does not: --verdicts {quote(str(last))}"
 
 
-def compared(before: Frames, now: Frames) -> list[Compared]:
-    """The headline numbers of a run that can be better or worse, each with how it is compared with before.
+def compared(comparison: Comparison) -> list[Compared]:
+    """Return the headline numbers that can be better or worse.
 
-    Models are compared with those of the same name; where there is one in each, with that. UsageError where no question
-    with the same texts was asked before.
+    Raises:
+        UsageError: No question with the same texts was asked before.
     """
-    models = [models_of(frames) for frames in (before, now)]
-    if not {*models[0]} & {*models[1]} and len(models[0]) == len(models[1]) == 1:
-        model, dtype = models[1][0]
-        before = {name: frame.assign(model=model, dtype=dtype) for name, frame in before.items()}
-    rows = [with_change(row) for row in moved(before, now, 0)]
-    known = [row for row in rows if row["same"] and (row["quantity"], row["group"]) in BETTER]
-    if not known:
+    rows = [row for row in comparison.numbers if (row["quantity"], row["group"]) in BETTER]
+    if not rows:
         raise UsageError("--baseline: no question of it was asked with the same texts now; name another run")
-    about = {"over": over_what(now), "tests": sum(row["p_adjusted"] is not None for row in rows)}
-    return [_compared({**row, **about}) for row in known]
+    tests = sum(row["p_adjusted"] is not None for row in comparison.numbers)
+    over = over_what(comparison.after.frames)
+    return [_compared(row, over, tests) for row in rows]
 
 
-def _compared(row: Mapping[str, Any]) -> Compared:
+def _compared(row: Mapping[str, Any], over: str, tests: int) -> Compared:
     better, model = BETTER[row["quantity"], row["group"]], str(Model(row["model"], row["dtype"]))
     name, is_worse = name_of(row["quantity"], row["group"]), row["verdict"] in {UP, DOWN} - {better}
-    change = estimate({**row, "low": row["change_low"], "high": row["change_high"]}, "change", signed=True)
-    called = f"{OWN_QUANTITIES[row['quantity']]} ({name}) of {model}"
-    worse = f"worse than before: {sentence(dict(row), called)}" if is_worse else ""
-    before, now = (number(value, row["unit"]) for value in (row["mean_before"], row["mean_before"] + row["change"]))
-    gain, of = float(row["change"]) * (1 if better == UP else -1), (int(row["clusters"]), row["over"])
-    return Compared(model, name, before, now, change, gain, *of, row["p_adjusted"], _verdict(row), worse, row["tests"])
+    label = f"{OWN_QUANTITIES[row['quantity']]} ({name}) of {model}"
+    worse = f"worse than before: {sentence(dict(row), label)}" if is_worse else ""
+    before, now = (number(row[column], row["unit"]) for column in ("against_mean", "mean"))
+    change, gain = estimate(row, "difference", signed=True), float(row["difference"]) * (1 if better == UP else -1)
+    clusters = int(row["clusters"])
+    return Compared(
+        model, name, before, now, change, gain, clusters, over, row["p_adjusted"], _verdict(row, over), worse, tests
+    )
 
 
-def _verdict(row: Mapping[str, Any]) -> str:
+def _verdict(row: Mapping[str, Any], over: str) -> str:
     """How a number changed, in words; of one that is undecided with p, as its interval alone can be beside 0."""
     if row["p_adjusted"] is None:
-        return f"not tested: {plural(int(row['clusters']), row['over'])}"
+        return f"not tested: {plural(int(row['clusters']), over)}"
     return verdict(row) + (f", p = {row['p_adjusted']:.2g}" if row["verdict"] == UNDECIDED else "")
 
 
@@ -257,7 +252,5 @@ def _last_run(database: Path, run: str) -> LastRun:
     if rows.empty:
         raise UsageError(f"{run} has no completed run to compare with; run it to its end")
     keys = rows[["kind", "model", "dtype", "item"]].itertuples(index=False, name=None)
-    asked_with = where(rows, kind="setting")
-    settings = dict(zip(asked_with["item"], asked_with["state"], strict=True))
-    frames = frames_of(dict(zip(keys, rows["state"], strict=True)))
-    return LastRun(run, frames, settings, int(unfinished["unfinished"].sum()))
+    snapshot = Snapshot.of_items(dict(zip(keys, rows["state"], strict=True)))
+    return LastRun(run, snapshot, int(unfinished["unfinished"].sum()))

@@ -28,7 +28,7 @@ from swaymeter.data.records import (
     is_relevant,
     of_row,
 )
-from swaymeter.data.records.history import HeadlineNumber, HistoryItem
+from swaymeter.data.records.history import HistoryRow
 from swaymeter.data.records.row import table_of
 from swaymeter.data.records.score import Variant
 from swaymeter.data.records.statistics import Reliability
@@ -77,11 +77,7 @@ RECORDS = [
         excluded=None, corpus="a corpus", window_words=50, shards=1, documents=2, words=5, tokens=None,
         counted_at="a",
     ),
-    HeadlineNumber(
-        2, "2026-01-02T03:00:00+00:00", "m", "float32", "follows", "conflicting", "share", 28, 28, 0.6, 0.4, 0.8, 27,
-        0.5, 0.1, -0.1, 0.3, 0.2, 0.4, "undecided",
-    ),
-    HistoryItem(2, "setting", "", "", "seed", None),
+    HistoryRow(2, "number", "m", "float32", "follows conflicting", None, "follows", "conflicting", "share", 28),
 ]  # fmt: skip
 
 

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from swaymeter.data.storage.history import history_files
+from swaymeter.data.dataset.comparison import Comparison
+from swaymeter.data.storage.snapshots import last_items, snapshot_files
 from swaymeter.data.warehouse.warehouse import opened
 from swaymeter.flows.cli.pipeline import Selected
-from swaymeter.flows.cli.views import history as view
+from swaymeter.flows.cli.views import comparison as view
 from swaymeter.flows.graph.selection import Selection
 from swaymeter.flows.stages.resolve import graph_of
 from swaymeter.flows.steps.aggregate import schema
-from swaymeter.reports.history import HISTORY_QUERIES, Since, section
+from swaymeter.reports.comparison import HISTORY_QUERIES, section, sources
 from tests.flows.small_study import run, write_study
 from tests.tasks.models.tiny import save_language_model
 
@@ -57,8 +58,10 @@ class Nights:
             last = warehouse.frame("states_of_last_run").query("kind != 'run'")
         return dict(zip(zip(last["kind"], last["item"], strict=True), last["state"], strict=True))
 
-    def since(self, run: int | None = None) -> Since | None:
-        return view.changes_of(view.read(self.folder / "workspace" / "study.duckdb"), run)
+    def since(self, run: int) -> Comparison:
+        _, changes = view.select_run(view.read_history(self.folder / "workspace" / "study.duckdb"), run)
+        assert changes is not None
+        return changes.comparison
 
 
 @pytest.fixture(scope="module")
@@ -80,31 +83,28 @@ def nights(tmp_path_factory: pytest.TempPathFactory) -> Nights:
 
 
 def test_the_first_night_has_nothing_before_it(nights: Nights) -> None:
-    assert nights.since(1) is None
+    assert view.select_run(view.read_history(nights.folder / "workspace" / "study.duckdb"), 1) == (1, None)
 
 
 def test_a_changed_fact_is_named_as_that(nights: Nights) -> None:
     found = nights.since(2)
-    assert found is not None
     assert (found.settings, found.moved) == ([], [])
-    ((what, ((sign, line),)),) = found.sources.items()
+    ((what, ((sign, line),)),) = sources(found.sources).items()
     assert (what, sign) == ("questions: questions", "~")
     assert "The capital of Norway is Bern." in line
-    assert found.counts == {"asked with other texts": 1}
+    assert found.others == {"asked with other texts": 1}
 
 
 def test_a_changed_prompt_is_named_as_that(nights: Nights) -> None:
     found = nights.since(3)
-    assert found is not None
-    assert ([name for name, *_ in found.settings], found.sources) == (["prompt.system"], {})
-    assert found.settings[0][2] == '"Be short."'
+    assert ([name for name, *_ in found.settings], found.sources.differs) == (["prompt.system"], False)
+    assert json.loads(json.loads(found.settings[0].after or "")) == "Be short."
 
 
 def test_a_changed_revision_is_named_as_that(nights: Nights) -> None:
     found = nights.since(4)
-    assert found is not None
-    assert ([name for name, *_ in found.settings], found.sources) == (["revision of tiny (float32)"], {})
-    assert found.counts.total() + len(found.flips) > 0
+    assert ([name for name, *_ in found.settings], found.sources.differs) == (["revision of tiny (float32)"], False)
+    assert found.others.total() + len(found.flips) > 0
 
 
 def test_a_night_keeps_the_parameters_of_measures(nights: Nights) -> None:
@@ -124,9 +124,16 @@ def test_the_page_names_it_and_obeys_nothing(nights: Nights) -> None:
     assert "<script" not in text
 
 
-def test_a_damaged_snapshot_is_left_out(nights: Nights, tmp_path: Path) -> None:
+def test_a_damaged_snapshot_is_not_read(nights: Nights, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     shutil.copytree(nights.folder / "workspace" / "history", tmp_path / "history")
-    files = [path for of_table in history_files(tmp_path / "history").values() for path in of_table]
-    assert len(files) == 2 * 4
+    files = snapshot_files(tmp_path / "history")
+    assert len(files) == 4
+    number, items = last_items(files)
+    assert number == 4
+    assert {f"{key[0]} {key[3]}": state for key, state in items.items() if key[0] == "setting"} == {
+        f"{kind} {item}": state for (kind, item), state in nights.states().items() if kind == "setting"
+    }
     files[0].write_bytes(files[0].read_bytes()[:-1])
-    assert len([path for of_table in history_files(tmp_path / "history").values() for path in of_table]) == 7
+    (tmp_path / "history" / "items-000001-0.parquet").touch()
+    assert snapshot_files(tmp_path / "history") == files[1:]
+    assert "was made by an earlier version; a new history begins with this run" in caplog.text

@@ -16,8 +16,9 @@ from rich.console import Console
 from swaymeter.data.errors import UsageError, WorkFailed
 from swaymeter.data.reasons import ANSWERS_ALIKE
 from swaymeter.data.records import as_row
+from swaymeter.data.records.passages import PLAIN, SEPARATOR
 from swaymeter.data.sources.own.source import OwnQuestions, read_questions
-from swaymeter.flows.cli.views import audit, compare
+from swaymeter.flows.cli.views import audit
 from swaymeter.flows.steps.aggregate import schema
 from swaymeter.flows.study import thresholds as checks
 from swaymeter.flows.study.reading import read_study
@@ -332,7 +333,8 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
     from swaymeter.data.warehouse.loading import build
 
     numbered = [(f"q {number}", VERDICTS[verdict]) for number, verdict in enumerate(verdicts)]
-    context = {"context_id": "c", "condition": "conflicting", "passages": [{"text": text}], "answers": ["Lima"]}
+    context = {"context_id": "c", "condition": "conflicting", "passages": [{"text": text}], "answers": ["Lima"],
+               "form": PLAIN, "separator": SEPARATOR}  # fmt: skip
     about = {"relation": "own", "subject": "", "subject_id": None, "contexts": [context]}
     asked = {"relation": "own", "model": "m", "dtype": "float32", "sample": None, "outcome": None}
     rows: list[Row] = [
@@ -351,7 +353,7 @@ def run_of(folder: Path, verdicts: str, text: str = "text", alone: str = "origin
     return folder
 
 
-LEFT_OUT = "left out of A: m (float32) against B: m (float32)"
+REJECTED = "not compared: A: m (float32) against B: m (float32)"
 
 
 def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
@@ -380,19 +382,6 @@ def test_greedy_answers_that_were_cut_off_are_counted(tmp_path: Path) -> None:
     assert said.endswith("; --max-new-tokens raises it.")
 
 
-def test_models_of_both_runs_are_compared_with_themselves() -> None:
-    def of_runs(*names: str) -> dict[str, pd.DataFrame]:
-        return {"answers_of_questions": pd.DataFrame({"model": names, "dtype": "float32"})}
-
-    parts = compare._parts(of_runs("A: m", "A: n", "A: o", "B: m", "B: n", "B: p"))
-    assert [[*part["answers_of_questions"]["model"]] for part in parts] == [["A: m", "B: m"], ["A: n", "B: n"]]
-    only = compare._only_in_one(of_runs("A: m", "A: o", "B: m", "B: p"))
-    assert only == ["A: o (float32), which only A has", "B: p (float32), which only B has"]
-    (whole,) = compare._parts(of_runs("A: m", "B: p"))
-    assert len(whole["answers_of_questions"]) == 2
-    assert compare._only_in_one(of_runs("A: m", "B: p")) == []
-
-
 def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_path: Path) -> None:
     first, second = run_of(tmp_path / "a", "c" * 12), run_of(tmp_path / "b", "o" * 10)
     ended = swaymeter("compare", str(first), str(second / "study.duckdb"))
@@ -401,20 +390,20 @@ def test_two_runs_are_compared_on_the_questions_of_both(swaymeter: Command, tmp_
     assert [cell.strip() for cell in line.strip("│ ").split("│")][1:] == [
         "10", "100.0%", "0.0%", "+100.0 points [52.1, 100.0]", "larger",
     ]  # fmt: skip
-    assert f"{LEFT_OUT}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in ended.out
+    assert f"{REJECTED}: 2 of 12 in A not asked in B (follow.conflicting, resist_wrong.all, correct.none" in ended.out
     page = second / "compared-with-a.html"
-    assert f"greedy answers that changed sides: 10; the page: {page}" in ended.out
+    assert f"flipped replies: 10; the page: {page}" in ended.out
     assert page.read_text(encoding="utf-8").count("<td>context</td>") == 10
     assert swaymeter("compare", str(first), str(second), "--page", str(tmp_path / "none" / "p.html")).code == 2
-    assert len(json.loads(swaymeter("compare", str(first), str(second), "--json").out)["changed_sides"]) == 10
+    assert len(json.loads(swaymeter("compare", str(first), str(second), "--json").out)["flipped_replies"]) == 10
     assert swaymeter("compare", str(first), str(tmp_path / "no.duckdb")).code == 2
     changed = swaymeter("compare", str(first), str(run_of(tmp_path / "c", "o" * 10, "another text")))
-    assert "greedy answers that changed sides: 0; " in changed.out
+    assert "flipped replies: 0; " in changed.out
     assert "│ follow.conflicting" not in changed.out  # other contexts under the same ids
     assert "│ correct.none" in changed.out
     other = "10 of {} in {} asked with other texts in {}"
     counts = f"{other.format(12, 'A', 'B')}, 2 of 12 in A not asked in B, {other.format(10, 'B', 'A')}"
-    assert f"{LEFT_OUT}: {counts} (follow.conflicting, " in changed.out
+    assert f"{REJECTED}: {counts} (follow.conflicting, " in changed.out
 
 
 def test_two_runs_say_how_they_were_asked_and_why_no_bias(swaymeter: Command, tmp_path: Path) -> None:
@@ -426,13 +415,13 @@ def test_two_runs_say_how_they_were_asked_and_why_no_bias(swaymeter: Command, tm
     )
     ended = swaymeter("compare", first, second)
     assert ended.out.splitlines()[2:4] == [
-        "not the same: label of m (float32): tuned in A, none in B",
-        'not the same: prompt.system: "Be brief." in A, "Be [red]long." in B',
+        "setting: models: tuned (float32) → m (float32)",
+        'setting: prompt.system: "Be brief." → "Be [red]long."',
     ]
-    left_out = "left out of A: tuned (float32) against B: m (float32): 6 of 6 in A not answered right without a context"
-    assert f"{left_out} in B (context_bias.conflicting)" in ended.out
-    assert len(json.loads(swaymeter("compare", first, second, "--json").out)["not_the_same"]) == 2
-    assert "not the same" not in swaymeter("compare", first, first).out
+    rejected = "A: tuned (float32) against B: m (float32): 6 of 6 in A not answered right without a context"
+    assert f"not compared: {rejected} in B (context_bias.conflicting)" in ended.out
+    assert len(json.loads(swaymeter("compare", first, second, "--json").out)["settings"]) == 2
+    assert "setting" not in swaymeter("compare", first, first).out
 
 
 def test_prompts_are_forms_or_files(tmp_path: Path) -> None:

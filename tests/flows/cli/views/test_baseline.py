@@ -2,30 +2,37 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
+from swaymeter.data.dataset.comparison import Snapshot
 from swaymeter.data.errors import UsageError
 from swaymeter.flows.cli.views import baseline
-from swaymeter.flows.cli.views.baseline import Comparison, compared, forgotten_verdicts, not_worse, settings_apart
+from swaymeter.flows.cli.views.baseline import Compared, Gate, forgotten_verdicts, not_worse
 from swaymeter.flows.study.thresholds import thresholds_of_bounds
+from swaymeter.tasks.statistics.comparison import compare
 from swaymeter.tasks.statistics.formulas.paired import paired_difference, smallest_shown_fall
-from swaymeter.tasks.statistics.history import frames_of, states
-from swaymeter.tasks.statistics.statistic import Frames
+from tests.data.dataset.test_comparison import snapshot
 from tests.tasks.statistics.test_models import answer
 
 
-def run(model: str, verdict: str, *, text: str = "It is Oslo.", questions: int = 20) -> Frames:
-    """A run of questions with a right passage, to half of which the model gives another verdict."""
-    rows = [
+def answers(model: str, verdict: str, *, text: str = "It is Oslo.", questions: int = 20) -> list[dict[str, Any]]:
+    """Answers to questions with a right passage, to half of which the model gives another verdict."""
+    return [
         answer(model, f"q{number}", "supporting", "context" if number % 2 else verdict)
-        | {"question": f"Which {number}?", "text": text, "answer": ""}
+        | {"question": f"Which {number}?", "texts": text, "answer": ""}
         for number in range(questions)
     ]
-    queries = pd.DataFrame(columns=["model", "dtype", "query_id", "entity", "query_type", "susceptibility"])
-    return frames_of(states({"answers_of_questions": pd.DataFrame(rows), "susceptibility_of_queries": queries}))
+
+
+def run(*of_model: Any, **options: Any) -> Snapshot:
+    return snapshot(answers(*of_model, **options))
+
+
+def compared(before: Snapshot, now: Snapshot) -> list[Compared]:
+    return baseline.compared(compare(before, now, over_time=True))
 
 
 @pytest.mark.parametrize("model", ["m", "another"])
@@ -43,9 +50,8 @@ def test_what_is_better_or_the_same_is_not_worse() -> None:
 
 
 def test_what_is_not_worse_is_said_with_its_largest_fall() -> None:
-    before, now = run("m", "context"), run("m", "context")
-    answers = now["answers_of_questions"]
-    answers.loc[answers["question_id"] == "q0", "verdict"] = "neither"
+    before, rows = run("m", "context"), answers("m", "context")
+    now = snapshot([{**rows[0], "verdict": "neither"}, *rows[1:]])
     fall = "largest change for the worse: follow.supporting of m (float32) -5.0 points [-19.9, 10.8], undecided, p = 1"
     assert not_worse("ws", compared(before, now)) == f"not shown to be worse than ws: 3 numbers compared; {fall}"
     assert not_worse("ws", compared(before, before)).endswith("none of them changed for the worse")
@@ -70,9 +76,9 @@ def test_a_pass_says_its_power(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.fullmatch(r"15 questions can show a fall of \d+ points or more; 100 questions one of \d", found.lines[-1])
 
 
-def against(before: Frames, now: Frames, cut_off: int, monkeypatch: pytest.MonkeyPatch) -> Comparison:
+def against(before: Snapshot, now: Snapshot, cut_off: int, monkeypatch: pytest.MonkeyPatch) -> Gate:
     """How a run compares with one of which no answer was cut off."""
-    runs = [baseline.LastRun("ws", frames, {}, unfinished) for frames, unfinished in ((before, 0), (now, cut_off))]
+    runs = [baseline.LastRun("ws", of_run, unfinished) for of_run, unfinished in ((before, 0), (now, cut_off))]
     monkeypatch.setattr(baseline, "_last_run", lambda *_: runs[1])
     return baseline.against(runs[0], Path("now.duckdb"))
 
@@ -87,10 +93,9 @@ def test_too_few_questions_for_a_test_do_not_pass(monkeypatch: pytest.MonkeyPatc
 
 
 def test_falls_not_shown_are_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, now = run("m", "context"), run("m", "neither")
-    answers = now["answers_of_questions"]
-    answers.loc[answers["question_id"] == "q1", "verdict"] = "refusal"
-    found = against(before, now, 0, monkeypatch)
+    rows = answers("m", "neither")
+    now = snapshot([rows[0], {**rows[1], "verdict": "refusal"}, *rows[2:]])
+    found = against(run("m", "context"), now, 0, monkeypatch)
     assert found.failure.startswith("worse than before: follows the passage: gives its answer (follow.supporting) of m")
     assert found.failure.endswith(
         "also changed for the worse, but not shown: refuse.supporting of m (float32) 0.0% → 5.0% (undecided, p = 1)"
@@ -101,11 +106,11 @@ def test_falls_not_shown_are_said_too(monkeypatch: pytest.MonkeyPatch) -> None:
     )  # fmt: skip
 
 
-def with_wrong(verdict: str) -> Frames:
+def with_wrong(verdict: str) -> Snapshot:
     """A run of which three questions have a wrong passage, too."""
-    frames = run("m", "context")
-    few = frames["answers_of_questions"].head(3).assign(condition="conflicting", verdict=verdict, outcome="other")
-    return {**frames, "answers_of_questions": pd.concat([frames["answers_of_questions"], few], ignore_index=True)}
+    rows = answers("m", "context")
+    wrong = {"condition": "conflicting", "context_id": "wrong", "verdict": verdict, "outcome": "other"}
+    return snapshot([*rows, *({**row, **wrong} for row in rows[:3])])
 
 
 def test_a_number_of_few_questions_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,9 +120,8 @@ def test_a_number_of_few_questions_is_warned_of(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_model_that_was_not_there_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, other = run("m", "context"), run("new", "neither")
-    both = {name: pd.concat([frame, other[name]], ignore_index=True) for name, frame in before.items()}
-    found = against(before, both, 0, monkeypatch)
+    both = snapshot([*answers("m", "context"), *answers("new", "neither")])
+    found = against(run("m", "context"), both, 0, monkeypatch)
     assert [line.rpartition(": ")[2] for line in found.warnings] == ["new (float32)"]
 
 
@@ -125,11 +129,6 @@ def test_a_run_is_not_its_own_baseline(tmp_path: Path) -> None:
     (tmp_path / "study.duckdb").touch()
     with pytest.raises(UsageError, match="the same workspace"):
         baseline.baseline(str(tmp_path), tmp_path / "study.duckdb")
-
-
-def test_settings_that_are_not_the_same_are_named() -> None:
-    before, now = ({"answers.max_new_tokens": tokens, "seed": '"0"'} for tokens in ("16", "4"))
-    assert settings_apart(before | {"of A": "1"}, now) == [("answers.max_new_tokens", "16", "4")]
 
 
 def test_runs_without_a_common_question_are_refused() -> None:

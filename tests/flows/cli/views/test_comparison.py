@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from swaymeter.data.dataset.comparison import Snapshot, compare_items
 from swaymeter.data.dataset.dataset import Dataset
 from swaymeter.data.dataset.differences import Difference, difference
 from swaymeter.data.escaping import visible
 from swaymeter.data.records import Fact
 from swaymeter.data.sources.dynamicqa.export import write_questions
-from swaymeter.flows.cli.views import diff
-from swaymeter.reports.changes import LONGEST
+from swaymeter.flows.cli.views import comparison
+from swaymeter.reports.comparison import LONGEST
 from tests.data import a_dataset
 from tests.data.a_dataset import (
     KENYA,
@@ -55,7 +56,7 @@ def of(*facts: Fact) -> Dataset:
 def shown(found: Difference, limit: int = 20) -> str:
     """What a terminal of 100 columns gets."""
     screen = Console(file=io.StringIO(), width=100)
-    diff.show(screen, found, limit=limit)
+    comparison.show_sources(screen, found, limit=limit)
     assert isinstance(screen.file, io.StringIO)
     return screen.file.getvalue()
 
@@ -124,8 +125,8 @@ def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> No
         "path": march, "version": Dataset.of(march).version, "facts": 3, "questions": 0, "sources": ["YAGO"],
         "retrieved": ["2026-03-01T12:00:00+00:00"] * 2, "warnings": [],
     }  # fmt: skip
-    assert document["not_compared"] == []
-    capital = document["relations"]["capital"]
+    assert document["facts"]["not_compared"] == []
+    capital = document["facts"]["relations"]["capital"]
     assert capital["same"] == 0
     assert [(one["subject"], one["object"]) for one in capital["gone"]] == [("Peru", "Lima")]
     assert [(one["subject"], one["query"]) for one in capital["added"]] == [("Kenya", "SELECT ?s ?o ?k")]
@@ -136,7 +137,7 @@ def test_json_has_every_change(swaymeter: Command, march: str, april: str) -> No
             {"field": "subject_degree", "from": 120, "to": 121},
         ],
     }]  # fmt: skip
-    assert document["relations"]["father"] == {"added": [], "gone": [], "changed": [], "same": 1}
+    assert document["facts"]["relations"]["father"] == {"added": [], "gone": [], "changed": [], "same": 1}
 
 
 def test_a_missing_or_damaged_dataset_is_usage(swaymeter: Command, march: str, tmp_path: Path) -> None:
@@ -156,7 +157,7 @@ def test_a_name_cannot_control_the_terminal() -> None:
     text = shown(found)
     assert r"[bold red]Oslo[/]\x1b[2J\u202e\u2066\u200b\x9b1m\n\r\t\x07\u2028\U000e0041" in text
     assert {sign for sign in text if unicodedata.category(sign)[0] == "C"} == {"\n"}
-    assert diff.as_json(found).isascii()
+    assert comparison.as_json(compare_items(Snapshot(found.old), Snapshot(found.new))).isascii()
 
 
 def test_other_scripts_and_signs_stay_readable() -> None:

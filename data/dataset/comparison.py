@@ -1,0 +1,408 @@
+"""Comparison of two runs: the facts, questions, settings, replies and headline numbers that changed.
+
+A run is a `Snapshot`, read from a database or from the items that a completed run keeps. Two snapshots are joined on
+the keys of their items. The key of a reply is its question and context; a reply to other texts is not compared.
+`swaymeter.tasks.statistics.comparison` computes the differences of headline numbers, and has the conventions for two
+studies and for one study over time.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from swaymeter.data.dataset.dataset import Dataset
+from swaymeter.data.dataset.differences import Difference, difference
+from swaymeter.data.digests import identity
+from swaymeter.data.errors import DamagedFile, first_line
+from swaymeter.data.records import Fact, Question, as_row, of_row
+from swaymeter.data.records.history import ItemKind
+from swaymeter.data.records.row import table_of
+from swaymeter.data.records.statistics import ALL
+from swaymeter.data.storage.notes import json_object
+from swaymeter.data.storage.snapshots import Key
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from swaymeter.data.warehouse.warehouse import Warehouse
+
+Row = dict[str, Any]
+Frame: TypeAlias = "pd.DataFrame"
+Frames = Mapping[str, Frame]
+REPLIES, QUERIES = "answers_of_questions", "susceptibility_of_queries"
+"""Named queries of the items that headline numbers are over."""
+BETWEEN = "\x1f"
+"""Separator of a question's and a context's id in a key: the ids have spaces, and no control character."""
+REPLY: Mapping[str, str] = {
+    "partition": "str", "subject_key": "str", "question": "str", "condition": "str", "texts": "str",
+    "states_answer": "boolean", "verdict": "str", "outcome": "str", "answer": "str", "answers": "Int64",
+    "binary_utilisation": "float64", "continuous_utilisation": "float64", "coherent_persuasion": "float64",
+    "coherent_persuasion_unchanged": "float64",
+}  # fmt: skip
+"""Columns of a reply that a snapshot keeps; texts: digest of the question's and the context's text."""
+QUERY: Mapping[str, str] = {"entity": "str", "query_type": "str", "susceptibility": "float64"}
+"""Columns of a query that a snapshot keeps."""
+COLUMNS: Mapping[ItemKind, Mapping[str, str]] = {"reply": REPLY, "query": QUERY}
+IDS: Mapping[ItemKind, tuple[str, ...]] = {"reply": ("question_id", "context"), "query": ("query_id",)}
+FRAMES: Mapping[ItemKind, str] = {"reply": REPLIES, "query": QUERIES}
+SOURCES: Mapping[ItemKind, type] = {"fact": Fact, "question": Question}
+DIGITS = 5
+"""Decimals of the numbers in a snapshot: a year of runs has to stay small."""
+OF_MODEL = re.compile(r"(revision|server|hardware) of |model called ")
+"""Settings of one model: they are compared if both runs have the model."""
+OF_EVERY_RUN = re.compile(r"(seed$|models$|prompt|decoding )")
+"""Settings that a database has without a completed run."""
+PROGRAM = "swaymeter"
+"""The setting of every completed run: the version of this package."""
+UP, DOWN = "larger", "smaller"
+ModelKey = tuple[str, str]
+"""A model's label or name, and its dtype."""
+Pair = tuple[ModelKey, ModelKey]
+"""A model of the run before, and one of the run after."""
+
+
+class SettingChange(NamedTuple):
+    """A setting that differs.
+
+    Attributes:
+        name: Name of the setting.
+        before: Its value as JSON; None if the run has no such setting.
+        after: The same in the other run.
+    """
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+class FlippedReply(NamedTuple):
+    """A greedy reply to the same texts with another verdict."""
+
+    question_id: str
+    question: str
+    condition: str
+    before: ModelKey
+    after: ModelKey
+    reply_before: str
+    reply: str
+    verdict_before: str
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A study at one time.
+
+    Attributes:
+        sources: Facts and questions.
+        settings: Prompts, decodings, seed, parameters of measures and versions, as JSON by name.
+        frames: Rows of the queries `REPLIES` and `QUERIES` with the columns of `COLUMNS`. The context_id of a reply is
+            a digest of its context and texts.
+    """
+
+    sources: Dataset
+    settings: Mapping[str, str] = field(default_factory=dict)
+    frames: Frames = field(default_factory=lambda: _frames({}))
+
+    @classmethod
+    def of_items(cls, items: Mapping[Key, str]) -> "Snapshot":
+        """Return the snapshot that has these items, each a JSON text.
+
+        Raises:
+            DamagedFile: An item is no JSON object.
+        """
+        try:
+            records: dict[ItemKind, tuple[Any, ...]] = {
+                kind: tuple(_record(record, json_object(state)) for (of, *_), state in items.items() if of == kind)
+                for kind, record in SOURCES.items()
+            }
+            settings = {key[3]: state for key, state in items.items() if key[0] == "setting"}
+            return cls(Dataset(Path(), records["fact"], (), records["question"]), settings, _frames(items))
+        except (KeyError, TypeError, ValueError) as error:
+            raise DamagedFile(
+                f"the table history has an item that cannot be read ({first_line(error)}); run the study again"
+            ) from None
+
+    @classmethod
+    def of_database(cls, warehouse: "Warehouse", name: str, versions: Mapping[str, str] | None = None) -> "Snapshot":
+        """Read a database as a snapshot.
+
+        Args:
+            warehouse: The open database.
+            name: Name of the database for messages.
+            versions: Versions and parameters of measures, as JSON by name; None for those of the last completed run.
+        """
+        rows = warehouse.frame("asked_with")
+        variants: list[Any] = rows.astype(object).where(rows.notna(), None).to_dict("records")
+        if versions is None:
+            last = warehouse.frame("states_of_last_run")
+            last = last[last["kind"] == "setting"]
+            kept = dict(zip(last["item"], last["state"], strict=True))
+            versions = {item: state for item, state in kept.items() if not OF_EVERY_RUN.match(item)}
+        try:
+            records: dict[ItemKind, tuple[Any, ...]] = {
+                kind: tuple(of_row(record, row) for row in warehouse.table(table_of(record)).to_pylist())
+                for kind, record in SOURCES.items()
+            }
+        except (AttributeError, TypeError, ValueError) as error:
+            raise DamagedFile(
+                f"{name} has a fact or question that cannot be read ({first_line(error)}); run its study again"
+            ) from None
+        frames = {query: _labelled(warehouse.frame(query), variants) for query in (REPLIES, QUERIES)}
+        keys = ["relation", "question_id", "context_id"]
+        texts = warehouse.frame("question_contexts")[[*keys, "text"]]
+        replies = frames[REPLIES].merge(texts, on=keys, how="left")
+        digests = map(identity, replies["question"], replies["text"].astype(object).where(replies["text"].notna(), ""))
+        frames[REPLIES] = replies.rename(columns={"context_id": "context"}).assign(texts=[*digests])
+        settings = {**_settings(variants, name), **versions}
+        return cls(
+            Dataset(Path(name), records["fact"], (), records["question"]), settings,
+            {FRAMES[kind]: _typed(kind, frames[FRAMES[kind]]) for kind in COLUMNS},
+        )  # fmt: skip
+
+    def items(self) -> dict[Key, str]:
+        """Return the items of the snapshot: a JSON text by key."""
+        states: dict[Key, str] = {("setting", "", "", name): value for name, value in self.settings.items()}
+        sources: dict[ItemKind, Sequence[Any]] = {"fact": self.sources.facts, "question": self.sources.questions}
+        for kind, rows in sources.items():
+            columns = [c.name for c in table_of(SOURCES[kind]).columns if c.counts or c.name == "partition"]
+            for record in rows:
+                values = as_row(record)
+                state = as_state({name: values[name] for name in columns})
+                states[kind, "", "", identity(state)] = state
+        for kind, kept in COLUMNS.items():
+            frame = self.frames[FRAMES[kind]][["model", "dtype", *IDS[kind], *kept]].astype(object)
+            for row in frame.where(frame.notna(), None).to_dict("records"):
+                item = BETWEEN.join(str(row[name]) for name in IDS[kind])
+                states[kind, str(row["model"]), str(row["dtype"]), item] = as_state({name: row[name] for name in kept})
+        return states
+
+    @property
+    def models(self) -> list[ModelKey]:
+        """Models of the snapshot, sorted."""
+        pairs = (
+            self.frames[name][["model", "dtype"]].itertuples(index=False, name=None) for name in (REPLIES, QUERIES)
+        )
+        return sorted({(str(model), str(dtype)) for of_query in pairs for model, dtype in of_query})
+
+    def of_model(self, model: ModelKey) -> dict[str, Frame]:
+        """Return the frames of one model."""
+        name, dtype = model
+        return {
+            query: frame[(frame["model"] == name) & (frame["dtype"] == dtype)] for query, frame in self.frames.items()
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The changes between two snapshots.
+
+    Attributes:
+        before: The earlier snapshot, or A.
+        after: The later snapshot, or B.
+        pairs: Models that are compared with each other.
+        settings: Settings that differ.
+        sources: Changes of facts and questions.
+        flips: Greedy replies with another verdict.
+        others: Number of replies that changed otherwise, by the sort of change.
+        numbers: Paired differences of headline numbers, rows of `ModelDifference` with the column `group`.
+    """
+
+    before: Snapshot
+    after: Snapshot
+    pairs: Sequence[Pair]
+    settings: Sequence[SettingChange]
+    sources: Difference
+    flips: Sequence[FlippedReply]
+    others: Counter[str]
+    numbers: Sequence[Row]
+
+    @property
+    def snapshots(self) -> tuple[Snapshot, Snapshot]:
+        """Both snapshots."""
+        return self.before, self.after
+
+    @property
+    def moved(self) -> list[Row]:
+        """Numbers that are larger or smaller."""
+        return [row for row in self.numbers if row["verdict"] in (UP, DOWN)]
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything changed."""
+        return bool(self.settings or self.sources.differs or self.flips or self.others or self.moved)
+
+
+def compare_items(
+    before: Snapshot, after: Snapshot, numbers: Sequence[Row] = (), *, over_time: bool = False
+) -> Comparison:
+    """Compare the items of two snapshots.
+
+    Args:
+        before: The earlier run, or A.
+        after: The later run, or B.
+        numbers: Paired differences of headline numbers.
+        over_time: If the runs are of one study, whose models may be new or gone.
+    """
+    pairs = model_pairs(before.models, after.models, over_time=over_time)
+    flips, others = _replies(before, after, pairs)
+    settings = _setting_changes(before.settings, after.settings)
+    return Comparison(before, after, pairs, settings, difference(before.sources, after.sources), flips, others, numbers)
+
+
+def as_state(values: Mapping[str, Any]) -> str:
+    """Return values as the JSON text of an item, without missing ones."""
+    short = {name: round(value, DIGITS) if isinstance(value, float) else value for name, value in values.items()}
+    return json.dumps({name: value for name, value in short.items() if value is not None}, ensure_ascii=False)
+
+
+def group_of(row: Mapping[str, Any]) -> str:
+    """Return the group of a row of `ModelDifference`, as headline numbers name it."""
+    return str(row["query_type"] if row["condition"] == ALL else row["condition"])
+
+
+# ---- snapshots -------------------------------------------------------------------------------------------------------
+
+
+def _labelled(frame: Frame, variants: Sequence[Row]) -> Frame:
+    """Return a frame in which the label of a model stands for its name."""
+    names = frame["model"].astype(object)
+    for variant in variants:
+        if variant["label"]:
+            is_variant = (frame["model"] == variant["model"]) & (frame["dtype"] == variant["dtype"])
+            names = names.mask(is_variant, variant["label"])
+    return frame.assign(model=names)
+
+
+def _settings(variants: Sequence[Row], database: str) -> dict[str, str]:
+    """Return the seed, models, prompts and decodings of a study as JSON; variants: rows of the query asked_with."""
+    texts = dict[str, str]()
+    for row in variants:
+        name = f"prompt {row['prompt_name']}" if row["prompt_name"] else "prompt"
+        try:
+            prompt = json_object(row["prompt"] or "{}")
+        except ValueError as error:
+            raise DamagedFile(
+                f"{database} has a prompt that is not a JSON object ({first_line(error)}); run its study again"
+            ) from None
+        texts |= {f"{name}.{key}": json.dumps(value, ensure_ascii=False) for key, value in prompt.items()}
+        texts |= {f"decoding {row['decoding']}": row["decoding_parameters"] or "none"} if row["decoding"] else {}
+        texts |= {f"model called {row['label']} ({row['dtype']})": row["model"]} if row["label"] else {}
+    texts["seed"] = ", ".join(sorted({str(row["seed"]) for row in variants}))
+    texts["models"] = ", ".join(sorted({f"{row['label'] or row['model']} ({row['dtype']})" for row in variants}))
+    return {name: json.dumps(value, ensure_ascii=False) for name, value in texts.items()}
+
+
+def _record(record: type, values: Mapping[str, Any]) -> Any:
+    """Return the fact or question of an item; columns that do not count are empty."""
+    columns = table_of(record).columns
+    empty = {c.name: None if c.nullable else [] if c.type.endswith("[]") else "" for c in columns}
+    return of_row(record, {**empty, **values})
+
+
+def _frames(items: Mapping[Key, str]) -> dict[str, Frame]:
+    """Return the frames of the replies and queries among the items."""
+    import pandas as pd  # here, as `status` imports this module and needs no frame
+
+    frames = {}
+    for kind, columns in COLUMNS.items():
+        ids = ("model", "dtype", *IDS[kind])
+        rows = [
+            dict(zip(ids, (model, dtype, *item.split(BETWEEN)), strict=True)) | json_object(state)
+            for (of, model, dtype, item), state in sorted(items.items()) if of == kind
+        ]  # fmt: skip
+        frames[FRAMES[kind]] = _typed(kind, pd.DataFrame(rows, columns=[*ids, *columns]))
+    return frames
+
+
+def _typed(kind: ItemKind, frame: Frame) -> Frame:
+    """Return the columns of a kind of items with their types; the context_id of a reply is a digest with its texts."""
+    types = dict.fromkeys(("model", "dtype", *IDS[kind]), "str") | dict(COLUMNS[kind])
+    frame = frame[[*types]].astype(types)
+    if kind == "reply":
+        frame = frame.assign(context_id=[*map(identity, frame["context"], frame["texts"])])
+    return frame
+
+
+# ---- settings and replies --------------------------------------------------------------------------------------------
+
+
+def _setting_changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[SettingChange]:
+    """Return the settings that differ, sorted by name."""
+    both_completed = PROGRAM in before and PROGRAM in after
+    changes = [SettingChange(name, before.get(name), after.get(name)) for name in sorted({*before, *after})]
+    return [
+        change for change in changes
+        if change.before != change.after
+        and (
+            (change.before is not None and change.after is not None)
+            or (not OF_MODEL.match(change.name) and (both_completed or OF_EVERY_RUN.match(change.name)))
+        )
+    ]  # fmt: skip
+
+
+def model_pairs(before: Sequence[ModelKey], after: Sequence[ModelKey], *, over_time: bool) -> list[Pair]:
+    """Return the models that are compared with each other."""
+    same = [model for model in before if model in after]
+    if not same and (not over_time or len(before) == len(after) == 1):
+        return [*product(before, after)]
+    return [(model, model) for model in (sorted({*before, *after}) if over_time else same)]
+
+
+def _replies(before: Snapshot, after: Snapshot, pairs: Iterable[Pair]) -> tuple[list[FlippedReply], Counter[str]]:
+    """Return the flipped replies, and the number of other changes by their sort."""
+    flips, others = list[FlippedReply](), Counter[str]()
+    for pair in pairs:
+        of_pair, counted = _replies_of(before.of_model(pair[0])[REPLIES], after.of_model(pair[1])[REPLIES], pair)
+        flips += of_pair
+        others.update(counted)
+    flips.sort(key=lambda flip: (flip.question, flip.condition, flip.after))
+    return flips, +others
+
+
+def _replies_of(before: Frame, after: Frame, pair: Pair) -> tuple[list[FlippedReply], dict[str, int]]:
+    """Return the same for two models."""
+    both = before.merge(after, on=[*IDS["reply"]], how="outer", suffixes=("_before", ""), indicator="side")
+    is_new, is_gone = both["side"] == "right_only", both["side"] == "left_only"
+    has_texts = ~is_new & ~is_gone & (both["texts"] == both["texts_before"])
+    judged, judged_before = both["verdict"].notna(), both["verdict_before"].notna()
+    is_flip = has_texts & judged & judged_before & (both["verdict"] != both["verdict_before"])
+    is_judged_once = has_texts & (judged != judged_before)
+    rest = both[has_texts & ~is_flip & ~is_judged_once]
+    has_words = rest["answer"].fillna("") != rest["answer_before"].fillna("")
+    is_other = ~has_words & _differ(rest, [name for name in REPLY if name not in ("texts", "verdict", "answer")])
+    counted = {
+        "asked for the first time": is_new.sum(),
+        "asked no more": is_gone.sum(),
+        "asked with other texts": (~is_new & ~is_gone & ~has_texts).sum(),
+        "judged in one run only": is_judged_once.sum(),
+        "in other words": has_words.sum(),
+        "with other sampled replies": is_other.sum(),
+    }
+    columns = ["question_id", "question", "condition", "answer_before", "answer", "verdict_before", "verdict"]
+    rows = both.loc[is_flip, columns].itertuples(index=False, name=None)
+    flips = [
+        FlippedReply(question_id, question, condition, *pair, _text(reply_before), _text(reply), *verdicts)
+        for question_id, question, condition, reply_before, reply, *verdicts in rows
+    ]
+    return flips, {sort: int(count) for sort, count in counted.items()}
+
+
+def _text(reply: object) -> str:
+    return reply if isinstance(reply, str) else ""
+
+
+def _differ(both: Frame, names: Iterable[str]) -> Any:
+    """Return a truth value for each row: if one of the columns differs between the runs."""
+    differs = both["side"] != both["side"]
+    for name in names:
+        one, other = both[f"{name}_before"], both[name]
+        if one.dtype.kind == "f":
+            one, other = one.round(DIGITS), other.round(DIGITS)
+        differs |= (one.isna() != other.isna()) | (one != other).fillna(value=False) & one.notna() & other.notna()
+    return differs

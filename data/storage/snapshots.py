@@ -1,0 +1,59 @@
+"""Snapshots of the completed runs of a study: one Parquet file a run, written once and never again.
+
+    history/run-<number>-<digest>.parquet     rows of `HistoryRow`: the items that changed, and the headline numbers
+    history/manifest.json                     the files, and the key of the inputs of the last run
+
+The items of a run are the last state of each item up to that run.
+"""
+
+import logging
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from swaymeter.data.errors import DamagedFile
+from swaymeter.data.records.history import HistoryRow, ItemKind
+from swaymeter.data.records.row import as_row
+from swaymeter.data.records.tables import HISTORY
+from swaymeter.data.storage.files import read_parquet, verify, write_parquet
+
+log = logging.getLogger(__name__)
+
+Key = tuple[ItemKind, str, str, str]
+"""kind, model, dtype and item."""
+
+
+def snapshot_files(folder: Path) -> list[Path]:
+    """Return the undamaged snapshots of a folder, in the order of the runs; warn of each other one."""
+    files = []
+    for path in sorted(folder.glob("run-*.parquet")):
+        try:
+            if verify(path)["columns"] == HISTORY.schema.names:
+                files.append(path)
+            else:
+                log.warning("%s was made by an earlier version and is not read", path)
+        except DamagedFile as error:
+            log.warning("a snapshot is not read: %s", error)
+    if any(folder.glob("items-*.parquet")):
+        log.warning("the history in %s was made by an earlier version; a new history begins with this run", folder)
+    return files
+
+
+def last_items(files: Iterable[Path]) -> tuple[int, dict[Key, str]]:
+    """Return the number of the last run, and the state of each of its items.
+
+    Raises:
+        DamagedFile: A file has changed since it was written.
+    """
+    last, states = 0, dict[Key, str | None]()
+    for path in files:
+        rows = read_parquet(path)[0].to_pydict()
+        last = max(rows["run"])  # each snapshot has the item of its run
+        for *key, state in zip(*(rows[name] for name in ("kind", "model", "dtype", "item", "state")), strict=True):
+            states[key[0], key[1], key[2], key[3]] = state
+    return last, {key: state for key, state in states.items() if state is not None}
+
+
+def write_snapshot(folder: Path, rows: Sequence[HistoryRow]) -> Path:
+    """Write the rows of a completed run and return the file."""
+    stem = f"run-{rows[0].run:06d}"
+    return write_parquet(folder, stem, HISTORY.of([*map(as_row, rows)]), {"columns": HISTORY.schema.names})

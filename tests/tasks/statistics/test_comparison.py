@@ -1,0 +1,112 @@
+"""Headline numbers of two runs, of made-up runs."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from swaymeter.data.dataset.comparison import Row, Snapshot
+from swaymeter.data.randomness import generator
+from swaymeter.tasks.statistics.comparison import compare, rejected
+from swaymeter.tasks.statistics.formulas.groups import adjust
+from swaymeter.tasks.statistics.formulas.paired import paired_difference
+from swaymeter.tasks.statistics.models import with_verdicts
+from tests.data.dataset.test_comparison import snapshot
+from tests.tasks.statistics.test_models import answer
+
+PARTS = ("original", "counter_memory", "none")
+QUESTIONS = 40
+VERDICTS = ("context", "context", "original", "refusal")
+
+
+def run(lost: float = 0.0, *, text: str = "", models: Sequence[str] = ("m1", "m2")) -> Snapshot:
+    """A run; lost: the share of answers to counter-memory that keep the original."""
+    of_world, of_night = generator(0, "world"), generator(0, "night")
+    rows = []
+    for model in models:
+        for number in range(QUESTIONS):
+            for condition in PARTS:
+                draw, is_lost = of_world.integers(4), of_night.random() < lost
+                verdict = "original" if is_lost and condition == "counter_memory" else VERDICTS[int(draw)]
+                row = answer(model, f"q{number}", condition, verdict)
+                rows.append({**row, "question": f"What is {number}?", "texts": text, "answer": verdict})
+    return snapshot(rows)
+
+
+def changes(before: Snapshot, now: Snapshot) -> Sequence[Row]:
+    return compare(before, now, over_time=True).numbers
+
+
+def shown(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
+    return [(row["model"], row["quantity"], row["verdict"]) for row in rows if row["verdict"] in ("larger", "smaller")]
+
+
+def test_a_planted_change_is_found_in_its_model_and_quantity() -> None:
+    before, now = run(), run(0.8)
+    found = changes(before, snapshot([*rows_of(before, "m2"), *rows_of(now, "m1")]))
+    assert ("m1", "follows", "smaller") in shown(found)
+    assert {model for model, *_ in shown(found)} == {"m1"}
+    (follows,) = [row for row in found if (row["model"], row["quantity"], row["group"]) ==
+                  ("m1", "follows", "counter_memory")]  # fmt: skip
+    assert follows["n"] == QUESTIONS
+    assert follows["difference"] == follows["mean"] - follows["against_mean"] < 0
+
+
+def rows_of(of_run: Snapshot, model: str) -> list[Row]:
+    frame = of_run.of_model((model, "float32"))["answers_of_questions"]
+    return frame.drop(columns="context_id").rename(columns={"context": "context_id"}).to_dict("records")
+
+
+def test_two_studies_are_subtracted_the_other_way() -> None:
+    over_time, of_studies = (compare(run(), run(0.8), over_time=is_so).numbers for is_so in (True, False))
+    assert [row["difference"] for row in of_studies] == [-row["difference"] for row in over_time]
+    assert [row["p"] for row in of_studies] == [row["p"] for row in over_time]
+
+
+@pytest.mark.parametrize(
+    ("models", "over_time", "pairs"),
+    [
+        (("m1", "n"), False, [("m1", "m1")]),
+        (("n",), False, [("m1", "n"), ("m2", "n")]),
+        (("n",), True, []),
+    ],
+)
+def test_models_are_compared_with_themselves(models: Any, over_time: bool, pairs: list[tuple[str, str]]) -> None:
+    numbers = compare(run(), run(models=models), over_time=over_time).numbers
+    names = ("model", "against_model")
+    assert [*dict.fromkeys(tuple(row[name] for name in names) for row in numbers)] == pairs
+
+
+def test_the_only_models_of_two_runs_are_compared() -> None:
+    (row, *_) = compare(run(models=("m",)), run(models=("n",)), over_time=True).numbers
+    assert (row["model"], row["against_model"]) == ("n", "m")
+
+
+def test_items_without_a_counterpart_have_a_reason() -> None:
+    some = snapshot(rows_of(run(models=("m1",)), "m1")[3:])
+    (counts,) = rejected(compare(run(models=("m1",)), some)).values()
+    ((text, quantities),) = [(text, of) for text, of in counts.items() if ("follows", "original") in of]
+    assert text == "1 of 40 in A not asked in B"
+    assert ("correct", "none") in quantities
+
+
+def test_items_with_other_texts_are_not_paired() -> None:
+    assert changes(run(), run(text="It is Lima.")) == []
+
+
+def test_nights_without_a_change_show_none() -> None:
+    def pair(number: int) -> list[Row]:
+        nights = generator(number, "nights").random((8, 2, 20)) < 0.6  # quantities, nights, answers
+        return [
+            {"model": "m", "quantity": str(at), "unit": "share", "mean": now.mean(), "against_mean": before.mean(),
+             **paired_difference(now.astype(float) - before, range(20), 0, shares=True)._asdict()}
+            for at, (before, now) in enumerate(nights)
+        ]  # fmt: skip
+
+    assert sum(bool(shown(with_verdicts(adjust(pair(number), ())))) for number in range(100)) <= 5
+
+
+def test_the_same_answers_have_moved_by_nothing() -> None:
+    found = changes(run(), run())
+    assert {row["difference"] for row in found if row["n"]} == {0.0}
+    assert {row["p"] for row in found if row["n"] and not row["untestable"]} == {1.0}
