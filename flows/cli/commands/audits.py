@@ -140,7 +140,7 @@ PassageForm = Annotated[
 Baseline = Annotated[
     str | None,
     typer.Option(
-        "--baseline",
+        "--baseline", "--fail-if-worse-than",  # the old name stays for one release
         metavar="WORKSPACE|FILE",
         help="The workspace, database or study of an earlier run; not this run's own workspace. Fail where a number is "
         "worse on the questions of both: the interval of the change is on the wrong side of 0, and p at most 0.05 "
