@@ -20,11 +20,14 @@ CHANGES_DAILY = ("wikidata_api", "wikipedia", "pageviews")
 class Access:
     """How a study reaches services, which have the names of SERVICES; sessions are opened at their first use.
 
-    downloads: the workspace's folder of downloaded files, loaded graphs and cached responses. services: what differs
-    from SERVICES. contact: an e-mail address or page of whoever runs the study. cache: the folder of cached responses;
-    None for one below `downloads`. offline: whether only cached responses are used. forced: the names of the requests
-    to fetch anew: responses that were not cached for them are requested again. refreshed: those for services that
-    change daily.
+    Attributes:
+        downloads: The workspace's folder of downloaded files, loaded graphs and cached responses.
+        services: Services that differ from SERVICES.
+        contact: An e-mail address or page of the person who runs the study.
+        cache: The folder of cached responses; None for a folder below `downloads`.
+        offline: Only cached responses are used.
+        forced: The number of a forced rerun, 0 for none; responses of lower numbers are requested again.
+        refreshed: The number of a refresh, for services that change daily.
     """
 
     downloads: Path
@@ -32,8 +35,8 @@ class Access:
     contact: str | None = None
     cache: Path | None = None
     offline: bool = False
-    forced: frozenset[str] = frozenset()
-    refreshed: frozenset[str] = frozenset()
+    forced: int = 0
+    refreshed: int = 0
 
     def address(self, service: str) -> str:
         """The address of a service."""
@@ -41,17 +44,17 @@ class Access:
 
     @property
     def only_refreshes(self) -> bool:
-        """Whether only what changes daily is requested again, and cached pages are used."""
-        return bool(self.refreshed) and not self.forced
+        """True if only services that change daily are requested again, and cached pages are used."""
+        return self.refreshed > 0 and not self.forced
 
     def session(self, service: str) -> "Session":
         """The session with a service, one for all threads of this process."""
         from swaymeter.data.sources.http.session import shared_session  # needs requests, which a bare GPU machine lacks
 
-        reruns = self.forced | (self.refreshed if service in CHANGES_DAILY else frozenset())
+        rerun = max(self.forced, self.refreshed if service in CHANGES_DAILY else 0)
         cache = self.cache or self.downloads / "answers"
         return shared_session(
-            self._service(service), contact=self.contact, cache=cache, offline=self.offline, reruns=reruns
+            self._service(service), contact=self.contact, cache=cache, offline=self.offline, rerun=rerun
         )
 
     def _service(self, name: str) -> Service:

@@ -44,11 +44,6 @@ class Numbers:
         return replace(self, refresh={**self.refresh, **new})
 
 
-def number_name(number: int) -> frozenset[str]:
-    """Return the name by which cached responses note the number that they were requested for."""
-    return frozenset({str(number)}) if number else frozenset()
-
-
 NO_NUMBERS = Numbers({}, {})
 
 

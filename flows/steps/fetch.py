@@ -5,7 +5,6 @@ from swaymeter.data.records import InventedName
 from swaymeter.data.sources.access import Access
 from swaymeter.data.sources.registry import FACT_SOURCES, QUESTION_SOURCES
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.graph.rerun import number_name
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.study import Study
 from swaymeter.tasks.contexts.invented_names import fetch_invented_names
@@ -15,7 +14,7 @@ def access_for(study: Study, step: Step, run: Run) -> Access:
     """How a step reaches services: by the study's settings, in the sessions of its process."""
     return study.access(
         Workspace(run.workspace).downloads, offline=run.offline,
-        forced=number_name(step.forced), refreshed=number_name(step.refreshed),
+        forced=step.forced, refreshed=step.refreshed,
     )  # fmt: skip
 
 

@@ -10,7 +10,6 @@ from swaymeter.data.errors import ModelError
 from swaymeter.data.records import Context, Query, Question
 from swaymeter.data.records.replies import Replies
 from swaymeter.data.storage.workspace import Workspace
-from swaymeter.flows.graph.rerun import number_name
 from swaymeter.flows.graph.step import Run, Step
 from swaymeter.flows.study.sections import ModelPart
 from swaymeter.tasks.measures import MEASURES
@@ -63,7 +62,7 @@ def run_pass(step: Step, run: Run) -> Spent:
         from swaymeter.tasks.models.endpoints.model import load_served
 
         cache = Workspace(run.workspace).endpoints
-        return load_served(endpoint, cache, revision=revision, reruns=number_name(step.forced), offline=run.offline)
+        return load_served(endpoint, cache, revision=revision, rerun=step.forced, offline=run.offline)
 
     inputs = Inputs(
         relation=step.id.subject,

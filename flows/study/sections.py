@@ -353,8 +353,6 @@ class ServiceOptions(Options):
     """For how many seconds the service may be silent; a whole response may take twice as long."""
     max_requests: int | None = Field(default=None, ge=1)
     """The most requests of one run."""
-    max_minutes: float | None = Field(default=None, gt=0)
-    """The most minutes of one run."""
 
 
 class ServicesPart(Options):

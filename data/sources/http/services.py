@@ -5,18 +5,23 @@ from dataclasses import dataclass
 
 TRANSIENT = (429, 502, 503, 504)
 """Statuses of a service that may answer later."""
-_A_DAY = 24 * 60
-"""Minutes: building a study's questions takes hours, and a service may be needed throughout."""
 
 
 @dataclass(frozen=True)
 class Service:
     """A public service and its limits, which hold over all threads of a process.
 
-    requests_per_minute: at even intervals. timeout_s: most seconds without data; a whole response may take twice
-    as long. max_requests, max_minutes: of one run, every try counted. tries: how often one request is sent while its
-    error is transient; transient: the statuses that are. may_move: whether cached responses count wherever the service
-    is. query: sent with the address of every request. key_header: the header of a key; empty: Authorization.
+    Attributes:
+        requests_per_minute: At even intervals.
+        cache_ttl_days: The age up to which a cached response is used.
+        timeout_s: Seconds without data; a whole response may take twice as long.
+        max_requests: Upper bound on the requests of a run, retries included.
+        tries: Number of times that a request is sent while its error is transient.
+        contact_needed: Requests carry a contact.
+        transient: Statuses that a later try may not have.
+        may_move: Cached responses are used at another address of the service, too.
+        query: Sent with the address of every request.
+        key_header: The header of a key; empty for Authorization.
     """
 
     name: str
@@ -26,7 +31,6 @@ class Service:
     cache_ttl_days: float = 30.0
     timeout_s: float = 90.0
     max_requests: int = 10_000
-    max_minutes: float = 360.0
     tries: int = 4
     contact_needed: bool = True
     transient: tuple[int, ...] = TRANSIENT
@@ -37,21 +41,21 @@ class Service:
 
 def _wikimedia(name: str, address: str, cache_ttl_days: float) -> Service:
     """Wikimedia allows three requests at a time, about 200 a minute, from clients with a contact."""
-    return Service(name, address, 3, 200, cache_ttl_days, max_requests=200_000, max_minutes=_A_DAY)
+    return Service(name, address, 3, 200, cache_ttl_days, max_requests=200_000)
 
 
 SERVICES: Mapping[str, Service] = {
     "yago": Service("YAGO", "https://yago-knowledge.org/sparql/query"),
     "wikidata": Service(
         "Wikidata Query Service", "https://query.wikidata.org/sparql",
-        requests_per_minute=30, cache_ttl_days=7, max_minutes=_A_DAY,
+        requests_per_minute=30, cache_ttl_days=7,
     ),
     "wikidata_api": _wikimedia("Wikidata", "https://www.wikidata.org/w/api.php", 7),
     "wikipedia": _wikimedia("Wikipedia", "https://en.wikipedia.org/w/api.php", 30),
     "pageviews": _wikimedia("Wikimedia page views", "https://wikimedia.org/api/rest_v1/metrics/pageviews", 7),
     "wembedder": Service(
         "Wembedder", "https://wembedder.toolforge.org/api",
-        cache_ttl_days=180, max_requests=20_000, max_minutes=_A_DAY,
+        cache_ttl_days=180, max_requests=20_000,
     ),
     "dynamicqa": Service(
         "DynamicQA on GitHub", "https://raw.githubusercontent.com/copenlu/dynamicqa/main/Data",
@@ -59,7 +63,7 @@ SERVICES: Mapping[str, Service] = {
     ),
     "infini_gram": Service(
         "infini-gram", "https://api.infini-gram.io",
-        requests_per_minute=120, cache_ttl_days=365, max_requests=100_000, max_minutes=_A_DAY,
+        requests_per_minute=120, cache_ttl_days=365, max_requests=100_000,
     ),
 }  # fmt: skip
 """The defaults of a study: addresses, and polite limits where the service publishes none."""

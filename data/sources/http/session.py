@@ -1,8 +1,8 @@
-"""One polite session for every public service: contact, rate, budget, retries and cached responses.
+"""One polite session for every service: contact, rate, number of requests, retries and cached responses.
 
-A cached response within its TTL is used; else tries are made, each through the run's budget, a pause that the service
-requires, a place in flight and the rate. A response is cached before it is returned if it is valid: it has an expected
-status, complete JSON or text, and no error inside. Limits hold over all threads and sessions of a process.
+A cached response within its TTL is used; otherwise the request is sent. A response is cached before it is returned if
+it is valid: it has an expected status, complete JSON or text, and no error inside. Limits hold over all threads and
+sessions of a process.
 """
 
 import logging
@@ -15,10 +15,10 @@ from datetime import UTC, datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import Any, Literal
+from weakref import WeakValueDictionary
 
 import requests
 from pyrate_limiter import Limiter, Rate
-from requests.structures import CaseInsensitiveDict
 
 from swaymeter.data.errors import ServiceClosed, ServiceError, SwaymeterError, printable
 from swaymeter.data.sources.http.answer import (
@@ -29,18 +29,11 @@ from swaymeter.data.sources.http.answer import (
     Immutable,
     Reply,
     TransientError,
+    read_content,
     refusal,
 )
 from swaymeter.data.sources.http.cache import HttpCache, key_of
-from swaymeter.data.sources.http.exchange import (
-    OneExchange,
-    Unreachable,
-    check_address,
-    exchange,
-    place_in,
-    redirected,
-    user_agent,
-)
+from swaymeter.data.sources.http.exchange import Exchange, check_address, join_path, user_agent
 from swaymeter.data.sources.http.limits import Limits
 from swaymeter.data.sources.http.secret import Secret
 from swaymeter.data.sources.http.services import Service
@@ -49,27 +42,24 @@ from swaymeter.data.storage.workspace import slug
 log = logging.getLogger(__name__)
 
 _LONG_WAIT_S = 5.0
-_CONNECT_TRIES = 2
-_SLOW_TO_CONNECT_S = 1.0
-_OLDEST_DAYS = 36_500.0
-_REDIRECTS = 3
 _ACCEPTED: Mapping[Form, str] = {"json": "application/json", "text": "text/plain, */*;q=0.5"}
 
 
-def limiter_of(service: Service) -> Limiter:
-    """The limiter that keeps to the service's requests per minute, at even intervals."""
-    return Limiter(Rate(1, max(1, ceil(60_000 / service.requests_per_minute))), buffer_ms=1)
-
-
 class Session:
-    """Sends requests to one service, for all threads of a run.
+    """Requests to one service, for all threads of a run.
 
-    contact: an e-mail address or URL of whoever runs this. cache: the folder of cached responses, one file per service.
-    offline: whether only those are used. reruns: the names of requests to fetch anew; a response that was not cached
-    for all of these is requested again. key: the secret that requests carry; it is neither cached nor repeated in
-    a message, whatever the service answers. limiter: keeps the requests per minute of several sessions. now, sleep:
-    another clock (s), another way to wait.
-    ServiceError where contact or address are not valid, WorkspaceError where the cache cannot be used.
+    Args:
+        contact: An e-mail address or URL of the person who runs the study.
+        cache: The folder of cached responses, one file for each service.
+        offline: Only cached responses are used.
+        rerun: The number of a forced rerun; a response that was cached for a lower one is requested again.
+        key: The secret that requests carry; it is neither cached nor repeated in a message.
+        now: The clock, in seconds.
+        sleep: Waits for seconds.
+
+    Raises:
+        ServiceError: The contact or the address is not valid.
+        WorkspaceError: The cache cannot be used.
     """
 
     def __init__(
@@ -79,14 +69,13 @@ class Session:
         contact: str | None,
         cache: Path,
         offline: bool = False,
-        reruns: frozenset[str] = frozenset(),
+        rerun: int = 0,
         key: str = "",
-        limiter: Limiter | None = None,
         now: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         check_address(service.address, service.name)
-        self.service, self.offline, self.reruns = service, offline, reruns
+        self.service, self.offline, self.rerun = service, offline, rerun
         self._named = f"{service.name} ({service.address})"
         self._headers = {"Accept-Encoding": "gzip, deflate"}
         self._secret = Secret(key)
@@ -95,20 +84,14 @@ class Session:
         if not offline:
             self._headers["User-Agent"] = user_agent(contact, self._named, needed=service.contact_needed)
         self._cache = HttpCache(cache / f"{slug(service.name)}.sqlite")
-        self._own_limiter = limiter_of(service) if limiter is None else None
-        self._http = OneExchange(
-            connections=service.max_concurrency, limiter=limiter or self._own_limiter, per_host=False,
-            limit_statuses=(),
-        )  # fmt: skip
+        self._exchange = Exchange(service, self._named, _limiter_of(service), self._secret)
         self._limits = Limits(service, self._named, now=now, sleep=sleep)
-        self._now = now
         self._lock = threading.Lock()
-        self._in_progress: dict[str, threading.Lock] = {}
-        self._not_connected, self._reached = 0, False
+        self._in_progress: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
     @property
     def is_closed(self) -> bool:
-        """Whether `close` was called."""
+        """True after `close`."""
         return self._cache.is_closed
 
     def ask(
@@ -126,111 +109,103 @@ class Session:
         bypass_cache: bool = False,
         keep: bool = True,
     ) -> Answer:
-        """The answer to a form, from the cache or the service: its fields are in the address (GET) or the body (POST).
+        """Return the response to a form, from the cache or the service.
 
-        path: added to the service's address, its parts quoted by the caller. accept: the accepted format, by default
-        that of `content`. as_json: whether the body is JSON. error_of: finds an error inside a response. allow: the
-        statuses of valid responses. immutable: whether the response never changes and so never expires, or a function
-        that decides so. bypass_cache: whether a cached response is not used, unless offline; a valid response replaces
-        it. keep: whether the response is cached; what is large is stored otherwise by whoever asks.
+        Args:
+            form: The fields.
+            method: GET sends them in the address, POST in the body.
+            path: Added to the service's address; the caller quotes its parts.
+            accept: The accepted format; None for that of `content`.
+            error_of: Returns an error inside a response.
+            allow: Statuses of valid responses.
+            content: The form of the response, JSON or text.
+            as_json: The body is JSON.
+            immutable: The response never expires; a function decides by the content.
+            bypass_cache: Send the request, unless offline; a valid response replaces the cached one.
+            keep: Cache the response.
 
-        ServiceError where the service fails or its response is invalid, or, offline, none is cached; ServiceTimeout
-        where it takes too long: ask for less; ServiceBudget where the run has spent its budget for the service.
+        Raises:
+            ServiceError: The service fails, its response is invalid, or, offline, no response is cached.
+            ServiceTimeout: The service takes too long; ask for less.
+            ServiceBudget: The run has sent all its requests, or the service refuses more of them.
         """
         try:
-            return self._ask(form, method, path, accept, Expected(content, error_of, allow, immutable), as_json,
-                             bypass_cache=bypass_cache, keep=keep)  # fmt: skip
+            request = self._prepared(form, method, path, accept or _ACCEPTED[content], as_json=as_json)
+            expected = Expected(content, error_of, allow, immutable)
+            return self._answer(request, expected, bypass_cache=bypass_cache, keep=keep)
         except Exception as error:
             if (message := self._secret.out_of(str(error))) == str(error):
                 raise
             raise (type(error) if isinstance(error, SwaymeterError) else ServiceError)(message) from None
 
-    def _ask(
-        self, form: Mapping[str, Any], method: str, path: str, accept: str | None, expected: Expected, as_json: bool,
-        *, bypass_cache: bool, keep: bool,
-    ) -> Answer:  # fmt: skip
-        address = place_in(self.service.address, path, self._named)
-        address += f"?{self.service.query}" if self.service.query else ""
-        headers = self._headers | {"Accept": accept or _ACCEPTED[expected.form]}
-        fields, place = sorted(form.items()), "params" if method == "GET" else "json" if as_json else "data"
-        sent: dict[str, Any] = {place: dict(fields) if as_json else fields}
-        request = requests.Request(method, address, headers=headers, **sent).prepare()
-        key = key_of(request, self.service.address if self.service.may_move else "")
-        with self._lock:
-            is_repeated = key in self._in_progress
-            in_progress = self._in_progress.setdefault(key, threading.Lock())
-        with in_progress:
-            before = self._cache.get(key)
-            answer = None if bypass_cache and not self.offline else self._cached(before, expected)
-            if answer is not None:
-                if is_repeated:
-                    self._limits.repeat()
-                return answer
-            if self.offline:
-                anew = " and fetched since that was asked for anew" if self.reruns else ""
-                raise ServiceError(
-                    f"{self._named} cannot be requested: this run is offline, and no cached response is younger than "
-                    f"{self.service.cache_ttl_days:g} days{anew}; run again with a network"
-                )
-            answer, reply = self._fetched(request, expected)
-            reruns = self.reruns | (before.reruns if before else frozenset())  # it is newer than what answered those
-            if keep:
-                self._cache.put(key, replace(reply, reruns=reruns), request.url or "")
-            return answer
-
     def close(self) -> None:
-        """Ends the waiting of other threads, and closes connections and cache."""
+        """End the waiting of other threads, and close connections and cache."""
         self._limits.end(ServiceClosed(f"{self._named} cannot be requested any more: the session is closed"))
-        self._http.close()
-        if self._own_limiter is not None:
-            self._own_limiter.close()
+        self._exchange.close()
         self._cache.close()
 
-    def _cached(self, cached: Reply | None, expected: Expected) -> Answer | None:
-        if cached is None or cached.status not in expected.allow:
+    def _prepared(
+        self, form: Mapping[str, Any], method: str, path: str, accept: str, *, as_json: bool
+    ) -> requests.PreparedRequest:
+        address = join_path(self.service.address, path, self._named)
+        address += f"?{self.service.query}" if self.service.query else ""
+        content: Any = dict(sorted(form.items()))
+        sent = {"params" if method == "GET" else "json" if as_json else "data": content}
+        return requests.Request(method, address, headers=self._headers | {"Accept": accept}, **sent).prepare()
+
+    def _answer(
+        self, request: requests.PreparedRequest, expected: Expected, *, bypass_cache: bool, keep: bool
+    ) -> Answer:
+        key = key_of(request, self.service.address if self.service.may_move else "")
+        with self._lock:
+            in_progress = self._in_progress.setdefault(key, threading.Lock())
+        with in_progress:
+            cached = self._cache.get(key)
+            if cached and (self.offline or not bypass_cache) and (answer := self._cached(cached, expected)):
+                return answer
+            if self.offline:
+                again = " and fetched since it was forced" if self.rerun else ""
+                raise ServiceError(
+                    f"{self._named} cannot be requested: this run is offline, and no cached response is younger than "
+                    f"{self.service.cache_ttl_days:g} days{again}; run again with a network"
+                )
+            answer, reply = self._fetched(request, expected)
+            if keep:
+                rerun = max(self.rerun, cached.rerun if cached else 0)
+                self._cache.put(key, replace(reply, rerun=rerun), request.url or "")
+            return answer
+
+    def _cached(self, reply: Reply, expected: Expected) -> Answer | None:
+        if reply.status not in expected.allow:
             return None
         try:
-            content = expected.content(cached, self._named)
+            content = read_content(reply, expected.form, self._named)
         except ServiceError:
             return None
-        age = max(datetime.now(UTC) - cached.retrieved_at, timedelta(0))  # less than none: by a clock that was ahead
-        is_young = age < timedelta(days=min(self.service.cache_ttl_days, _OLDEST_DAYS))
-        is_usable = (is_young and self.reruns <= cached.reruns) or expected.is_immutable(content)
+        is_young = datetime.now(UTC) - reply.retrieved_at < timedelta(days=self.service.cache_ttl_days)
+        is_usable = (is_young and self.rerun <= reply.rerun) or expected.is_immutable(content)
         if expected.error_of(content) or not is_usable:
             return None
-        return Answer(content, self.service.address, cached.retrieved_at, True, cached.status)
+        return Answer(content, self.service.address, reply.retrieved_at, True, reply.status)
 
     def _fetched(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, Reply]:
-        failed: list[TransientError] = []
+        retrying = self._limits.retrying()
         try:
-            return self._limits.tries()(self._try, request, expected, failed)
+            return retrying(self._try, request, expected)
         except TransientError as error:
             self._limits.refuse_if_ended()
-            message = f"{error}, after {len(failed)} tries; run again later: responses are cached"
-            if error.ends is None or any(other.ends is not error.ends for other in failed):
-                raise error.kind(message) from None
-            self._limits.end(error.ends(message))
-            raise error.ends(message) from None
+            tries = retrying.statistics["attempt_number"]
+            final = error.kind(f"{error}, after {tries} tries; run again later: responses are cached")
+            if error.ends_session:
+                self._limits.end(final)
+            raise final from None
 
-    def _try(
-        self, request: requests.PreparedRequest, expected: Expected, failed: list[TransientError]
-    ) -> tuple[Answer, Reply]:
+    def _try(self, request: requests.PreparedRequest, expected: Expected) -> tuple[Answer, Reply]:
         try:
-            reply = self._reply(request)
-            if reply.status not in expected.allow:
-                raise refusal(reply, self._named)
-            content = expected.content(reply, self._named)
-            problem = expected.error_of(content)
-            if problem is not None and expected.form == "json" and isinstance(content, str):
-                raise refusal(reply, self._named, str(problem))
-            if problem is not None:
-                message = f"{self._named} answered with an error: {printable(str(problem), 300)}"
-                if isinstance(problem, ServiceError):
-                    raise type(problem)(message)
-                wait_s = problem.wait_s if reply.wait_s is None else reply.wait_s
-                raise replace(problem, message=message, wait_s=wait_s)
+            with self._limits.slot():
+                reply = self._exchange.fetch(request)
+            content = self._valid_content(reply, expected)
         except TransientError as error:
-            failed.append(error)
             if error.wait_s:
                 self._limits.pause(error.wait_s)
                 if error.wait_s >= _LONG_WAIT_S:
@@ -238,45 +213,33 @@ class Session:
             raise
         return Answer(content, self.service.address, reply.retrieved_at, False, reply.status), reply
 
-    def _reply(self, request: requests.PreparedRequest) -> Reply:
-        for _ in range(1 + _REDIRECTS):
-            with self._limits.place():
-                reply = self._exchange(request)
-            elsewhere = redirected(request, reply.status, reply.headers, self._named)
-            if elsewhere is None:
-                return reply
-            request = request.copy()
-            request.url = elsewhere
-        raise ServiceError(f"{self._named} redirects too often; give its present address in the study file")
-
-    def _exchange(self, request: requests.PreparedRequest) -> Reply:
-        began = self._now()
-        try:
-            reply = exchange(
-                self._http, request, named=self._named, timeout_s=self.service.timeout_s,
-                transient=self.service.transient,
-            )  # fmt: skip
-        except Unreachable as why:
-            message = f"{self._named} cannot be reached: {why}"
-            self._not_connected += 1
-            is_quick = self._now() - began < _SLOW_TO_CONNECT_S
-            if self._reached or (self._not_connected < _CONNECT_TRIES and is_quick):
-                raise TransientError(message, ends=ServiceError) from None
-            self._limits.end(ServiceError(message))
-            raise ServiceError(message) from None
-        except TransientError:
-            self._reached = True
-            raise
-        self._reached = True
-        return replace(
-            reply, body=self._secret.out_of_answer(reply.body),
-            headers=CaseInsensitiveDict({name: self._secret.out_of(of) for name, of in reply.headers.items()}),
-        )  # fmt: skip
+    def _valid_content(self, reply: Reply, expected: Expected) -> Any:
+        if reply.status not in expected.allow:
+            raise refusal(reply, self._named)
+        content = read_content(reply, expected.form, self._named)
+        error = expected.error_of(content)
+        if error is None:
+            return content
+        if expected.form == "json" and isinstance(content, str):
+            raise refusal(reply, self._named, str(error))
+        message = f"{self._named} answered with an error: {printable(str(error), 300)}"
+        if isinstance(error, ServiceError):
+            raise type(error)(message)
+        raise replace(error, message=message, wait_s=error.wait_s if reply.wait_s is None else reply.wait_s)
 
 
-_lock = threading.Lock()
-_sessions: dict[tuple[Service, str | None, Path, bool, frozenset[str], str], Session] = {}
+_lock = threading.RLock()
+_sessions: dict[tuple[Service, str | None, Path, bool, int, str], Session] = {}
 _limiters: dict[tuple[str, float], Limiter] = {}
+
+
+def _limiter_of(service: Service) -> Limiter:
+    """Return the limiter of a service's address, which keeps to its requests per minute at even intervals."""
+    rate = service.address, service.requests_per_minute
+    with _lock:
+        if rate not in _limiters:
+            _limiters[rate] = Limiter(Rate(1, ceil(60_000 / service.requests_per_minute)), buffer_ms=1)
+        return _limiters[rate]
 
 
 def shared_session(
@@ -285,27 +248,21 @@ def shared_session(
     contact: str | None,
     cache: Path,
     offline: bool = False,
-    reruns: frozenset[str] = frozenset(),
+    rerun: int = 0,
     key: str = "",
 ) -> Session:
-    """The process's one open session for these arguments (those of `Session`), which all of its threads may use.
-
-    Sessions with the same address share its requests per minute. A run's budget lasts until `close_sessions`.
-    """
-    arguments = (service, contact, cache.absolute(), offline, reruns, key)
+    """Return the process's one open session for these arguments of `Session`, for all its threads."""
+    arguments = (service, contact, cache.absolute(), offline, rerun, key)
     with _lock:
         session = _sessions.get(arguments)
         if session is None or session.is_closed:
-            rate = (service.address, service.requests_per_minute)
-            limiter = _limiters.setdefault(rate, limiter_of(service))
-            session = _sessions[arguments] = Session(
-                service, contact=contact, cache=cache, offline=offline, reruns=reruns, key=key, limiter=limiter
-            )
+            session = Session(service, contact=contact, cache=cache, offline=offline, rerun=rerun, key=key)
+            _sessions[arguments] = session
         return session
 
 
 def close_sessions() -> None:
-    """Closes all shared sessions of this process: waiting threads are woken, and the next run counts from 0."""
+    """Close all shared sessions of this process: waiting threads wake, and the next run counts from 0."""
     with _lock:
         for session in _sessions.values():
             session.close()

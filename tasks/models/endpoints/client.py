@@ -26,7 +26,6 @@ Result = TypeVar("Result")
 _TRIES = 6
 _TRANSIENT_STATUSES = (*TRANSIENT, 500, 529)
 _CACHE_TTL_DAYS = 36_500.0
-_MAX_MINUTES = 30.0 * 24 * 60
 
 
 class InFlight:
@@ -81,7 +80,7 @@ class Client:
 
     Attributes:
         cache: The folder of cached responses.
-        reruns: Names of reruns, as for `Session`.
+        rerun: The number of a forced rerun; responses of lower numbers are requested again.
         offline: Only cached responses are used.
         requests: Requests so far.
 
@@ -91,7 +90,7 @@ class Client:
 
     endpoint: Endpoint
     cache: Path
-    reruns: frozenset[str] = frozenset()
+    rerun: int = 0
     offline: bool = False
     requests: int = field(default=0, init=False)
 
@@ -109,7 +108,7 @@ class Client:
             f"model {endpoint.name}", self.root, max_concurrency=endpoint.in_flight,
             requests_per_minute=endpoint.requests_per_minute or 60_000, cache_ttl_days=oldest,
             timeout_s=endpoint.timeout_s, max_requests=endpoint.max_requests or sys.maxsize,
-            max_minutes=_MAX_MINUTES, tries=_TRIES, contact_needed=False, transient=_TRANSIENT_STATUSES,
+            tries=_TRIES, contact_needed=False, transient=_TRANSIENT_STATUSES,
             may_move=True, query=query, key_header=endpoint.key_header,
         )  # fmt: skip
         self.cache = self.cache / identity(endpoint.name)  # two names may have one slug
@@ -135,7 +134,7 @@ class Client:
     def session(self) -> Session:
         """The session of this process; the one of an earlier run is closed."""
         return shared_session(
-            self._service, contact=None, cache=self.cache, reruns=self.reruns, key=self._key, offline=self.offline
+            self._service, contact=None, cache=self.cache, rerun=self.rerun, key=self._key, offline=self.offline
         )
 
     def post(

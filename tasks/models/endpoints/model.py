@@ -64,9 +64,7 @@ class ServedModel:
     dtype, device = SERVED, "cpu"
     parameters: int | None = None
 
-    def __init__(
-        self, endpoint: Endpoint, revision: str, server: "Server", probe: ProbeResult, tokenizer: Any
-    ) -> None:
+    def __init__(self, endpoint: Endpoint, revision: str, server: "Server", probe: ProbeResult, tokenizer: Any) -> None:
         self.endpoint, self.server, self.probe, self.tokenizer = endpoint, server, probe, tokenizer
         self.name, self.revision = endpoint.name, revision
         self.engine = Engine()
@@ -371,7 +369,7 @@ class _Tokens:
 
 
 def load_served(
-    endpoint: Endpoint, cache: Path, *, revision: str = SERVED, reruns: frozenset[str] = frozenset(),
+    endpoint: Endpoint, cache: Path, *, revision: str = SERVED, rerun: int = 0,
     offline: bool = False,
 ) -> ServedModel:  # fmt: skip
     """Load the model at an endpoint, probed once a process.
@@ -380,7 +378,7 @@ def load_served(
         endpoint: Its address and settings.
         cache: The folder of the server's cached responses.
         revision: The revision of the weights in scores.
-        reruns: Names of requests that are sent again.
+        rerun: The number of a forced rerun; replies of lower numbers are requested again.
         offline: Only cached responses and the last probe are used. No key is needed.
 
     Raises:
@@ -388,14 +386,14 @@ def load_served(
         ModelError: The server lacks the model, or has another tokenizer.
         ServiceError: The server cannot be reached, or refuses to answer.
     """
-    return _load_served(endpoint, cache.absolute(), revision, reruns, offline)
+    return _load_served(endpoint, cache.absolute(), revision, rerun, offline)
 
 
 @found_once
 def _load_served(
-    endpoint: Endpoint, cache: Path, revision: str, reruns: frozenset[str], offline: bool
+    endpoint: Endpoint, cache: Path, revision: str, rerun: int, offline: bool
 ) -> ServedModel:  # fmt: skip
-    client = Client(endpoint, cache, reruns, offline)
+    client = Client(endpoint, cache, rerun, offline)
     tokenizer: Any = None
     if endpoint.tokenizer:
         tokenizer = load_transformers_tokenizer(identify_model(endpoint.tokenizer, "language_model"))

@@ -6,7 +6,7 @@ import pytest
 
 from swaymeter.data.sources.graph.dump import Dump, shared_dump
 from swaymeter.data.sources.graph.sparql import Endpoint
-from swaymeter.data.sources.http.session import Service, Session
+from swaymeter.data.sources.http.session import Service, Session, close_sessions
 from tests.data.sources.graph.sparql_server import endpoint_at, served
 from tests.data.sources.graph.yago_graph import write_graph
 from tests.data.sources.servers.faults import FaultServer
@@ -45,7 +45,7 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     sessions: list[Session] = []
 
     def open_session(where: FaultServer | str, **other: Any) -> Session:
-        arguments = {name: other.pop(name) for name in ("offline", "reruns") if name in other}
+        arguments = {name: other.pop(name) for name in ("offline", "rerun") if name in other}
         contact = other.pop("contact", CONTACT)
         address = where if isinstance(where, str) else where.address
         limits = {"name": "YAGO", "requests_per_minute": 60_000, "timeout_s": 5, **other}
@@ -59,3 +59,4 @@ def opened(tmp_path: Path, clock: Clock) -> Iterator[Open]:
     yield open_session
     for session in sessions:
         session.close()
+    close_sessions()  # and the limiters

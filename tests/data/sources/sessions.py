@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from swaymeter.data.sources.http.session import Service, Session
+from swaymeter.data.sources.http.session import Service, Session, close_sessions
 from tests.data.sources.servers.faults import FaultServer, Say, serving
 
 CONTACT = "tests@example.org"
@@ -32,6 +32,7 @@ def asking(address: str, folder: Path, *, tries: int = 2, name: str = "The servi
     service = Service(name, address, requests_per_minute=60_000, timeout_s=5, tries=tries)
     with closing(Session(service, contact=CONTACT, cache=folder, now=clock.now, sleep=clock.sleep)) as session:
         yield session
+    close_sessions()  # and the limiter
 
 
 @contextmanager

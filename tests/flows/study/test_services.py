@@ -7,7 +7,7 @@ from swaymeter.flows.study.sections import ServiceOptions, ServicesPart
 def test_every_option_is_applied() -> None:
     given = {
         "address": "http://127.0.0.1/query", "requests_per_minute": 5, "max_concurrency": 2, "cache_ttl_days": 1,
-        "timeout_s": 3, "max_requests": 4, "max_minutes": 6,
+        "timeout_s": 3, "max_requests": 4,
     }  # fmt: skip
     assert set(given) == set(ServiceOptions.model_fields)
     before = SERVICES["yago"]
@@ -16,7 +16,7 @@ def test_every_option_is_applied() -> None:
 
 
 def test_other_services_keep_their_defaults() -> None:
-    services = ServicesPart.model_validate({"yago": {"max_minutes": 5}}).by_name()
+    services = ServicesPart.model_validate({"yago": {"max_requests": 5}}).by_name()
     assert {name for name, service in services.items() if service != SERVICES[name]} == {"yago"}
 
 

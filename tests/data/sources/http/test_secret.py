@@ -39,7 +39,7 @@ WAYS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("key", ["sk-Made/up+\"key\\1~", PLAIN, "????>>>>~~~~"])
+@pytest.mark.parametrize("key", ['sk-Made/up+"key\\1~', PLAIN, "????>>>>~~~~"])
 @pytest.mark.parametrize("way", WAYS)
 def test_found(way: str, key: str) -> None:
     said = f"the key is {WAYS[way](key)}, and is refused"
@@ -78,7 +78,9 @@ def session(address: str, folder: Path) -> Iterator[Session]:
     [
         Say(json.dumps({"error": WAYS["all escaped"](PLAIN)}), status=401),
         Say(status=302, headers={"location": f"http://example.org/{'x' * 100}?key={PLAIN}"}),
+        Say(status=302, headers={"location": f"http://example.org/{'x' * 165}?{PLAIN}"}),
         Say(raw=f"HTTP/1.1 {PLAIN}\r\n\r\n".encode()),
+        Say(raw=f"HTTP/1.1 {'9' * 125} {PLAIN}\r\n\r\n".encode()),
         Say(raw=f"HTTP/1.1 200 OK\r\n{PLAIN}\r\nContent-Length: 2\r\n\r\n{{}}".encode()),
         Say(status=429, headers={"Retry-After": PLAIN}),
         Say(f"{PLAIN} is no JSON"),
@@ -92,7 +94,7 @@ def test_said_nowhere(says_so: Say, tmp_path: Path, caplog: pytest.LogCaptureFix
         except ServiceError as error:
             said = str(error)
         assert server.asked[0].headers["authorization"] == f"Bearer {PLAIN}"
-    assert PLAIN not in said + caplog.text
+    assert PLAIN[:8] not in said + caplog.text
     assert all(PLAIN.encode() not in file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
 
 
@@ -100,14 +102,10 @@ def test_redirects(tmp_path: Path) -> None:
     with serving(says({})) as other:
         elsewhere = Say(status=307, headers={"location": other.address})
         with serving(elsewhere) as server, session(server.address, tmp_path) as opened:
-            with pytest.raises(ServiceError, match="redirects to another host"):
+            with pytest.raises(ServiceError, match="redirects to"):
                 opened.ask({})
             assert len(server.asked) == 1
         assert not other.asked
-    with serving(Say(status=307, headers={"location": "/there"}), says({})) as server:
-        with session(server.address, tmp_path) as opened:
-            opened.ask({})
-        assert [asked.headers["authorization"] for asked in server.asked] == [f"Bearer {PLAIN}"] * 2
 
 
 class _Answers(BaseHTTPRequestHandler):

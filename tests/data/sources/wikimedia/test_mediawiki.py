@@ -104,7 +104,7 @@ def test_contents_that_need_too_long_are_asked_for_in_halves(asking: Asking) -> 
 def test_a_content_is_kept_whatever_its_age(asking: Asking) -> None:
     with serving(play=contents) as server:
         asking(server).wiki.contents([7, 8])
-        old = asking(server, cache_ttl_days=0, reruns=frozenset({"of today"}))
+        old = asking(server, cache_ttl_days=0, rerun=1)
         assert old.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}
         offline = asking(server, cache_ttl_days=0, offline=True)
         assert offline.wiki.contents([7, 8]) == {7: TEXTS[7], 8: TEXTS[8]}

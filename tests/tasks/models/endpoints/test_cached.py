@@ -83,12 +83,12 @@ def test_other_weights(tmp_path: Path) -> None:
     assert asked == [True, True, True, False, False], "answers of other weights were used"
 
 
-@pytest.mark.parametrize(("reruns", "is_asked"), [((), False), (("force of today",), True)])
-def test_anew(reruns: tuple[str, ...], is_asked: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("rerun", "is_asked"), [(0, False), (1, True)])
+def test_anew(rerun: int, is_asked: bool, tmp_path: Path) -> None:
     with made_up(dialect="openai") as server:
         texts(load_served(Endpoint("made-up", server.address), tmp_path))
         for asked in (is_asked, False):  # once for a request, however often the run begins
-            again = load_served(Endpoint("made-up", server.address), tmp_path, reruns=frozenset(reruns))
+            again = load_served(Endpoint("made-up", server.address), tmp_path, rerun=rerun)
             before = len(server.asked)
             texts(again)
             assert (len(server.asked) > before) == asked

@@ -217,8 +217,8 @@ def test_readable_on_its_way(
     monkeypatch.setattr(model, "_warned", set())
     monkeypatch.setattr(model, "probe", lambda client, *others: (Server(client), ProbeResult("openai")))
     monkeypatch.setattr(model, "save_probe", lambda *found: None)
-    for reruns in ((), ("force",)):
-        model.load_served(Endpoint("made-up", address), tmp_path, reruns=frozenset(reruns))
+    for rerun in (0, 1):
+        model.load_served(Endpoint("made-up", address), tmp_path, rerun=rerun)
     assert len(caplog.records) == is_said, caplog.text
     assert not is_said or "prompts and answers go to http://" in caplog.text
 
