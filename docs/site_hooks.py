@@ -1,4 +1,4 @@
-"""What MkDocs adds to docs/ when it builds the site: pages made from the code, the README, notebooks, linked files."""
+"""Additions of MkDocs to docs/: tables from the code, the README, notebooks, and files that pages link to."""
 
 import json
 import re
@@ -10,12 +10,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from docs.made_pages import MADE
+from docs.generated import TABLES_OF_PAGES
 
 ROOT = Path(__file__).resolve().parents[1]
-REFERENCE = "reference.md"
-"""The page that lists the pages made from the code; a link to one of its headings leads to that page in the site."""
-FROM_THE_TOP = {"index.md": "README.md", "CHANGELOG.md": "CHANGELOG.md"}
+FROM_THE_TOP = {"index.md": "README.md"} | {name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md")}
 INLINE = re.compile(r"(?<!<span></span>)<code>[^<]+(?=</code>)")
 """Code within a line; blocks have an empty span before theirs."""
 PARTS = re.compile(r"(?<=\w)([./_=-]+)(?=\w)")
@@ -24,8 +22,6 @@ LINK = re.compile(r"(?P<text>!?\[[^\]]*\])\((?P<path>[^)\s#:]+)(?P<anchor>#[^)\s
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages that are not files of docs/."""
-    for name, text in MADE.items():
-        files.append(File.generated(config, name, content=text()))
     for name, source in FROM_THE_TOP.items():
         content = (ROOT / source).read_text(encoding="utf-8")
         files.append(File.generated(config, name, content="---\nhide: [navigation]\n---\n" + content))
@@ -35,23 +31,26 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 
 def page_of_notebook(file: Path) -> str:
-    """The cells of a Jupyter notebook as Markdown, without outputs."""
+    """Return the cells of a Jupyter notebook as Markdown, without outputs."""
     cells: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["cells"]
     texts = (("".join(cell["source"]), cell["cell_type"]) for cell in cells)
     return "\n\n".join(text if kind == "markdown" else f"```python\n{text}\n```" for text, kind in texts)
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let links that leave docs/ lead to copies of the files; of folders, which a site cannot show, the text stays."""
+    """Append tables from the code, and let links that leave docs/ lead to copies of the files.
+
+    Of a link to a folder, which a site cannot show, the text stays.
+    """
     uri = page.file.src_uri
+    if uri in TABLES_OF_PAGES:
+        markdown = f"{markdown}\n\n{TABLES_OF_PAGES[uri]()}"
     home = PurePosixPath(FROM_THE_TOP.get(uri, uri if uri.startswith("notebooks/") else f"docs/{uri}")).parent
 
     def relinked(link: re.Match[str]) -> str:
         path = normpath(str(home / link["path"]))
         if path.startswith("notebooks/"):  # their pages
             path = f"docs/{PurePosixPath(path).with_suffix('.md')}"
-        if path == f"docs/{REFERENCE}" and (page_name := f"{(link['anchor'] or '#')[1:]}.md") in MADE:
-            return f"{link['text']}({relpath(page_name, str(PurePosixPath(uri).parent))})"
         path = next((f"docs/{name}" for name, source in FROM_THE_TOP.items() if source == path), path)
         if not path.startswith("docs/"):
             if (ROOT / path).is_dir():

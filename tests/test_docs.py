@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from docs.made_pages import MADE
+from docs.generated import TABLES_OF_PAGES
 from swaymeter.data.sources.http.services import SERVICES, Service
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,11 +43,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_site_is_built_without_a_warning(site: Path) -> None:
-    assert {Path(page).with_suffix(".html").name for page in MADE} <= {page.name for page in site.glob("*.html")}
+    pages = {Path(page).with_suffix(".html").name for page in TABLES_OF_PAGES}
+    assert pages <= {page.name for page in site.glob("*.html")}
 
 
 def test_the_page_of_the_database_has_the_columns_of_queries() -> None:
-    assert "`share_persuaded` (share), `share_stubborn` (share)" in MADE["warehouse.md"]()
+    assert "`share_persuaded` (share), `share_stubborn` (share)" in TABLES_OF_PAGES["warehouse.md"]()
 
 
 def test_the_site_loads_nothing_from_elsewhere(site: Path) -> None:
@@ -67,25 +68,17 @@ def test_links_lead_to_files_of_the_repository(page: Path) -> None:
     assert [path for path in paths if not (page.parent / path).exists()] == []
 
 
-def test_the_reference_lists_the_made_pages() -> None:
-    headings = {
-        heading.lower().replace(" ", "-")
-        for heading in re.findall(r"^## (.+)$", written(DOCS / "reference.md"), re.MULTILINE)
-    }
-    assert {f"{heading}.md" for heading in headings} <= {*MADE}
-
-
 TOLD_OF_QUESTIONS: Mapping[str, Callable[[Service], str]] = {
     "max concurrency, per minute": lambda service: f"{service.max_concurrency}, {service.requests_per_minute:g}",
     "cached for days": lambda service: f"{service.cache_ttl_days:g}",
-    "requests and minutes of a run": lambda service: f"{service.max_requests:,} and {service.max_minutes:,g}",
+    "requests of a run": lambda service: f"{service.max_requests:,}",
 }
 TOLD_OF_FACTS: Mapping[str, Callable[[Service], str]] = {
     "`address`": lambda service: urlsplit(service.address).netloc,
     "`requests_per_minute`": lambda service: f"{service.requests_per_minute:g}",
     "`cache_ttl_days`": lambda service: f"{service.cache_ttl_days:g}",
     "`timeout_s`": lambda service: f"{service.timeout_s:g}",
-    "`max_requests`, `max_minutes`": lambda service: f"{service.max_requests:,} and {service.max_minutes:,g}",
+    "`max_requests`": lambda service: f"{service.max_requests:,}",
 }
 
 

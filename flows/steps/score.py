@@ -95,7 +95,7 @@ def run_pass(step: Step, run: Run) -> Spent:
         if model.function:
             return load_application(
                 model.name, model.function, arguments.revision, Workspace(run.workspace).downloads / "applications",
-                reruns=number_name(step.forced), concurrency=model.concurrency, timeout_s=model.timeout_s,
+                rerun=step.forced, concurrency=model.concurrency, timeout_s=model.timeout_s,
                 is_in_workspace=model.is_in_workspace,
             )  # fmt: skip
         if served := model.served:

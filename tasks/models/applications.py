@@ -388,7 +388,7 @@ def _imported(reference: str) -> Callable[..., Any]:
 
 
 def load_application(
-    name: str, reference: str, revision: str, folder: Path | None, *, reruns: frozenset[str] = frozenset(),
+    name: str, reference: str, revision: str, folder: Path | None, *, rerun: int = 0,
     concurrency: int | None = None, timeout_s: float = 600.0, is_in_workspace: bool = False,
 ) -> Application:  # fmt: skip
     """Load an application with the replies of earlier runs.
@@ -398,7 +398,7 @@ def load_application(
         reference: FILE.py:FUNCTION, or MODULE:FUNCTION.
         revision: The revision that the run was planned with.
         folder: The folder of stored replies; None to store nothing.
-        reruns: Names of reruns, whose replies are asked for anew.
+        rerun: The number of a forced rerun; replies of other numbers are not used.
         concurrency: Upper bound on concurrent calls; None: 1, or 8 for an async function.
         timeout_s: Seconds that a call may take.
         is_in_workspace: If the study that names it lies in a workspace.
@@ -409,8 +409,6 @@ def load_application(
     if function_revision(reference) != revision:
         raise ModelError(f"function {reference}: its file has changed since the run began; run it again")
     function = load_function(reference, is_in_workspace=is_in_workspace)
-    stored = StoredResults(
-        folder, {"function": revision, "name": reference.rpartition(":")[2], "reruns": sorted(reruns)}
-    )
+    stored = StoredResults(folder, {"function": revision, "name": reference.rpartition(":")[2], "rerun": rerun})
     shown = re.sub(r"^.*[/\\]", "", reference)
     return Application(name, revision, shown, function, stored, concurrency=concurrency, timeout_s=timeout_s)

@@ -38,7 +38,7 @@ class Secret:
 
 def _written(byte: int) -> bytes:
     """Return the pattern of a character in all its forms; a search is fast because each begins with one character."""
-    letter, digits = bytes([byte]), b"".join(b"[%c%c]" % (one, other) for one, other in _hex(byte))
+    letter, digits = bytes([byte]), b"".join(b"[%c%c]" % (lower, upper) for lower, upper in _hex(byte))
     backslashes = rb"\\(?:\\)*"
     escaped = backslashes + re.escape(letter) if letter in b'"/\\' else None
     ways = [re.escape(letter), backslashes + b"u00" + digits, b"%(?:25)*" + digits]
